@@ -1,0 +1,376 @@
+/* trellis.h - learn to label sequences, and label them.
+ *
+ * This is the whole public interface of libtrellis, and its manual. It has three tiers:
+ *
+ *   simple     trellis_train(), trellis_model_save(), trellis_model_open(), trellis_tagger_tag()
+ *   streams    readers, writers, features and evaluations: the parts that the command is made of
+ *   tables     options and learners, listed so that a program can offer them all
+ *
+ * Rules that hold everywhere:
+ *
+ *   - A function that can fail returns a trellis_status and takes a trellis_error * as its last
+ *     argument. It may be NULL. On success it is left untouched; on failure it holds a code and a
+ *     sentence for a person, beginning with file:line where an input is to blame.
+ *   - What a function hands out through a `ret_` argument belongs to the caller, who gives it back
+ *     to the matching _destroy or _close. Each of those accepts NULL. On failure *ret_ is NULL.
+ *   - A `const` pointer handed out belongs to the object it came from and lives as long as that
+ *     object, unless the function says "until the next call".
+ *   - The library keeps no global state, prints nothing and never ends the process.
+ *   - A trellis_model is immutable and may be shared by any number of threads. Every other object
+ *     belongs to one thread at a time; make one trellis_tagger per thread over a shared model.
+ *   - Text is a pointer and a size, in UTF-8, not ended by a zero byte unless it says `const char *`.
+ */
+#ifndef TRELLIS_H
+#define TRELLIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRELLIS_VERSION_MAJOR 0
+#define TRELLIS_VERSION_MINOR 1
+#define TRELLIS_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define TRELLIS_API __attribute__((visibility("default")))
+#else
+#define TRELLIS_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------
+ * Status and errors
+ * --------------------------------------------------------------------------------------------- */
+
+/* Every status there is: X(name, meaning). */
+#define TRELLIS_STATUS_LIST(X)                                                                     \
+    X(OK, "success")                                                                               \
+    X(END, "no more sequences")                                                                    \
+    X(STOPPED, "stopped by the caller")                                                            \
+    X(MEMORY, "out of memory")                                                                     \
+    X(IO, "cannot read or write")                                                                  \
+    X(FORMAT, "malformed input")                                                                   \
+    X(TEMPLATE, "malformed feature template")                                                      \
+    X(OPTION, "unknown option or bad value")                                                       \
+    X(MODEL, "not a usable model file")                                                            \
+    X(LIMIT, "larger than a limit allows")                                                         \
+    X(DATA, "data that cannot be learned from or scored")
+
+typedef enum trellis_status {
+#define TRELLIS_STATUS_ENUM(name, meaning) TRELLIS_##name,
+    TRELLIS_STATUS_LIST(TRELLIS_STATUS_ENUM)
+#undef TRELLIS_STATUS_ENUM
+        TRELLIS_STATUS_COUNT
+} trellis_status;
+
+typedef struct trellis_error {
+    trellis_status status;
+    uint64_t line;      // of the input that is to blame, from 1; 0 where there is none
+    uint32_t column;    // within that line, from 1; 0 where there is none
+    char message[1000]; // one sentence, with file:line:column in front where known
+} trellis_error;
+
+/* "OK", "FORMAT", ...; never NULL. */
+TRELLIS_API const char *trellis_status_name(trellis_status status);
+/* "success", "malformed input", ...; never NULL. */
+TRELLIS_API const char *trellis_status_meaning(trellis_status status);
+/* "0.1.0": the version of the library that runs, which may differ from the macros above. */
+TRELLIS_API const char *trellis_version(void);
+
+/* ------------------------------------------------------------------------------------------------
+ * Options: one table for the command, the library, --help and the manual
+ * --------------------------------------------------------------------------------------------- */
+
+typedef enum trellis_option_type {
+    TRELLIS_FLAG,    // "yes" or "no"; on the command line it takes no value
+    TRELLIS_INTEGER, // within [minimum, maximum]
+    TRELLIS_REAL,    // within [minimum, maximum]
+    TRELLIS_CHOICE,  // one of `choices`, separated by blanks
+    TRELLIS_WORDS    // any text
+} trellis_option_type;
+
+/* What an option is about; a subcommand takes the options of some of these groups. */
+enum {
+    TRELLIS_GROUP_READ = 1 << 0,   // how a corpus is read
+    TRELLIS_GROUP_WRITE = 1 << 1,  // how a corpus is written
+    TRELLIS_GROUP_TRAIN = 1 << 2,  // learners
+    TRELLIS_GROUP_TAG = 1 << 3,    // decoding
+    TRELLIS_GROUP_EVAL = 1 << 4,   // scoring
+    TRELLIS_GROUP_SAMPLE = 1 << 5, // drawing corpora
+    TRELLIS_GROUP_RUN = 1 << 6     // seed, threads, memory
+};
+
+typedef struct trellis_option {
+    const char *name; // without the dashes
+    char letter;      // short form, or 0
+    trellis_option_type type;
+    unsigned groups;         // TRELLIS_GROUP_*
+    const char *placeholder; // of the value in the help, such as "FILE"
+    const char *initial;     // its value unless set
+    double minimum, maximum; // for TRELLIS_INTEGER and TRELLIS_REAL
+    const char *choices;     // for TRELLIS_CHOICE
+    const char *help;        // one sentence or two
+} trellis_option;
+
+/* The table; an index out of range or an unknown name gives NULL. */
+TRELLIS_API size_t trellis_option_count(void);
+TRELLIS_API const trellis_option *trellis_option_at(size_t index);
+TRELLIS_API const trellis_option *trellis_option_find(const char *name);
+
+/* A set of values, all at their initial ones to begin with. */
+typedef struct trellis_options trellis_options;
+TRELLIS_API trellis_status trellis_options_create(trellis_options **ret_options,
+                                                  trellis_error *error);
+TRELLIS_API void trellis_options_destroy(trellis_options *options);
+/* Checks the value and copies it. An unknown name gets the nearest known one in the message. */
+TRELLIS_API trellis_status trellis_options_set(trellis_options *options, const char *name,
+                                               const char *value, trellis_error *error);
+/* The value as text, NULL for an unknown name; until the next set of that option. */
+TRELLIS_API const char *trellis_options_get(const trellis_options *options, const char *name);
+/* Whether it was set by the caller, rather than left at its initial value. */
+TRELLIS_API bool trellis_options_given(const trellis_options *options, const char *name);
+
+/* ------------------------------------------------------------------------------------------------
+ * Sequences, readers, writers
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct trellis_text {
+    const char *data;
+    size_t size;
+} trellis_text;
+
+/* Something seen at a position, ready-made in the input (CRFsuite's format) or drawn by templates. */
+typedef struct trellis_attribute {
+    trellis_text name;
+    double value;
+} trellis_attribute;
+
+/* One sequence as it was read. */
+typedef struct trellis_sequence {
+    size_t length;                       // tokens
+    size_t columns;                      // columns of each token, the label's included
+    const trellis_text *cells;           // [length][columns]; NULL where columns is 0
+    const trellis_text *labels;          // [length], or NULL where the input has none
+    const trellis_attribute *attributes; // of all tokens, one after the other, or NULL
+    const size_t *attribute_begin;       // [length + 1] into attributes, or NULL
+    double weight;                       // how much it counts in training; 1 unless said
+    uint64_t line;                       // where it begins in the input, from 1
+    const trellis_text *rows;            // [row_count] verbatim lines of the input, or NULL:
+    const size_t *row_token;             // [row_count] its token, SIZE_MAX for a comment or the like
+    size_t row_count;
+} trellis_sequence;
+
+/* Reads sequences one by one from a file, or from standard input for "-". Compressed input (.gz,
+ * .zst) is recognised by its first bytes. The options of TRELLIS_GROUP_READ say what to expect;
+ * options may be NULL for all initial values. */
+typedef struct trellis_reader trellis_reader;
+TRELLIS_API trellis_status trellis_reader_open(const char *path, const trellis_options *options,
+                                               trellis_reader **ret_reader, trellis_error *error);
+/* TRELLIS_OK and a sequence that lives until the next call, or TRELLIS_END, or an error. */
+TRELLIS_API trellis_status trellis_reader_next(trellis_reader *reader,
+                                               const trellis_sequence **ret_sequence,
+                                               trellis_error *error);
+/* How the format names a column ("FORM"), or NULL where it has no name. */
+TRELLIS_API const char *trellis_reader_column_name(const trellis_reader *reader, size_t column);
+TRELLIS_API void trellis_reader_close(trellis_reader *reader);
+
+/* Takes bytes to wherever the caller wants them; anything but TRELLIS_OK stops the writing and is
+ * passed on. */
+typedef trellis_status (*trellis_sink)(void *user, const char *data, size_t size);
+
+/* Writes sequences in the format of the option `output-format`. */
+typedef struct trellis_writer trellis_writer;
+TRELLIS_API trellis_status trellis_writer_create(const trellis_options *options, trellis_sink sink,
+                                                 void *user, trellis_writer **ret_writer,
+                                                 trellis_error *error);
+/* Writes a sequence. `labels` [sequence->length] are appended as a last column, or put in the
+ * place of the format's label where it has just one; NULL writes the sequence as it is. */
+TRELLIS_API trellis_status trellis_writer_put(trellis_writer *writer,
+                                              const trellis_sequence *sequence,
+                                              const trellis_text *labels, trellis_error *error);
+/* Hands what is left in the buffer to the sink. */
+TRELLIS_API trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error);
+TRELLIS_API void trellis_writer_destroy(trellis_writer *writer);
+
+/* Label schemes for spans. */
+typedef enum trellis_scheme {
+    TRELLIS_IOB1,  // B- only between two adjacent spans of one type
+    TRELLIS_IOB2,  // B- at every beginning
+    TRELLIS_IOBES, // E- at the end, S- for a span of one
+    TRELLIS_BILOU, // the same with L- and U-
+    TRELLIS_NO_SCHEME
+} trellis_scheme;
+/* "iob1", "iob2", "iobes", "bilou"; TRELLIS_NO_SCHEME for anything else, NULL included. */
+TRELLIS_API trellis_scheme trellis_scheme_from_name(const char *name);
+/* Rewrites the labels of one sequence. The results live in `storage` until it is destroyed or used
+ * again; start with NULL. Illegal sequences are read by the rules of conlleval. */
+typedef struct trellis_scheme_storage trellis_scheme_storage;
+TRELLIS_API trellis_status trellis_scheme_convert(trellis_scheme from, trellis_scheme to,
+                                                  const trellis_text *labels, size_t length,
+                                                  trellis_scheme_storage **storage,
+                                                  const trellis_text **ret_labels,
+                                                  trellis_error *error);
+TRELLIS_API void trellis_scheme_storage_destroy(trellis_scheme_storage *storage);
+
+/* ------------------------------------------------------------------------------------------------
+ * Features
+ * --------------------------------------------------------------------------------------------- */
+
+/* A compiled set of templates: a preset by name, or a file in the native language, of CRF++ or of
+ * Wapiti. */
+typedef struct trellis_features trellis_features;
+TRELLIS_API trellis_status trellis_features_open(const char *preset_or_path,
+                                                 trellis_features **ret_features,
+                                                 trellis_error *error);
+TRELLIS_API void trellis_features_destroy(trellis_features *features);
+/* Writes what the templates see in a sequence, one line per token in CRFsuite's attribute format
+ * and an empty line behind the last. `reader` tells the names of the columns and may be NULL. */
+TRELLIS_API trellis_status trellis_features_print(trellis_features *features,
+                                                  const trellis_reader *reader,
+                                                  const trellis_sequence *sequence,
+                                                  trellis_sink sink, void *user,
+                                                  trellis_error *error);
+/* The names of the presets and the text of one, NULL where there is none. */
+TRELLIS_API const char *trellis_preset_name(size_t index);
+TRELLIS_API const char *trellis_preset_text(const char *name);
+/* The functions of the native language with a line of help each, as one text. */
+TRELLIS_API const char *trellis_features_help(void);
+
+/* ------------------------------------------------------------------------------------------------
+ * Models
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct trellis_model trellis_model;
+
+/* Maps and checks a model file. Every byte of it is taken as hostile until checked. */
+TRELLIS_API trellis_status trellis_model_open(const char *path, trellis_model **ret_model,
+                                              trellis_error *error);
+/* Writes to a temporary name beside `path`, syncs, renames: the file is the old or the new one,
+ * never half of one. */
+TRELLIS_API trellis_status trellis_model_save(const trellis_model *model, const char *path,
+                                              trellis_error *error);
+TRELLIS_API void trellis_model_close(trellis_model *model);
+
+TRELLIS_API size_t trellis_model_label_count(const trellis_model *model);
+/* The text of a label; an index out of range gives an empty text. */
+TRELLIS_API trellis_text trellis_model_label(const trellis_model *model, size_t index);
+/* What the training noted down: "type", "algorithm", "objective", ...; NULL where there is none. */
+TRELLIS_API const char *trellis_model_note(const trellis_model *model, const char *key);
+
+/* What is in the model, for a person (`json` false) or a program. */
+TRELLIS_API trellis_status trellis_model_info(const trellis_model *model, bool json,
+                                              trellis_sink sink, void *user, trellis_error *error);
+/* The whole model as text (`json` false), which trellis_model_import() reads back, or as JSON. */
+TRELLIS_API trellis_status trellis_model_export(const trellis_model *model, bool json,
+                                                trellis_sink sink, void *user,
+                                                trellis_error *error);
+TRELLIS_API trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
+                                                trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Training
+ * --------------------------------------------------------------------------------------------- */
+
+/* Where a training stands. Figures that a learner does not have are NaN (real) or 0 (whole). */
+typedef struct trellis_progress {
+    const char *phase;        // "reading", "training", "testing", ... or "note": see `text`
+    const char *text;         // a sentence, for the phase "note"
+    uint64_t iteration;       // epochs or iterations done
+    uint64_t iterations;      // the most there can be, or 0
+    double fraction;          // of this iteration, 0 to 1; 1 when it is complete
+    double objective;         // what is minimised
+    double gradient_norm;     // relative to the weights
+    double error_rate;        // share of training tokens labelled wrongly in this iteration
+    uint64_t active_features; // with a weight other than 0
+    double dev_accuracy;      // on --dev
+    double dev_f1;            // on --dev, where the labels are spans
+    double seconds;           // since the training began
+    double tokens_per_second; // in this iteration
+} trellis_progress;
+
+/* Returning false stops the training: the best model so far is still handed out, with
+ * TRELLIS_STOPPED as the status. */
+typedef bool (*trellis_progress_function)(void *user, const trellis_progress *progress);
+
+/* Learns a model from files. The options of TRELLIS_GROUP_TRAIN, _READ and _RUN say how. `progress`
+ * may be NULL. With TRELLIS_STOPPED there is a model too, unless nothing had been learned yet. */
+TRELLIS_API trellis_status trellis_train(const trellis_options *options, const char *const *paths,
+                                         size_t path_count, trellis_progress_function progress,
+                                         void *user, trellis_model **ret_model,
+                                         trellis_error *error);
+
+/* The model types that -t takes, with a sentence each; an index out of range gives NULL. */
+TRELLIS_API const char *trellis_learner_name(size_t index);
+TRELLIS_API const char *trellis_learner_help(size_t index);
+
+/* ------------------------------------------------------------------------------------------------
+ * Tagging
+ * --------------------------------------------------------------------------------------------- */
+
+/* One per thread, over a model that outlives it. */
+typedef struct trellis_tagger trellis_tagger;
+TRELLIS_API trellis_status trellis_tagger_create(const trellis_model *model,
+                                                 const trellis_options *options,
+                                                 trellis_tagger **ret_tagger, trellis_error *error);
+TRELLIS_API void trellis_tagger_destroy(trellis_tagger *tagger);
+/* Tells which column is which; to be called once for each reader before its first sequence. Without
+ * it the columns are taken in the order of the training file. */
+TRELLIS_API trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
+                                               trellis_error *error);
+/* Finds the best labels: *ret_labels [sequence->length], until the next call. */
+TRELLIS_API trellis_status trellis_tagger_tag(trellis_tagger *tagger,
+                                              const trellis_sequence *sequence,
+                                              const trellis_text **ret_labels,
+                                              trellis_error *error);
+/* The score of the labels found last. */
+TRELLIS_API double trellis_tagger_score(const trellis_tagger *tagger);
+
+/* ------------------------------------------------------------------------------------------------
+ * Evaluation
+ * --------------------------------------------------------------------------------------------- */
+
+/* Counts what was right, by token, by sequence and, where the labels are spans, by span as the
+ * conlleval program of the CoNLL shared tasks does. */
+typedef struct trellis_evaluation trellis_evaluation;
+
+typedef struct trellis_scores {
+    uint64_t sequences, sequences_right;
+    uint64_t tokens, tokens_right;
+    uint64_t spans_gold, spans_found, spans_right;
+    double accuracy;              // of tokens, 0 to 1, as all figures here
+    double precision, recall, f1; // of spans
+    bool has_spans;               // some label begins with "B-", "I-", ...
+} trellis_scores;
+
+TRELLIS_API trellis_status trellis_evaluation_create(const trellis_options *options,
+                                                     trellis_evaluation **ret_evaluation,
+                                                     trellis_error *error);
+TRELLIS_API void trellis_evaluation_destroy(trellis_evaluation *evaluation);
+TRELLIS_API trellis_status trellis_evaluation_add(trellis_evaluation *evaluation,
+                                                  const trellis_text *gold,
+                                                  const trellis_text *found, size_t length,
+                                                  trellis_error *error);
+TRELLIS_API trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation);
+/* The report: conlleval's lines, or JSON. */
+TRELLIS_API trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
+                                                     bool json, trellis_sink sink, void *user,
+                                                     trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Drawing corpora
+ * --------------------------------------------------------------------------------------------- */
+
+/* Draws labelled sequences from the HMM of `model`, or where it is NULL from a random one with the
+ * sizes of the options of TRELLIS_GROUP_SAMPLE, and writes them. */
+TRELLIS_API trellis_status trellis_sample(const trellis_model *model,
+                                          const trellis_options *options, trellis_writer *writer,
+                                          trellis_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,32 @@
+/* error.h - how a failure is described.
+ *
+ * Every function that can fail returns a status; the sentence goes into the trellis_error that the
+ * caller passed in, which may be NULL. Both helpers return the status, so that a failure is one line:
+ *
+ *     return tr_fail(error, TRELLIS_OPTION, "there is no learner '%s'", name);
+ */
+#ifndef TRELLIS_BASE_ERROR_H
+#define TRELLIS_BASE_ERROR_H
+
+#include "trellis.h"
+
+/* Where in an input something is wrong; line and column count from 1, 0 means unknown. */
+struct tr_place {
+    const char *file;
+    uint64_t line;
+    uint32_t column;
+};
+
+trellis_status tr_fail(trellis_error *error, trellis_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with file:line:column in front. */
+trellis_status tr_fail_at(trellis_error *error, trellis_status status, struct tr_place place,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+trellis_status tr_fail_memory(trellis_error *error);
+
+/* For a failed system call: the sentence ends with what errno says. */
+trellis_status tr_fail_system(trellis_error *error, const char *doing, const char *path);
+
+#endif

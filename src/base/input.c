@@ -1,0 +1,329 @@
+/* input.c - lines of a file: plain, .gz or .zst, or of standard input.
+ *
+ *     file --refill()--> raw bytes --inflate/zstd--> buffer --lines-->
+ *
+ * The buffer holds [0, used); the lines already handed out end at `at`. What is before `held` may be
+ * overwritten; a reader that holds lines keeps `held` back until it releases them.
+ */
+#include "base/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/text.h"
+
+enum { RAW_SIZE = 1 << 17, STEP_SIZE = 1 << 18 };
+
+enum kind { PLAIN, GZIP, ZSTD };
+
+struct tr_input {
+    char *path;
+    int file;
+    enum kind kind;
+    bool at_end;         // of the decoded bytes
+    bool raw_end;        // of the file
+    bool between_frames; // compressed input may end here
+    unsigned char *raw;  // [RAW_SIZE] as read, for compressed input
+    size_t raw_at, raw_used;
+    z_stream gzip;
+    ZSTD_DStream *zstd;
+    char *buffer;
+    size_t capacity, used, at, held;
+    uint64_t line;
+};
+
+static const char *shown(const struct tr_input *input)
+{
+    return input->path;
+}
+
+void tr_input_close(struct tr_input *input)
+{
+    if (!input) {
+        return;
+    }
+    if (input->kind == GZIP) {
+        inflateEnd(&input->gzip);
+    }
+    ZSTD_freeDStream(input->zstd);
+    if (input->file > 0) {
+        close(input->file);
+    }
+    free(input->raw);
+    free(input->buffer);
+    free(input->path);
+    free(input);
+}
+
+/* Reads what the file has, at most `room` bytes. */
+static trellis_status read_some(struct tr_input *input, void *to, size_t room, size_t *ret_size,
+                                trellis_error *error)
+{
+    for (;;) {
+        ssize_t n = read(input->file, to, room);
+        if (n >= 0) {
+            *ret_size = (size_t)n;
+            return TRELLIS_OK;
+        }
+        if (errno != EINTR) {
+            return tr_fail_system(error, "read", shown(input));
+        }
+    }
+}
+
+static trellis_status corrupt(struct tr_input *input, const char *what, trellis_error *error)
+{
+    return tr_fail_at(error, TRELLIS_FORMAT, tr_input_place(input), "the %s data is damaged: %s",
+                      input->kind == GZIP ? "gzip" : "zstd", what);
+}
+
+/* Decodes from raw into [to, to + room) and reports how much came out and went in. */
+static trellis_status decode(struct tr_input *input, char *to, size_t room, size_t *ret_made,
+                             trellis_error *error)
+{
+    unsigned char *from = input->raw + input->raw_at;
+    size_t left = input->raw_used - input->raw_at;
+    if (input->kind == GZIP) {
+        input->gzip.next_in = from;
+        input->gzip.avail_in = (uInt)left;
+        input->gzip.next_out = (unsigned char *)to;
+        input->gzip.avail_out = (uInt)room;
+        int code = inflate(&input->gzip, Z_NO_FLUSH);
+        input->raw_at += left - input->gzip.avail_in;
+        *ret_made = room - input->gzip.avail_out;
+        if (code == Z_MEM_ERROR) {
+            return tr_fail_memory(error);
+        }
+        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
+            return corrupt(input, input->gzip.msg ? input->gzip.msg : "bad stream", error);
+        }
+        input->between_frames = code == Z_STREAM_END;
+        if (code == Z_STREAM_END) {
+            inflateReset(&input->gzip); // a .gz file may be several, one after the other
+        }
+        return TRELLIS_OK;
+    }
+    ZSTD_inBuffer in = {from, left, 0};
+    ZSTD_outBuffer out = {to, room, 0};
+    size_t code = ZSTD_decompressStream(input->zstd, &out, &in);
+    input->raw_at += in.pos;
+    *ret_made = out.pos;
+    if (ZSTD_isError(code)) {
+        return corrupt(input, ZSTD_getErrorName(code), error);
+    }
+    input->between_frames = code == 0;
+    return TRELLIS_OK;
+}
+
+/* Appends at least one byte to the buffer, or sets at_end. */
+static trellis_status refill(struct tr_input *input, trellis_error *error)
+{
+    if (input->held > 0 && input->held >= input->used / 2) {
+        memmove(input->buffer, input->buffer + input->held, input->used - input->held);
+        input->used -= input->held;
+        input->at -= input->held;
+        input->held = 0;
+    }
+    if (!tr_grow((void **)&input->buffer, &input->capacity, input->used + STEP_SIZE, 1)) {
+        return tr_fail_memory(error);
+    }
+    size_t room = input->capacity - input->used, made = 0;
+    room = room < (1u << 30) ? room : (1u << 30);
+    while (made == 0 && !input->at_end) {
+        trellis_status status;
+        if (input->kind == PLAIN) {
+            status = read_some(input, input->buffer + input->used, room, &made, error);
+            input->at_end = made == 0;
+        } else {
+            if (input->raw_at == input->raw_used && !input->raw_end) {
+                input->raw_at = 0;
+                status = read_some(input, input->raw, RAW_SIZE, &input->raw_used, error);
+                if (status) {
+                    return status;
+                }
+                input->raw_end = input->raw_used == 0;
+            }
+            if (input->raw_end && input->between_frames) {
+                input->at_end = true;
+                break;
+            }
+            status = decode(input, input->buffer + input->used, room, &made, error);
+            if (!status && input->raw_end && made == 0 && !input->between_frames) {
+                return corrupt(input, "it ends in the middle", error);
+            }
+        }
+        if (status) {
+            return status;
+        }
+    }
+    input->used += made;
+    return TRELLIS_OK;
+}
+
+/* Looks at the first bytes and sets the decoder up. */
+static trellis_status recognise(struct tr_input *input, trellis_error *error)
+{
+    input->raw = tr_alloc(RAW_SIZE, 1);
+    if (!input->raw) {
+        return tr_fail_memory(error);
+    }
+    size_t n = 1;
+    while (input->raw_used < 4 && n) {
+        trellis_status status = read_some(input, input->raw + input->raw_used,
+                                          RAW_SIZE - input->raw_used, &n, error);
+        if (status) {
+            return status;
+        }
+        input->raw_used += n;
+    }
+    const unsigned char *b = input->raw;
+    if (input->raw_used >= 2 && b[0] == 0x1F && b[1] == 0x8B) {
+        if (inflateInit2(&input->gzip, 15 + 16) != Z_OK) {
+            return tr_fail_memory(error);
+        }
+        input->kind = GZIP;
+    } else if (input->raw_used >= 4 && b[0] == 0x28 && b[1] == 0xB5 && b[2] == 0x2F &&
+               b[3] == 0xFD) {
+        input->zstd = ZSTD_createDStream();
+        if (!input->zstd) {
+            return tr_fail_memory(error);
+        }
+        ZSTD_DCtx_setParameter(input->zstd, ZSTD_d_windowLogMax, 27);
+        input->kind = ZSTD;
+    } else {
+        if (!tr_grow((void **)&input->buffer, &input->capacity, RAW_SIZE, 1)) {
+            return tr_fail_memory(error);
+        }
+        memcpy(input->buffer, input->raw, input->raw_used);
+        input->used = input->raw_used;
+        free(input->raw);
+        input->raw = NULL;
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trellis_error *error)
+{
+    *ret_input = NULL;
+    struct tr_input *input = tr_alloc(1, sizeof *input);
+    if (!input) {
+        return tr_fail_memory(error);
+    }
+    bool standard = strcmp(path, "-") == 0;
+    input->path = standard ? tr_copy_text("standard input", 14) : tr_copy_text(path, strlen(path));
+    input->file = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    trellis_status status = TRELLIS_OK;
+    struct stat about;
+    if (!input->path) {
+        status = tr_fail_memory(error);
+    } else if (input->file < 0) {
+        status = tr_fail_system(error, "read", path);
+    } else if (fstat(input->file, &about) == 0 && S_ISDIR(about.st_mode)) {
+        status = tr_fail(error, TRELLIS_IO, "cannot read %s: it is a directory", path);
+    } else {
+        status = recognise(input, error);
+    }
+    if (status) {
+        tr_input_close(input);
+        return status;
+    }
+    *ret_input = input;
+    return TRELLIS_OK;
+}
+
+/* Finds the next line at or after `at`; on TRELLIS_OK it is [*begin, *begin + *size). */
+static trellis_status next_line(struct tr_input *input, size_t *begin, size_t *size,
+                                trellis_error *error)
+{
+    size_t searched = 0;
+    for (;;) {
+        size_t left = input->used - input->at;
+        char *from = input->buffer + input->at;
+        char *end = left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
+        if (!end && !input->at_end) {
+            searched = left;
+            trellis_status status = refill(input, error);
+            if (status) {
+                return status;
+            }
+            continue;
+        }
+        if (!end && left == 0) {
+            return TRELLIS_END;
+        }
+        size_t length = end ? (size_t)(end - from) : left;
+        *begin = input->at;
+        *size = length > 0 && from[length - 1] == '\r' ? length - 1 : length;
+        input->at += length + (end ? 1 : 0);
+        input->line++;
+        return TRELLIS_OK;
+    }
+}
+
+trellis_status tr_input_line(struct tr_input *input, trellis_text *ret_line, trellis_error *error)
+{
+    tr_input_release(input);
+    size_t begin, size;
+    trellis_status status = next_line(input, &begin, &size, error);
+    if (status == TRELLIS_OK) {
+        *ret_line = (trellis_text){input->buffer + begin, size};
+    }
+    return status;
+}
+
+trellis_status tr_input_hold(struct tr_input *input, size_t *ret_offset, size_t *ret_size,
+                             trellis_error *error)
+{
+    size_t begin;
+    trellis_status status = next_line(input, &begin, ret_size, error);
+    if (status == TRELLIS_OK) {
+        *ret_offset = begin - input->held;
+    }
+    return status;
+}
+
+const char *tr_input_base(const struct tr_input *input)
+{
+    return input->buffer + input->held;
+}
+
+void tr_input_release(struct tr_input *input)
+{
+    input->held = input->at;
+}
+
+struct tr_place tr_input_place(const struct tr_input *input)
+{
+    return (struct tr_place){.file = shown(input), .line = input->line};
+}
+
+trellis_status tr_input_slurp(const char *path, size_t most, char **ret_data, size_t *ret_size,
+                              trellis_error *error)
+{
+    *ret_data = NULL;
+    struct tr_input *input;
+    trellis_status status = tr_input_open(path, &input, error);
+    if (status) {
+        return status;
+    }
+    while (!status && !input->at_end) {
+        status = input->used > most
+                     ? tr_fail(error, TRELLIS_LIMIT, "%s: more than %zu bytes", path, most)
+                     : refill(input, error);
+    }
+    if (!status && !tr_grow((void **)&input->buffer, &input->capacity, input->used + 1, 1)) {
+        status = tr_fail_memory(error);
+    }
+    if (!status) {
+        input->buffer[input->used] = '\0';
+        *ret_size = input->used;
+        *ret_data = input->buffer;
+        input->buffer = NULL;
+    }
+    tr_input_close(input);
+    return status;
+}

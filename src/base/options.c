@@ -1,0 +1,281 @@
+/* options.c - one table of all options, and sets of values for them. */
+#include "base/options.h"
+
+#include <math.h>
+
+#define READ TRELLIS_GROUP_READ
+#define WRITE TRELLIS_GROUP_WRITE
+#define TRAIN TRELLIS_GROUP_TRAIN
+#define TAG TRELLIS_GROUP_TAG
+#define EVAL TRELLIS_GROUP_EVAL
+#define SAMPLE TRELLIS_GROUP_SAMPLE
+#define RUN TRELLIS_GROUP_RUN
+#define MANY 1e15
+#define FORMATS "columns conllu crfsuite wordtag jsonl"
+
+/* clang-format off */
+static const trellis_option table[] = {
+    /* how a corpus is read */
+    {"format", 0, TRELLIS_CHOICE, READ, "NAME", "auto", 0, 0, "auto " FORMATS " text",
+     "Format of the input. 'auto' looks at the name: .conllu, .jsonl, else columns."},
+    {"label", 0, TRELLIS_WORDS, READ, "COLUMN", "last", 0, 0, NULL,
+     "Column of the label: its name (UPOS), its number from 1, 'last' or 'none'."},
+    {"columns", 0, TRELLIS_WORDS, READ, "NAMES", "", 0, 0, NULL,
+     "Names of the columns, separated by commas, for templates to use: word,pos,chunk."},
+    {"separator", 0, TRELLIS_CHOICE, READ, "NAME", "blank", 0, 0, "blank tab",
+     "What separates columns: any run of blanks and tabs, or exactly one tab."},
+    {"invalid-utf8", 0, TRELLIS_CHOICE, READ, "WHAT", "error", 0, 0, "error keep",
+     "What to do with bytes that are no UTF-8: stop with an error, or keep them as they are."},
+    {"scheme", 0, TRELLIS_CHOICE, READ | EVAL, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
+     "Label scheme of the input, where it matters: for conversions and strict evaluation."},
+
+    /* how a corpus is written */
+    {"output-format", 0, TRELLIS_CHOICE, WRITE, "NAME", "same", 0, 0, "same " FORMATS " inline",
+     "Format of the output; 'same' is that of the input."},
+    {"to-scheme", 0, TRELLIS_CHOICE, WRITE, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
+     "Label scheme of the output."},
+
+    /* learners */
+    {"type", 't', TRELLIS_WORDS, TRAIN, "TYPE", "perceptron", 0, 0, NULL,
+     "What to learn: see the list of types below."},
+    {"algorithm", 'a', TRELLIS_WORDS, TRAIN, "NAME", "default", 0, 0, NULL,
+     "How to learn it; each type has a default."},
+    {"features", 'f', TRELLIS_WORDS, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
+     "Feature templates: a preset (id, extended, pos, chunk, ner, chars) or a file in the native "
+     "language, of CRF++ or of Wapiti. 'auto' is 'extended', or none for ready-made attributes."},
+    {"dev", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+     "Held-out data: scored after each iteration, decides when to stop and which model to keep."},
+    {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,
+     "The most passes over the data or iterations; 0 leaves it to the learner."},
+    {"patience", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 0, 1e6, NULL,
+     "With --dev, stop after N iterations without a better score; 0 never stops early."},
+    {"min-count", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e9, NULL,
+     "Leave out attributes seen fewer than N times in the training data."},
+    {"all-features", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "Make every pair of attribute and label a feature, not only the pairs seen together."},
+    {"train-scheme", 0, TRELLIS_CHOICE, TRAIN, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
+     "Learn with this label scheme inside; the output keeps the scheme of the training data."},
+    {"order", 0, TRELLIS_INTEGER, TRAIN, "K", "1", 0, 8, NULL,
+     "How many labels back a label depends on."},
+    {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+     "Write the figures of each iteration to FILE, one JSON object a line."},
+
+    /* decoding */
+    {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior",
+     "Which labels to choose: those of the best path, or the most probable one at each position."},
+
+    /* scoring */
+    {"strict", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,
+     "Count only spans that are legal in --scheme, instead of conlleval's lenient reading."},
+
+    /* drawing corpora */
+    {"labels", 0, TRELLIS_INTEGER, SAMPLE, "N", "10", 1, 60000, NULL, "Labels of the random HMM."},
+    {"vocabulary", 0, TRELLIS_INTEGER, SAMPLE, "N", "10000", 1, 1e9, NULL,
+     "Words of the random HMM; their frequencies follow Zipf's law."},
+    {"tokens", 'n', TRELLIS_INTEGER, SAMPLE, "N", "10000", 0, MANY, NULL,
+     "Draw sequences until there are at least this many tokens."},
+    {"mean-length", 0, TRELLIS_REAL, SAMPLE, "X", "20", 1, 1e9, NULL,
+     "Mean length of a sequence, where the HMM does not say how they end."},
+
+    /* everywhere */
+    {"threads", 'j', TRELLIS_INTEGER, RUN, "N", "0", 0, 1024, NULL,
+     "Threads; 0 is one per processor. Results do not depend on it."},
+    {"seed", 0, TRELLIS_INTEGER, RUN, "N", "1", 0, MANY, NULL,
+     "Seed of all random choices: the same seed gives the same result."},
+    {"memory", 0, TRELLIS_WORDS, RUN, "SIZE", "0", 0, 0, NULL,
+     "Refuse to train where more memory would be needed, such as 8G or 500M; 0 is no limit."},
+};
+/* clang-format on */
+
+enum { COUNT = TR_COUNT(table) };
+
+struct trellis_options {
+    char *values[COUNT]; // NULL: at its initial value
+};
+
+size_t trellis_option_count(void)
+{
+    return COUNT;
+}
+
+const trellis_option *trellis_option_at(size_t index)
+{
+    return index < COUNT ? &table[index] : NULL;
+}
+
+const trellis_option *trellis_option_find(const char *name)
+{
+    for (size_t i = 0; name && i < COUNT; i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+trellis_status trellis_options_create(trellis_options **ret_options, trellis_error *error)
+{
+    *ret_options = tr_alloc(1, sizeof **ret_options);
+    return *ret_options ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+void trellis_options_destroy(trellis_options *options)
+{
+    for (size_t i = 0; options && i < COUNT; i++) {
+        free(options->values[i]);
+    }
+    free(options);
+}
+
+trellis_options *tr_options_copy(const trellis_options *options)
+{
+    trellis_options *copy = tr_alloc(1, sizeof *copy);
+    for (size_t i = 0; copy && options && i < COUNT; i++) {
+        if (options->values[i]) {
+            copy->values[i] = tr_copy_text(options->values[i], strlen(options->values[i]));
+            if (!copy->values[i]) {
+                trellis_options_destroy(copy);
+                return NULL;
+            }
+        }
+    }
+    return copy;
+}
+
+static trellis_status unknown(const char *name, trellis_error *error)
+{
+    const char *nearest = NULL;
+    unsigned best = 3;
+    for (size_t i = 0; i < COUNT; i++) {
+        unsigned distance = tr_edit_distance(name, table[i].name, best);
+        if (distance < best) {
+            best = distance;
+            nearest = table[i].name;
+        }
+    }
+    return nearest ? tr_fail(error, TRELLIS_OPTION, "there is no option '%s'; did you mean '%s'?",
+                             name, nearest)
+                   : tr_fail(error, TRELLIS_OPTION, "there is no option '%s'", name);
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t n = strlen(value);
+    for (const char *at = choices; n && (at = strstr(at, value)); at += n) {
+        bool begins = at == choices || at[-1] == ' ';
+        if (begins && (at[n] == ' ' || at[n] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static trellis_status check(const trellis_option *option, const char *value, trellis_error *error)
+{
+    int64_t whole;
+    double real;
+    switch (option->type) {
+    case TRELLIS_FLAG:
+        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
+            return tr_fail(error, TRELLIS_OPTION, "--%s is 'yes' or 'no', not '%s'", option->name,
+                           value);
+        }
+        break;
+    case TRELLIS_INTEGER:
+        if (!tr_text_integer(tr_text(value), &whole)) {
+            return tr_fail(error, TRELLIS_OPTION, "--%s takes a whole number, not '%s'",
+                           option->name, value);
+        }
+        if ((double)whole < option->minimum || (double)whole > option->maximum) {
+            return tr_fail(error, TRELLIS_OPTION, "--%s takes a number from %.0f to %.0f, not %s",
+                           option->name, option->minimum, option->maximum, value);
+        }
+        break;
+    case TRELLIS_REAL:
+        if (!tr_text_real(tr_text(value), &real) || isnan(real)) {
+            return tr_fail(error, TRELLIS_OPTION, "--%s takes a number, not '%s'", option->name,
+                           value);
+        }
+        if (real < option->minimum || real > option->maximum) {
+            return tr_fail(error, TRELLIS_OPTION, "--%s takes a number from %g to %g, not %s",
+                           option->name, option->minimum, option->maximum, value);
+        }
+        break;
+    case TRELLIS_CHOICE:
+        if (!is_choice(option->choices, value)) {
+            return tr_fail(error, TRELLIS_OPTION, "--%s is one of: %s; not '%s'", option->name,
+                           option->choices, value);
+        }
+        break;
+    case TRELLIS_WORDS:
+        break;
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status trellis_options_set(trellis_options *options, const char *name, const char *value,
+                                   trellis_error *error)
+{
+    const trellis_option *option = trellis_option_find(name);
+    if (!option) {
+        return unknown(name, error);
+    }
+    trellis_status status = check(option, value, error);
+    if (status) {
+        return status;
+    }
+    char *copy = tr_copy_text(value, strlen(value));
+    if (!copy) {
+        return tr_fail_memory(error);
+    }
+    char **slot = &options->values[option - table];
+    free(*slot);
+    *slot = copy;
+    return TRELLIS_OK;
+}
+
+const char *trellis_options_get(const trellis_options *options, const char *name)
+{
+    const trellis_option *option = trellis_option_find(name);
+    if (!option) {
+        return NULL;
+    }
+    const char *value = options ? options->values[option - table] : NULL;
+    return value ? value : option->initial;
+}
+
+bool trellis_options_given(const trellis_options *options, const char *name)
+{
+    const trellis_option *option = trellis_option_find(name);
+    return option && options && options->values[option - table];
+}
+
+const char *tr_option_text(const trellis_options *options, const char *name)
+{
+    const char *value = trellis_options_get(options, name);
+    return value ? value : "";
+}
+
+int64_t tr_option_integer(const trellis_options *options, const char *name)
+{
+    int64_t value = 0;
+    tr_text_integer(tr_text(tr_option_text(options, name)), &value);
+    return value;
+}
+
+double tr_option_real(const trellis_options *options, const char *name)
+{
+    double value = 0;
+    tr_text_real(tr_text(tr_option_text(options, name)), &value);
+    return value;
+}
+
+bool tr_option_flag(const trellis_options *options, const char *name)
+{
+    return tr_option_is(options, name, "yes");
+}
+
+bool tr_option_is(const trellis_options *options, const char *name, const char *value)
+{
+    return strcmp(tr_option_text(options, name), value) == 0;
+}

@@ -1,0 +1,32 @@
+/* pool.h - a fixed number of blocks of work, done by some threads.
+ *
+ * Work is cut into blocks that do not depend on the number of threads; whoever is free takes the next
+ * block. Results that must be added up are added in block order (tr_pool_turn), so that sums come out
+ * the same to the last bit for one thread or many (docs/design.md, decision 6).
+ *
+ * POSIX threads rather than OpenMP: a failure to start a thread is an error we can report, and the
+ * thread sanitizer understands every lock.
+ */
+#ifndef TRELLIS_BASE_POOL_H
+#define TRELLIS_BASE_POOL_H
+
+#include "base/error.h"
+
+struct tr_pool;
+
+/* `threads` - 1 threads are started; the caller is the last one. */
+trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trellis_error *error);
+void tr_pool_destroy(struct tr_pool *pool);
+unsigned tr_pool_threads(const struct tr_pool *pool);
+
+/* Calls work(user, block, thread) for every block in 0 .. blocks-1; `thread` is below
+ * tr_pool_threads(), and no two calls with the same thread number run at once. */
+typedef void (*tr_pool_work)(void *user, size_t block, unsigned thread);
+void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user);
+
+/* Within `work`: waits until all lower blocks have called tr_pool_turn_done(). Every block that calls
+ * the one must call the other, and then all blocks must. */
+void tr_pool_turn(struct tr_pool *pool, size_t block);
+void tr_pool_turn_done(struct tr_pool *pool, size_t block);
+
+#endif

@@ -1,0 +1,189 @@
+/* text.c - slices of text, and a buffer to write text into. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/utf8.h"
+
+bool tr_text_integer(trellis_text text, int64_t *value)
+{
+    size_t i = 0;
+    bool negative = false;
+    if (i < text.size && (text.data[i] == '-' || text.data[i] == '+')) {
+        negative = text.data[i++] == '-';
+    }
+    if (i == text.size) {
+        return false;
+    }
+    int64_t sum = 0;
+    for (; i < text.size; i++) {
+        int digit = text.data[i] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_sub_overflow(sum, digit, &sum)) {
+            return false; // summed up as a negative number, which reaches further by one
+        }
+    }
+    if (!negative && sum == INT64_MIN) {
+        return false;
+    }
+    *value = negative ? sum : -sum;
+    return true;
+}
+
+bool tr_text_real(trellis_text text, double *value)
+{
+    /* strtod reads the decimal point of the process's locale; "1,5" or a changed point must not
+     * slip through, so only the characters of a plain number are let in. */
+    char copy[64];
+    if (text.size == 0 || text.size >= sizeof copy) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (!strchr("0123456789+-.eEinfatyINFATYx", text.data[i]) || !text.data[i]) {
+            return false;
+        }
+    }
+    memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    char *end;
+    *value = strtod(copy, &end);
+    return end == copy + text.size;
+}
+
+void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size)
+{
+    if (size == 0 || buffer->failed) {
+        return;
+    }
+    if (size > SIZE_MAX / 2 - buffer->size ||
+        !tr_grow((void **)&buffer->data, &buffer->capacity, buffer->size + size, 1)) {
+        buffer->failed = true;
+        return;
+    }
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+}
+
+void tr_buffer_text(struct tr_buffer *buffer, trellis_text text)
+{
+    tr_buffer_add(buffer, text.data, text.size);
+}
+
+void tr_buffer_string(struct tr_buffer *buffer, const char *string)
+{
+    tr_buffer_add(buffer, string, strlen(string));
+}
+
+void tr_buffer_char(struct tr_buffer *buffer, char c)
+{
+    if (buffer->size < buffer->capacity) {
+        buffer->data[buffer->size++] = c;
+    } else {
+        tr_buffer_add(buffer, &c, 1);
+    }
+}
+
+void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    if (n < 0 || buffer->failed ||
+        !tr_grow((void **)&buffer->data, &buffer->capacity, buffer->size + (size_t)n + 1, 1)) {
+        buffer->failed = true;
+    } else {
+        vsnprintf(buffer->data + buffer->size, (size_t)n + 1, format, again);
+        buffer->size += (size_t)n;
+    }
+    va_end(again);
+    va_end(arguments);
+}
+
+void tr_buffer_real(struct tr_buffer *buffer, double value)
+{
+    if (!isfinite(value)) {
+        tr_buffer_string(buffer, "null");
+        return;
+    }
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    tr_buffer_string(buffer, text);
+}
+
+void tr_buffer_json(struct tr_buffer *buffer, trellis_text text)
+{
+    tr_buffer_char(buffer, '"');
+    for (size_t i = 0; i < text.size;) {
+        unsigned char c = (unsigned char)text.data[i];
+        size_t step = tr_utf8_step(text, i);
+        if (step == 0) {
+            tr_buffer_string(buffer, "\xEF\xBF\xBD");
+            step = 1;
+        } else if (c == '"' || c == '\\') {
+            tr_buffer_char(buffer, '\\');
+            tr_buffer_char(buffer, (char)c);
+        } else if (c < 0x20 || c == 0x7F) {
+            tr_buffer_format(buffer, "\\u%04x", c);
+        } else {
+            tr_buffer_add(buffer, text.data + i, step);
+        }
+        i += step;
+    }
+    tr_buffer_char(buffer, '"');
+}
+
+void tr_buffer_free(struct tr_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct tr_buffer){0};
+}
+
+trellis_status tr_buffer_flush(struct tr_buffer *buffer, trellis_sink sink, void *user,
+                               trellis_error *error)
+{
+    if (buffer->failed) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = TRELLIS_OK;
+    if (buffer->size) {
+        status = sink(user, buffer->data, buffer->size);
+        if (status) {
+            tr_fail(error, status, "the output cannot be written");
+        }
+    }
+    buffer->size = 0;
+    return status;
+}
+
+unsigned tr_edit_distance(const char *a, const char *b, unsigned most)
+{
+    unsigned row[64];
+    size_t n = strlen(a), m = strlen(b);
+    if (n >= TR_COUNT(row) || m >= TR_COUNT(row)) {
+        return most + 1;
+    }
+    for (size_t j = 0; j <= m; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m] <= most ? row[m] : most + 1;
+}

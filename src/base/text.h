@@ -1,0 +1,67 @@
+/* text.h - slices of text, and a buffer to write text into. */
+#ifndef TRELLIS_BASE_TEXT_H
+#define TRELLIS_BASE_TEXT_H
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define TR_TEXT(literal) ((trellis_text){(literal), sizeof(literal) - 1})
+/* For printf's "%.*s"; long texts are cut to what a message can hold. */
+#define TR_SHOW(text) (int)((text).size < 200 ? (text).size : 200), (text).data ? (text).data : ""
+
+static inline trellis_text tr_text(const char *string)
+{
+    return (trellis_text){string, string ? strlen(string) : 0};
+}
+
+static inline bool tr_text_equal(trellis_text a, trellis_text b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static inline bool tr_text_is(trellis_text a, const char *string)
+{
+    return tr_text_equal(a, tr_text(string));
+}
+
+static inline bool tr_text_begins(trellis_text a, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return a.size >= n && memcmp(a.data, prefix, n) == 0;
+}
+
+/* Reads a whole number or a real one that fills the text; no locale, no surrounding blanks. */
+bool tr_text_integer(trellis_text text, int64_t *value);
+bool tr_text_real(trellis_text text, double *value);
+
+/* A buffer that grows. When memory runs out it stays as it was and `failed` is set, so that a run of
+ * writes needs one check at its end. */
+struct tr_buffer {
+    char *data;
+    size_t size, capacity;
+    bool failed;
+};
+
+void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size);
+void tr_buffer_text(struct tr_buffer *buffer, trellis_text text);
+void tr_buffer_string(struct tr_buffer *buffer, const char *string);
+void tr_buffer_char(struct tr_buffer *buffer, char c);
+void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The shortest decimal that reads back to the same double; "NaN" and "Infinity" never appear in our
+ * files, so they are written as JSON's null. */
+void tr_buffer_real(struct tr_buffer *buffer, double value);
+/* As a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
+void tr_buffer_json(struct tr_buffer *buffer, trellis_text text);
+void tr_buffer_free(struct tr_buffer *buffer);
+
+/* Hands the contents to a sink and empties the buffer. */
+trellis_status tr_buffer_flush(struct tr_buffer *buffer, trellis_sink sink, void *user,
+                               trellis_error *error);
+
+/* The edit distance of two names, for suggestions; at most `most` + 1. */
+unsigned tr_edit_distance(const char *a, const char *b, unsigned most);
+
+#endif

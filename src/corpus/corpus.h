@@ -1,0 +1,31 @@
+/* corpus.h - what the library itself wants to know of a reader, beside the public header. */
+#ifndef TRELLIS_CORPUS_CORPUS_H
+#define TRELLIS_CORPUS_CORPUS_H
+
+#include "base/error.h"
+
+/* The column of the label, SIZE_MAX where there is none or it is not known yet. It is known after the
+ * first sequence has been read. */
+size_t tr_reader_label_column(const trellis_reader *reader);
+
+/* The format it reads, as the option is spelt: "columns", "conllu", ... */
+const char *tr_reader_format(const trellis_reader *reader);
+
+/* The name of a scheme; "none" for TRELLIS_NO_SCHEME. */
+const char *tr_scheme_name(trellis_scheme scheme);
+
+/* Which scheme a label set is written in, judged from all its labels: IOBES or BILOU where their
+ * letters occur, IOB2 where there are B- and I- (or B- alone), IOB1 where there is only I-;
+ * TRELLIS_NO_SCHEME where some label is neither O nor X-TYPE. */
+trellis_scheme tr_scheme_guess(const trellis_text *labels, size_t count);
+
+/* How a label is read: its letter (B, I, E, S, O) and type. BILOU's L and U become E and S. A label
+ * without a letter and a dash is letter 'O' where it is "O", else 'B' with the whole label as type and
+ * false is returned. */
+bool tr_label_split(trellis_text label, char *letter, trellis_text *type);
+
+/* The rules of conlleval: whether a span ends between two labels, or begins at the second one. */
+bool tr_span_ends(char letter_before, trellis_text type_before, char letter, trellis_text type);
+bool tr_span_begins(char letter_before, trellis_text type_before, char letter, trellis_text type);
+
+#endif

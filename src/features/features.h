@@ -1,0 +1,93 @@
+/* features.h - what the templates see in a sequence, as keys.
+ *
+ * trellis_features is a compiled set of templates with the word lists and clusters they need; it is
+ * immutable once the training data has been counted, and shared by threads. An extractor is the
+ * workspace of one thread: it is bound to the columns of an input, then run on sequence after
+ * sequence.
+ *
+ *     cells --functions--> hashes [function][token] --templates--> keys of attributes
+ *
+ * No string is built on that way. tr_extractor_text() builds the one of a single attribute, for the
+ * dictionary of the training, for inspection and for `trellis features`.
+ */
+#ifndef TRELLIS_FEATURES_FEATURES_H
+#define TRELLIS_FEATURES_FEATURES_H
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* Which label steps have weights of their own, whatever is observed. */
+struct tr_step_choice {
+    bool between; // label to label
+    bool start;   // into the first label
+    bool end;     // out of the last label
+};
+struct tr_step_choice tr_features_steps(const trellis_features *features);
+
+/* Whether there are templates for (observation, label pair). */
+bool tr_features_has_edges(const trellis_features *features);
+
+/* Templates that ask how often a word was seen in training need a pass over the data first: count
+ * every sequence, then end the counting. Without such templates both do nothing. */
+bool tr_features_needs_counts(const trellis_features *features);
+struct tr_extractor;
+trellis_status tr_features_count(trellis_features *features, struct tr_extractor *extractor,
+                                 const trellis_sequence *sequence, trellis_error *error);
+trellis_status tr_features_end_count(trellis_features *features, trellis_error *error);
+
+/* The compiled set as one block of bytes for the model file, and back. `data` must outlive what is
+ * read from it (word lists and clusters stay where they are) and is not trusted: any bytes give a
+ * usable set or an error. The block holds the text of the templates, too. */
+trellis_status tr_features_write(const trellis_features *features, struct tr_buffer *buffer,
+                                 trellis_error *error);
+trellis_status tr_features_read(const void *data, size_t size, trellis_features **ret_features,
+                                trellis_error *error);
+/* The templates as they were written, and a name for them. */
+trellis_text tr_features_source(const trellis_features *features);
+const char *tr_features_name(const trellis_features *features);
+size_t tr_features_template_count(const trellis_features *features);
+
+/* An empty set, for input that comes with ready-made attributes: no templates, steps between labels. */
+trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error);
+
+/* What is seen in a sequence of n tokens. The attributes of token i are
+ * begin[i] .. begin[i+1]-1 of the arrays; the order within a token is that of the templates, then
+ * that of the ready-made attributes. */
+struct tr_seen {
+    size_t *begin;      // [n + 1]
+    uint64_t *low;      // [begin[n]] keys
+    uint64_t *high;     // [begin[n]] the other halves; not filled unless asked for
+    float *value;       // [begin[n]], or NULL where all are 1
+    uint32_t *template; // [begin[n]] the template it came from; UINT32_MAX - j for the token's
+                        // ready-made attribute j; not filled unless the other halves are asked for
+};
+
+struct tr_observation {
+    size_t length;
+    struct tr_seen node; // (observation, label)
+    struct tr_seen edge; // (observation, label pair): the step into token i; empty for i = 0
+};
+
+/* `whole_keys` asks for the high halves and template numbers, which only training needs. */
+trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
+                                   struct tr_extractor **ret_extractor, trellis_error *error);
+void tr_extractor_destroy(struct tr_extractor *extractor);
+
+/* Finds the columns that the templates name. `reader` may be NULL: then columns are taken by the
+ * positions of the templates' own `columns` line, or by number. `label_column` is refused as an
+ * observation; SIZE_MAX where there is none. */
+trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_reader *reader,
+                                 size_t label_column, trellis_error *error);
+
+/* The observation lives until the next call. A sequence with fewer columns than the templates need,
+ * or with a value that is no finite number where one is needed, is an error that names its line. */
+trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                                const struct tr_observation **ret_observation,
+                                trellis_error *error);
+
+/* Appends the text of attribute `index` of the observation made last, such as "word[-1]=the". */
+void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
+                       size_t token, size_t index, struct tr_buffer *buffer);
+
+#endif

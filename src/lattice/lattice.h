@@ -1,0 +1,79 @@
+/* lattice.h - the trellis: a graph unrolled over the positions of a sequence.
+ *
+ * A path z_1 .. z_n scores
+ *
+ *     score = start(z_1) + sum_i node[i][label(z_i)] + sum_i step(z_{i-1}, z_i)
+ *                        + sum_i edge[i][label(z_{i-1})][label(z_i)] + end(z_n)
+ *
+ * and log Z is the logarithm of the sum of exp(score) over all paths. The caller fills in node scores
+ * (and edge scores where there are any), and asks for the best path, for log Z and marginals, or for
+ * the expected counts of step features.
+ *
+ * Two kernels compute the same: the fast one in single precision with scaling, vectorised and chosen
+ * for the processor at run time, and the reference in double precision and log space, which is also
+ * what the fast one falls back to where a scale under- or overflows.
+ */
+#ifndef TRELLIS_LATTICE_LATTICE_H
+#define TRELLIS_LATTICE_LATTICE_H
+
+#include "graph/graph.h"
+
+/* The steps of a graph with weights applied; shared by threads while it is not being set. */
+struct tr_steps;
+trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **ret_steps,
+                               trellis_error *error);
+void tr_steps_destroy(struct tr_steps *steps);
+/* weights [graph->features]; a weight of minus infinity forbids. */
+void tr_steps_set(struct tr_steps *steps, const float *weights);
+/* After a few weights changed (perceptron): cheaper than setting all. */
+void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
+/* The features fired by the step from one state to the next (`from` may be TR_NO_STATE, the start), in
+ * *ret_features; how many. `to` TR_NO_STATE asks for the end. */
+size_t tr_steps_features(const struct tr_steps *steps, uint32_t from, uint32_t to,
+                         const uint32_t **ret_features);
+
+/* A workspace, one per thread; it grows to the longest sequence it has seen. */
+struct tr_lattice;
+trellis_status tr_lattice_create(const struct tr_graph *graph, struct tr_lattice **ret_lattice,
+                                 trellis_error *error);
+void tr_lattice_destroy(struct tr_lattice *lattice);
+/* Uses the double-precision log-space kernel for everything; for tests and for checking. */
+void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference);
+
+/* Begins a sequence of `length` positions (0 is allowed): node scores are 0, there are no edge scores
+ * and no restrictions. */
+trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error);
+/* The node scores [length][width], to be filled in; entries beyond the labels are ignored. */
+float *tr_lattice_nodes(struct tr_lattice *lattice);
+/* Makes room for edge scores [length][labels][width], all 0, and returns them; [i][a][b] is the step
+ * from label a at i-1 to label b at i; row 0 is ignored. NULL where memory is out. */
+float *tr_lattice_edges(struct tr_lattice *lattice);
+/* Only these labels may stand at the position (forced labels, tag dictionaries, partial labels).
+ * An empty set leaves no path. */
+trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,
+                                   const uint16_t *labels, size_t count, trellis_error *error);
+
+/* The best path as labels [length] and its score. Of equal ones the same is found on every run. Where
+ * there is no path at all (all forbidden): TRELLIS_DATA. */
+trellis_status tr_lattice_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  uint16_t *labels, double *ret_score, trellis_error *error);
+
+/* The score of the path with these labels, minus infinity where it is forbidden. In double. */
+double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                             const uint16_t *labels);
+
+/* log Z; needed before the three below. TRELLIS_DATA where there is no path or a score is NaN. */
+trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                           double *ret_log_z, trellis_error *error);
+/* P(label at position), [length][width]; entries beyond the labels are 0. */
+const float *tr_lattice_node_marginals(struct tr_lattice *lattice);
+/* P(label a at i-1, label b at i), [length][labels][width], row 0 is 0. Computed when asked for.
+ * NULL where memory is out. */
+const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps);
+/* expected[feature] += scale * the expected count of each step feature. */
+void tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *steps, double scale,
+                             float *expected);
+/* Posterior decoding: the most probable label at each position. */
+void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels);
+
+#endif
