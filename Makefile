@@ -1,0 +1,102 @@
+# The front door of Trellis; CMake does the building. `make help` lists what there is.
+#
+# Every target installs the packages it is missing (packages.txt, scripts/setup.sh) and configures its build
+# directory the first time only. Useful variables:
+#
+#   CC=clang              the compiler, when a build directory is first configured
+#   BUILD=build           the build directory
+#   CMAKE_ARGS=           more options for CMake, e.g. -DTRELLIS_WERROR=OFF
+#   JOBS=N                compile and test N things at a time (default: one per processor)
+#   SETUP=no              install nothing; the packages are there under other names
+#   PREFIX=/usr/local DESTDIR=    where `make install` puts things
+#   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer
+
+BUILD        ?= build
+CMAKE_ARGS   ?=
+JOBS         ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+SETUP        ?= yes
+PREFIX       ?= /usr/local
+DESTDIR      ?=
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := all
+.NOTPARALLEL:
+.PHONY: all demo test install uninstall lint format asan tsan coverage fuzz clean help
+
+ifeq ($(origin CC),default)
+compiler =
+else
+compiler = -DCMAKE_C_COMPILER=$(CC)
+endif
+
+# A comma inside $(call).
+, := ,
+
+# $(call setup,GROUPS)
+setup = $(if $(filter yes,$(SETUP)),scripts/setup.sh $(1),:)
+# $(call configure,DIRECTORY,OPTIONS): the last file that CMake writes says that it was done before.
+configure = test -f $(1)/Makefile || cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) $(2) $(CMAKE_ARGS)
+# $(call compile,DIRECTORY,TARGET)
+compile = MAKEFLAGS= cmake --build $(1) --parallel $(JOBS) --target $(2) -- --no-print-directory
+# $(call run_tests,DIRECTORY,OPTIONS): configures again where the directory was made without tests.
+define run_tests
+@grep -qsx 'TRELLIS_TESTS:BOOL=ON' $(1)/CMakeCache.txt && test -f $(1)/Makefile || \
+    cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) -DTRELLIS_TESTS=ON $(2) $(CMAKE_ARGS)
+@$(call compile,$(1),build_tests)
+@JOBS=$(JOBS) scripts/run_tests.sh $(1)
+endef
+
+all: ## build the command and both libraries into build/
+	@$(call setup,build)
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),all)
+
+demo: all ## train and evaluate four taggers on the corpora that ship, then tag a sentence
+	@scripts/demo.sh $(BUILD)
+
+test: ## build and run all tests
+	@$(call setup,build test)
+	$(call run_tests,$(BUILD))
+
+install: all ## install into $(DESTDIR)$(PREFIX)
+	@DESTDIR='$(DESTDIR)' cmake --install $(BUILD) --prefix '$(PREFIX)'
+	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed.txt
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
+
+uninstall: ## remove what the last `make install` from this directory put there
+	@test -f $(BUILD)/installed.txt || { echo "nothing was installed from $(BUILD)/"; exit 1; }
+	@sed 's|^|$(DESTDIR)|' $(BUILD)/installed.txt | tr '\n' '\0' | xargs -0 rm -fv
+
+lint: ## check layout (clang-format) and look for mistakes (clang-tidy, cppcheck)
+	@$(call setup,build test lint)
+	@$(call configure,$(BUILD))
+	@JOBS=$(JOBS) scripts/lint.sh $(BUILD)
+
+format: ## lay out all .c and .h files with clang-format
+	@$(call setup,lint)
+	@scripts/lint.sh --format
+
+asan: ## run all tests under the address and undefined-behaviour sanitizers
+	@$(call setup,build test)
+	$(call run_tests,build-asan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=address$(,)undefined)
+
+tsan: ## run all tests under the thread sanitizer
+	@$(call setup,build test)
+	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread)
+
+coverage: ## run all tests and say which share of the lines of src/ they reach
+	@$(call setup,build test)
+	@find build-coverage -name '*.gcda' -delete 2>/dev/null || true
+	$(call run_tests,build-coverage,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_COVERAGE=ON)
+	@scripts/coverage.sh build-coverage
+
+fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS
+	@$(call setup,build test)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
+
+clean: ## remove all build directories
+	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+

@@ -1,0 +1,19 @@
+# The libraries under ours, as the target trellis_dependencies. packages.txt says what each is for.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+set(TRELLIS_PKGCONFIG_MODULES libutf8proc libpcre2-8 zlib libzstd jansson) # also in trellis.pc
+pkg_check_modules(TRELLIS_DEPS REQUIRED IMPORTED_TARGET ${TRELLIS_PKGCONFIG_MODULES})
+pkg_check_modules(XXHASH REQUIRED libxxhash) # header only (XXH_INLINE_ALL): not linked
+
+find_path(LBFGS_INCLUDE_DIR lbfgs.h) # liblbfgs has no pkg-config file
+find_library(LBFGS_LIBRARY lbfgs)
+if(NOT LBFGS_INCLUDE_DIR OR NOT LBFGS_LIBRARY)
+  message(FATAL_ERROR "liblbfgs was not found (Debian: liblbfgs-dev)")
+endif()
+
+add_library(trellis_dependencies INTERFACE)
+target_include_directories(trellis_dependencies SYSTEM INTERFACE ${LBFGS_INCLUDE_DIR} ${XXHASH_INCLUDE_DIRS})
+target_link_libraries(trellis_dependencies INTERFACE
+  PkgConfig::TRELLIS_DEPS ${LBFGS_LIBRARY} Threads::Threads m)
