@@ -164,6 +164,22 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
     return TRELLIS_OK;
 }
 
+static const unsigned char gzip_mark[] = {0x1F, 0x8B}, zstd_mark[] = {0x28, 0xB5, 0x2F, 0xFD};
+
+/* Whether the bytes so far begin like a mark: one who types a line of two letters is not kept waiting
+ * for more. */
+static bool begins_like(const unsigned char *bytes, size_t count, const unsigned char *mark,
+                        size_t size)
+{
+    return memcmp(bytes, mark, count < size ? count : size) == 0;
+}
+
+static bool undecided(const unsigned char *bytes, size_t count)
+{
+    return count < sizeof zstd_mark && (begins_like(bytes, count, gzip_mark, sizeof gzip_mark) ||
+                                        begins_like(bytes, count, zstd_mark, sizeof zstd_mark));
+}
+
 /* Looks at the first bytes and sets the decoder up. */
 static trellis_status recognise(struct tr_input *input, trellis_error *error)
 {
@@ -172,7 +188,7 @@ static trellis_status recognise(struct tr_input *input, trellis_error *error)
         return tr_fail_memory(error);
     }
     size_t n = 1;
-    while (input->raw_used < 4 && n) {
+    while (n && undecided(input->raw, input->raw_used)) {
         trellis_status status = read_some(input, input->raw + input->raw_used,
                                           RAW_SIZE - input->raw_used, &n, error);
         if (status) {
@@ -180,14 +196,15 @@ static trellis_status recognise(struct tr_input *input, trellis_error *error)
         }
         input->raw_used += n;
     }
-    const unsigned char *b = input->raw;
-    if (input->raw_used >= 2 && b[0] == 0x1F && b[1] == 0x8B) {
+    const unsigned char *bytes = input->raw;
+    size_t count = input->raw_used;
+    if (count >= sizeof gzip_mark && begins_like(bytes, count, gzip_mark, sizeof gzip_mark)) {
         if (inflateInit2(&input->gzip, 15 + 16) != Z_OK) {
             return tr_fail_memory(error);
         }
         input->kind = GZIP;
-    } else if (input->raw_used >= 4 && b[0] == 0x28 && b[1] == 0xB5 && b[2] == 0x2F &&
-               b[3] == 0xFD) {
+    } else if (count >= sizeof zstd_mark &&
+               begins_like(bytes, count, zstd_mark, sizeof zstd_mark)) {
         input->zstd = ZSTD_createDStream();
         if (!input->zstd) {
             return tr_fail_memory(error);

@@ -1,7 +1,7 @@
 /* text.c - slices of text, and a buffer to write text into. */
 #include "base/text.h"
 
-#include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,24 +33,36 @@ bool tr_text_integer(trellis_text text, int64_t *value)
     return true;
 }
 
+/* The C library reads and writes numbers with the decimal point of the process's locale; ours have a
+ * point in any. Returns the thread's locale, for uselocale() to put back. */
+static locale_t plain_numbers(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); // a constant, not to be freed
+}
+
 bool tr_text_real(trellis_text text, double *value)
 {
-    /* strtod reads the decimal point of the process's locale; "1,5" or a changed point must not
-     * slip through, so only the characters of a plain number are let in. */
+    /* Only the characters of a plain number are let in: no blanks in front, no hexadecimal digits. */
     char copy[64];
     if (text.size == 0 || text.size >= sizeof copy) {
         return false;
     }
     for (size_t i = 0; i < text.size; i++) {
-        if (!strchr("0123456789+-.eEinfatyINFATYx", text.data[i]) || !text.data[i]) {
+        if (!strchr("0123456789+-.eEinfatyINFATY", text.data[i]) || !text.data[i]) {
             return false;
         }
     }
     memcpy(copy, text.data, text.size);
     copy[text.size] = '\0';
     char *end;
-    *value = strtod(copy, &end);
-    return end == copy + text.size;
+    locale_t kept = plain_numbers();
+    double read = strtod(copy, &end);
+    uselocale(kept);
+    if (end != copy + text.size) {
+        return false;
+    }
+    *value = read;
+    return true;
 }
 
 void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size)
@@ -79,7 +91,7 @@ void tr_buffer_string(struct tr_buffer *buffer, const char *string)
 
 void tr_buffer_char(struct tr_buffer *buffer, char c)
 {
-    if (buffer->size < buffer->capacity) {
+    if (buffer->size < buffer->capacity && !buffer->failed) {
         buffer->data[buffer->size++] = c;
     } else {
         tr_buffer_add(buffer, &c, 1);
@@ -88,6 +100,7 @@ void tr_buffer_char(struct tr_buffer *buffer, char c)
 
 void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
 {
+    locale_t kept = plain_numbers();
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -101,6 +114,7 @@ void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
     }
     va_end(again);
     va_end(arguments);
+    uselocale(kept);
 }
 
 void tr_buffer_real(struct tr_buffer *buffer, double value)
@@ -110,12 +124,19 @@ void tr_buffer_real(struct tr_buffer *buffer, double value)
         return;
     }
     char text[40];
+    if (value == trunc(value) && fabs(value) < 1e15) {
+        snprintf(text, sizeof text, "%.0f", value); // rather 1000 than 1e+03
+        tr_buffer_string(buffer, text);
+        return;
+    }
+    locale_t kept = plain_numbers();
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
             break;
         }
     }
+    uselocale(kept);
     tr_buffer_string(buffer, text);
 }
 

@@ -1,6 +1,7 @@
 /* utf8.c - code points, their classes and their case, by utf8proc; ASCII by itself, for speed. */
 #include "base/utf8.h"
 
+#include <string.h>
 #include <utf8proc.h>
 
 #define STRAY 0xDC00 // a byte that is no UTF-8 is read as STRAY + byte, a value no valid text has
@@ -20,10 +21,24 @@ size_t tr_utf8_step(trellis_text text, size_t at)
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Past the ASCII at `at`, eight bytes at a time; what is left over is for the caller. */
+static size_t skip_ascii(trellis_text text, size_t at)
+{
+    uint64_t bytes;
+    while (text.size - at >= sizeof bytes) {
+        memcpy(&bytes, text.data + at, sizeof bytes);
+        if (bytes & 0x8080808080808080u) {
+            break;
+        }
+        at += sizeof bytes;
+    }
+    return at;
+}
+
 size_t tr_utf8_invalid(trellis_text text)
 {
     size_t at = 0;
-    while (at < text.size) {
+    while ((at = skip_ascii(text, at)) < text.size) {
         size_t step = tr_utf8_step(text, at);
         if (step == 0) {
             return at;

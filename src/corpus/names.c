@@ -1,0 +1,112 @@
+/* names.c - what the columns are called, and which of them is the label.
+ *
+ * --columns names them by position; where it is silent the format's own names hold, and then those that
+ * the file gives. A column is asked for by name, whatever the case, or by its number from 1.
+ */
+#include "corpus/reader.h"
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+bool tr_same_name(trellis_text a, const char *b)
+{
+    size_t i = 0;
+    while (i < a.size && b[i] && lower(a.data[i]) == lower(b[i])) {
+        i++;
+    }
+    return i == a.size && b[i] == '\0';
+}
+
+bool tr_names_parse(struct tr_names *names, const char *option)
+{
+    names->text = tr_copy_text(option, strlen(option));
+    if (!names->text) {
+        return false;
+    }
+    char *at = names->text;
+    while (*at) {
+        char *end = at + strcspn(at, ",");
+        bool last = *end == '\0';
+        *end = '\0';
+        if (!tr_push(&names->given, at)) {
+            return false;
+        }
+        at = last ? end : end + 1;
+    }
+    return true;
+}
+
+void tr_names_free(struct tr_names *names)
+{
+    for (size_t i = 0; i < names->found.size; i++) {
+        free(names->found.at[i]);
+    }
+    free(names->found.at);
+    free(names->given.at);
+    free(names->text);
+}
+
+const char *tr_names_at(const struct tr_names *names, const struct tr_format *format, size_t column)
+{
+    if (column < names->given.size && names->given.at[column][0]) {
+        return names->given.at[column];
+    }
+    if (column < format->name_count) {
+        return format->names[column];
+    }
+    return column < names->found.size ? names->found.at[column] : NULL;
+}
+
+size_t tr_names_find(const struct tr_names *names, const struct tr_format *format,
+                     trellis_text name)
+{
+    size_t count = names->given.size > names->found.size ? names->given.size : names->found.size;
+    count = count > format->name_count ? count : format->name_count;
+    for (size_t i = 0; i < count; i++) {
+        const char *at = tr_names_at(names, format, i);
+        if (at && tr_same_name(name, at)) {
+            return i;
+        }
+    }
+    return TR_NO_COLUMN;
+}
+
+bool tr_without_label(const trellis_reader *reader)
+{
+    return strcmp(reader->label, "none") == 0;
+}
+
+trellis_status tr_find_label(trellis_reader *reader, size_t otherwise, struct tr_place place,
+                             trellis_error *error)
+{
+    reader->label_column = TR_NO_COLUMN;
+    if (tr_without_label(reader)) {
+        return TRELLIS_OK;
+    }
+    if (strcmp(reader->label, "last") == 0) {
+        reader->label_column = otherwise;
+        return TRELLIS_OK;
+    }
+    trellis_text label = tr_text(reader->label);
+    int64_t number;
+    size_t column = tr_names_find(&reader->names, reader->format, label);
+    if (column == TR_NO_COLUMN && tr_text_integer(label, &number) && number > 0) {
+        column = (size_t)number - 1;
+    }
+    const char *plural = reader->columns == 1 ? "" : "s";
+    if (column == TR_NO_COLUMN) {
+        return tr_fail_at(error, TRELLIS_FORMAT, place,
+                          "no column has the name of the label, '%s': %zu column%s found, which "
+                          "--columns can name and --label also takes by number from 1",
+                          reader->label, reader->columns, plural);
+    }
+    if (column >= reader->columns) {
+        return tr_fail_at(error, TRELLIS_FORMAT, place,
+                          "the label '%s' is column %zu, but %zu column%s found", reader->label,
+                          column + 1, reader->columns, plural);
+    }
+    reader->label_column = column;
+    return TRELLIS_OK;
+}

@@ -1,0 +1,332 @@
+/* reader.c - opens a corpus, finds its format, and holds the lines of one sequence at a time.
+ *
+ *     input --lines--> one sequence's lines --format--> cells, labels, attributes, rows
+ *
+ * Memory grows with the longest sequence and no further. The formats themselves are in columns.c,
+ * conllu.c, crfsuite.c, wordtag.c, jsonl.c and plaintext.c; names.c knows what columns are called.
+ */
+#include "corpus/reader.h"
+
+#include <jansson.h>
+
+#include "base/options.h"
+#include "base/utf8.h"
+
+static const struct tr_format *const formats[] = {
+    &tr_format_columns, &tr_format_conllu, &tr_format_crfsuite,
+    &tr_format_wordtag, &tr_format_jsonl,  &tr_format_text,
+};
+
+static bool ends_with(trellis_text text, const char *end)
+{
+    size_t n = strlen(end);
+    return text.size >= n && tr_same_name((trellis_text){text.data + text.size - n, n}, end);
+}
+
+static const struct tr_format *format_of_path(const char *path)
+{
+    trellis_text name = tr_text(path);
+    if (ends_with(name, ".gz")) {
+        name.size -= strlen(".gz");
+    } else if (ends_with(name, ".zst")) {
+        name.size -= strlen(".zst");
+    }
+    if (ends_with(name, ".conllu") || ends_with(name, ".conll-u")) {
+        return &tr_format_conllu;
+    }
+    if (ends_with(name, ".jsonl") || ends_with(name, ".ndjson")) {
+        return &tr_format_jsonl;
+    }
+    return &tr_format_columns;
+}
+
+const struct tr_format *tr_format_find(const char *name, const char *path)
+{
+    for (size_t i = 0; i < TR_COUNT(formats); i++) {
+        if (strcmp(formats[i]->name, name) == 0) {
+            return formats[i];
+        }
+    }
+    return format_of_path(path);
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* The next line of the input, without the byte-order mark that the first one may have. */
+static inline trellis_status hold(trellis_reader *reader, struct tr_slice *slice,
+                                  trellis_error *error)
+{
+    trellis_status status = tr_input_hold(reader->input, &slice->begin, &slice->size, error);
+    if (!reader->started && status == TRELLIS_OK) {
+        reader->started = true;
+        const char *bytes = tr_input_base(reader->input) + slice->begin;
+        if (slice->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+            slice->begin += 3;
+            slice->size -= 3;
+        }
+    }
+    return status;
+}
+
+static void forget_lines(trellis_reader *reader)
+{
+    tr_input_release(reader->input);
+    reader->lines.size = 0;
+}
+
+static trellis_status keep_line(trellis_reader *reader, struct tr_slice slice, trellis_error *error)
+{
+    if (reader->lines.size == 0) {
+        reader->first_line = tr_input_place(reader->input).line;
+    }
+    return tr_push(&reader->lines, slice) ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+trellis_status tr_take_line(trellis_reader *reader, trellis_error *error)
+{
+    forget_lines(reader);
+    struct tr_slice slice;
+    trellis_status status = hold(reader, &slice, error);
+    return status ? status : keep_line(reader, slice, error);
+}
+
+trellis_status tr_take_block(trellis_reader *reader, char comment, trellis_error *error)
+{
+    forget_lines(reader);
+    bool complete = false; // some line is more than a comment
+    for (;;) {
+        struct tr_slice slice;
+        trellis_status status = hold(reader, &slice, error);
+        if (status) {
+            return status == TRELLIS_END && complete ? TRELLIS_OK : status;
+        }
+        trellis_text line = {tr_input_base(reader->input) + slice.begin, slice.size};
+        bool blank = tr_is_blank_line(line);
+        if (blank && complete) {
+            return TRELLIS_OK;
+        }
+        if (blank && reader->lines.size == 0) {
+            tr_input_release(reader->input); // a long run of blank lines takes no memory
+            continue;
+        }
+        complete |= !blank && (!comment || line.data[0] != comment);
+        status = keep_line(reader, slice, error);
+        if (status) {
+            return status;
+        }
+    }
+}
+
+struct tr_place tr_line_place(const trellis_reader *reader, size_t index)
+{
+    struct tr_place place = tr_input_place(reader->input);
+    place.line = reader->first_line + index;
+    return place;
+}
+
+struct tr_place tr_byte_place(const trellis_reader *reader, size_t index, const char *at)
+{
+    struct tr_place place = tr_line_place(reader, index);
+    trellis_text line = tr_line(reader, index);
+    size_t before = tr_utf8_length((trellis_text){line.data, (size_t)(at - line.data)});
+    place.column = before < UINT32_MAX ? (uint32_t)before + 1 : 0;
+    return place;
+}
+
+/* The line that holds a byte of the block. */
+static size_t line_at(const trellis_reader *reader, size_t offset)
+{
+    size_t i = reader->lines.size;
+    while (i > 1 && reader->lines.at[i - 1].begin > offset) {
+        i--;
+    }
+    return i - 1;
+}
+
+trellis_status tr_settle(trellis_reader *reader, trellis_error *error)
+{
+    reader->base = tr_input_base(reader->input);
+    struct tr_slice last = reader->lines.at[reader->lines.size - 1];
+    size_t begin = reader->lines.at[0].begin;
+    /* The lines stand one behind the other, so one pass over all of them is enough: a line's end
+     * is never part of a longer code point. */
+    trellis_text block = {reader->base + begin, last.begin + last.size - begin};
+    const char *zero = block.size ? memchr(block.data, '\0', block.size) : NULL;
+    if (zero) {
+        size_t index = line_at(reader, (size_t)(zero - reader->base));
+        return tr_fail_at(error, TRELLIS_FORMAT, tr_byte_place(reader, index, zero),
+                          "a zero byte: this is not a text file");
+    }
+    size_t invalid = reader->keep_invalid ? block.size : tr_utf8_invalid(block);
+    if (invalid < block.size) {
+        size_t index = line_at(reader, begin + invalid);
+        return tr_fail_at(error, TRELLIS_FORMAT, tr_byte_place(reader, index, block.data + invalid),
+                          "the byte 0x%02X is not UTF-8 here; convert the file, or keep such bytes "
+                          "with --invalid-utf8 keep",
+                          (unsigned char)block.data[invalid]);
+    }
+    return TRELLIS_OK;
+}
+
+bool tr_fill_rows(trellis_reader *reader)
+{
+    size_t count = reader->lines.size;
+    if (!tr_reserve(&reader->rows, count) || !tr_reserve(&reader->row_token, count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        reader->rows.at[i] = tr_line(reader, i);
+    }
+    reader->rows.size = reader->row_token.size = count;
+    reader->sequence.rows = reader->rows.at;
+    reader->sequence.row_token = reader->row_token.at;
+    reader->sequence.row_count = count;
+    return true;
+}
+
+bool tr_fill_labels(trellis_reader *reader, size_t length)
+{
+    size_t columns = reader->columns, column = reader->label_column;
+    if (column == TR_NO_COLUMN) {
+        return true;
+    }
+    if (!tr_reserve(&reader->labels, length)) {
+        return false;
+    }
+    const trellis_text *cell = reader->cells.at + column;
+    for (size_t i = 0; i < length; i++, cell += columns) {
+        reader->labels.at[i] = *cell;
+    }
+    reader->sequence.labels = reader->labels.at;
+    return true;
+}
+
+bool tr_unescape_room(trellis_reader *reader)
+{
+    struct tr_slice first = reader->lines.at[0], last = reader->lines.at[reader->lines.size - 1];
+    struct tr_buffer *room = &reader->unescaped;
+    room->size = 0;
+    return tr_grow((void **)&room->data, &room->capacity, last.begin + last.size - first.begin, 1);
+}
+
+trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *escaped)
+{
+    if (text.size == 0 || !memchr(text.data, '\\', text.size)) {
+        return text;
+    }
+    char *to = reader->unescaped.data + reader->unescaped.size;
+    size_t size = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '\\' && i + 1 < text.size && strchr(escaped, text.data[i + 1])) {
+            i++;
+        }
+        to[size++] = text.data[i];
+    }
+    reader->unescaped.size += size;
+    return (trellis_text){to, size};
+}
+
+/* ---- opening, reading, closing --------------------------------------------------------------- */
+
+static trellis_status set_up(trellis_reader *reader, const char *path,
+                             const trellis_options *options, trellis_error *error)
+{
+    const char *label = tr_option_text(options, "label");
+    reader->format = tr_format_find(tr_option_text(options, "format"), path);
+    reader->label_column = TR_NO_COLUMN;
+    reader->by_tab = tr_option_is(options, "separator", "tab");
+    reader->keep_invalid = tr_option_is(options, "invalid-utf8", "keep");
+    reader->label = tr_copy_text(label, strlen(label));
+    if (!reader->label || !tr_names_parse(&reader->names, tr_option_text(options, "columns"))) {
+        return tr_fail_memory(error);
+    }
+    return tr_input_open(path, &reader->input, error);
+}
+
+/* Reads sequences until one has a token. */
+static trellis_status advance(trellis_reader *reader, trellis_error *error)
+{
+    trellis_status status;
+    do {
+        reader->sequence = (trellis_sequence){.weight = 1};
+        status = reader->format->read(reader, error);
+    } while (status == TRELLIS_OK && reader->sequence.length == 0);
+    return status;
+}
+
+trellis_status trellis_reader_open(const char *path, const trellis_options *options,
+                                   trellis_reader **ret_reader, trellis_error *error)
+{
+    *ret_reader = NULL;
+    trellis_reader *reader = tr_alloc(1, sizeof *reader);
+    if (!reader) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = set_up(reader, path, options, error);
+    if (status) {
+        trellis_reader_close(reader);
+        return status;
+    }
+    if (reader->format == &tr_format_jsonl) {
+        /* The names of its columns are in its first object, and are asked for before that. */
+        reader->ahead_status = advance(reader, &reader->ahead_error);
+        reader->ahead = true;
+    }
+    *ret_reader = reader;
+    return TRELLIS_OK;
+}
+
+trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequence **ret_sequence,
+                                   trellis_error *error)
+{
+    *ret_sequence = NULL;
+    trellis_status status;
+    if (reader->ahead) {
+        reader->ahead = false;
+        status = reader->ahead_status;
+        if (error && status && status != TRELLIS_END) {
+            *error = reader->ahead_error;
+        }
+    } else {
+        status = advance(reader, error);
+    }
+    if (status == TRELLIS_OK) {
+        *ret_sequence = &reader->sequence;
+    }
+    return status;
+}
+
+void trellis_reader_close(trellis_reader *reader)
+{
+    if (!reader) {
+        return;
+    }
+    tr_input_close(reader->input);
+    tr_names_free(&reader->names);
+    tr_buffer_free(&reader->unescaped);
+    json_decref(reader->json);
+    free(reader->label);
+    free(reader->lines.at);
+    free(reader->cells.at);
+    free(reader->labels.at);
+    free(reader->rows.at);
+    free(reader->row_token.at);
+    free(reader->attributes.at);
+    free(reader->attribute_begin.at);
+    free(reader);
+}
+
+const char *trellis_reader_column_name(const trellis_reader *reader, size_t column)
+{
+    return tr_names_at(&reader->names, reader->format, column);
+}
+
+size_t tr_reader_label_column(const trellis_reader *reader)
+{
+    return reader->label_column;
+}
+
+const char *tr_reader_format(const trellis_reader *reader)
+{
+    return reader->format->name;
+}

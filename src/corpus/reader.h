@@ -1,0 +1,144 @@
+/* reader.h - what the formats share: a reader, the lines it holds and the arrays it fills.
+ *
+ * A format takes the lines of one sequence first and cuts them up afterwards. While lines are taken
+ * the input's buffer may move, so they are kept as offsets; once the sequence is complete nothing
+ * moves any more, and every cell, label and row is a slice of that buffer:
+ *
+ *     tr_take_block() or tr_take_line()  ->  tr_settle()  ->  the format fills the arrays
+ */
+#ifndef TRELLIS_CORPUS_READER_H
+#define TRELLIS_CORPUS_READER_H
+
+#include "base/input.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "corpus/corpus.h"
+
+#define TR_NO_COLUMN SIZE_MAX
+
+struct json_t;
+
+/* A format that can be read. `read` fills the arrays of the reader; a sequence without a token is
+ * passed over by the caller. */
+struct tr_format {
+    const char *name;
+    trellis_status (*read)(trellis_reader *reader, trellis_error *error);
+    const char *const *names; // [name_count] of its columns, or NULL
+    size_t name_count;
+};
+
+extern const struct tr_format tr_format_columns, tr_format_conllu, tr_format_crfsuite,
+    tr_format_wordtag, tr_format_jsonl, tr_format_text;
+
+/* Finds a format by the option's value and, for "auto", by the name of the file, which may be NULL. */
+const struct tr_format *tr_format_find(const char *name, const char *path);
+
+/* What columns are called: by --columns, else by the format, else by the file itself. */
+struct tr_names {
+    char *text;                   // of --columns
+    TR_ARRAY(const char *) given; // into text
+    TR_ARRAY(char *) found;       // in the file; owned
+};
+
+bool tr_names_parse(struct tr_names *names, const char *option);
+void tr_names_free(struct tr_names *names);
+/* The column of a name, whatever its case; TR_NO_COLUMN where there is none. */
+size_t tr_names_find(const struct tr_names *names, const struct tr_format *format,
+                     trellis_text name);
+/* The name of a column, NULL where it has none. */
+const char *tr_names_at(const struct tr_names *names, const struct tr_format *format,
+                        size_t column);
+
+bool tr_same_name(trellis_text a, const char *b); // whatever the case of ASCII letters
+
+static inline bool tr_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static inline bool tr_is_blank_line(trellis_text line)
+{
+    size_t i = 0;
+    while (i < line.size && tr_is_blank(line.data[i])) {
+        i++;
+    }
+    return i == line.size;
+}
+
+/* A line within the held part of the input. */
+struct tr_slice {
+    size_t begin, size;
+};
+
+struct trellis_reader {
+    const struct tr_format *format;
+    struct tr_input *input;
+    struct tr_names names;
+    char *label;           // --label
+    bool by_tab;           // --separator tab
+    bool keep_invalid;     // --invalid-utf8 keep
+    bool started;          // the first line, and a byte-order mark with it, is behind us
+    size_t columns;        // as in the first row; 0: none has been seen
+    uint64_t columns_line; // where that row is
+    size_t label_column;   // TR_NO_COLUMN: none, or not a column
+
+    TR_ARRAY(struct tr_slice) lines; // of the sequence being read
+    uint64_t first_line;             // the number of lines.at[0]
+    const char *base;                // what the slices are offsets into, once settled
+
+    TR_ARRAY(trellis_text) cells;  // [tokens][columns]
+    TR_ARRAY(trellis_text) labels; // [tokens]
+    TR_ARRAY(trellis_text) rows;   // [lines]
+    TR_ARRAY(size_t) row_token;    // [lines]
+    TR_ARRAY(trellis_attribute) attributes;
+    TR_ARRAY(size_t) attribute_begin; // [tokens + 1]
+    struct tr_buffer unescaped;       // never grows while slices of it are handed out
+    struct json_t *json;              // the object that texts of JSON lines belong to
+    bool ahead;                       // a sequence has been read before it was asked for:
+    trellis_status ahead_status;      // ... with this result
+    trellis_error ahead_error;
+    trellis_sequence sequence;
+};
+
+/* Takes the next line. */
+trellis_status tr_take_line(trellis_reader *reader, trellis_error *error);
+/* Takes lines up to a blank one. Lines that begin with `comment` (0: none do) do not make a block by
+ * themselves: blank lines behind them are taken as well. */
+trellis_status tr_take_block(trellis_reader *reader, char comment, trellis_error *error);
+/* Fixes the lines in place, and refuses zero bytes and, unless told otherwise, invalid UTF-8. */
+trellis_status tr_settle(trellis_reader *reader, trellis_error *error);
+
+/* The lines of the sequence, once settled. */
+static inline trellis_text tr_line(const trellis_reader *reader, size_t index)
+{
+    struct tr_slice slice = reader->lines.at[index];
+    return (trellis_text){reader->base + slice.begin, slice.size};
+}
+
+/* Where a line of the sequence, or a byte in it, stands. */
+struct tr_place tr_line_place(const trellis_reader *reader, size_t index);
+struct tr_place tr_byte_place(const trellis_reader *reader, size_t index, const char *at);
+
+/* Hands out all lines as rows; `row_token` is left to the format. */
+bool tr_fill_rows(trellis_reader *reader);
+
+/* Cuts a row at each tab into at most `room` cells; returns how many there are in all. */
+size_t tr_cut_at_tabs(trellis_text row, trellis_text *cells, size_t room);
+
+/* Finds the column of the label, once the number of columns is known; see --label. `otherwise` is
+ * what 'last' stands for. */
+trellis_status tr_find_label(trellis_reader *reader, size_t otherwise, struct tr_place place,
+                             trellis_error *error);
+/* Copies the cells of the label's column to the labels. */
+bool tr_fill_labels(trellis_reader *reader, size_t length);
+
+/* Whether --label is 'none'. */
+bool tr_without_label(const trellis_reader *reader);
+
+/* Makes room for all texts of the sequence without their escapes. */
+bool tr_unescape_room(trellis_reader *reader);
+/* The text without the backslashes in front of the characters of `escaped`: the text itself where
+ * there are none, else a copy in that room. */
+trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *escaped);
+
+#endif

@@ -1,0 +1,193 @@
+/* writer.c - sequences to a sink, in whatever format was asked for.
+ *
+ *     sequence --format--> buffer --at the end of a sequence, once 64 KiB are there--> sink
+ *
+ * The sink never sees a part of a sequence: one that cannot be written leaves nothing behind. Where a
+ * sequence still has the rows it was read from, and they are in the format that is written, they are
+ * copied and only the label is new; else it is put together from its cells. The formats are in
+ * write_rows.c, write_lines.c and write_json.c.
+ */
+#include "corpus/writer.h"
+
+#include "base/options.h"
+#include "corpus/conllu.h"
+
+enum { ENOUGH = 1 << 16 };
+
+static const struct {
+    const char *name;
+    tr_put_function put;
+} outputs[] = {
+    {"columns", tr_put_columns}, {"conllu", tr_put_conllu}, {"crfsuite", tr_put_crfsuite},
+    {"wordtag", tr_put_wordtag}, {"jsonl", tr_put_jsonl},   {"inline", tr_put_inline},
+};
+
+/* Finds what 'same' stands for. Running text has no labels to put, so it is written as columns. */
+static void choose_output(trellis_writer *writer, const char *wanted)
+{
+    if (strcmp(wanted, "same") == 0) {
+        wanted = writer->input->name;
+    }
+    size_t found = 0;
+    for (size_t i = 0; i < TR_COUNT(outputs); i++) {
+        found = strcmp(outputs[i].name, wanted) == 0 ? i : found;
+    }
+    writer->format = outputs[found].name;
+    writer->put = outputs[found].put;
+    writer->same = strcmp(writer->format, writer->input->name) == 0;
+}
+
+/* The column of CoNLL-U that --label names, where it names one. */
+static size_t conllu_label(const char *label)
+{
+    static const struct tr_names nothing = {0};
+    int64_t number;
+    size_t column = tr_names_find(&nothing, &tr_format_conllu, tr_text(label));
+    if (column == TR_NO_COLUMN && tr_text_integer(tr_text(label), &number) && number > 0 &&
+        number <= TR_CONLLU_COLUMNS) {
+        column = (size_t)number - 1;
+    }
+    return column == TR_NO_COLUMN ? TR_CONLLU_UPOS : column;
+}
+
+trellis_status trellis_writer_create(const trellis_options *options, trellis_sink sink, void *user,
+                                     trellis_writer **ret_writer, trellis_error *error)
+{
+    *ret_writer = NULL;
+    trellis_writer *writer = tr_alloc(1, sizeof *writer);
+    if (!writer || !tr_names_parse(&writer->names, tr_option_text(options, "columns"))) {
+        trellis_writer_destroy(writer);
+        return tr_fail_memory(error);
+    }
+    writer->sink = sink;
+    writer->user = user;
+    writer->input = tr_format_find(tr_option_text(options, "format"), NULL);
+    writer->by_tab = tr_option_is(options, "separator", "tab");
+    writer->label_column = conllu_label(tr_option_text(options, "label"));
+    choose_output(writer, tr_option_text(options, "output-format"));
+    *ret_writer = writer;
+    return TRELLIS_OK;
+}
+
+void trellis_writer_destroy(trellis_writer *writer)
+{
+    if (!writer) {
+        return;
+    }
+    tr_names_free(&writer->names);
+    tr_buffer_free(&writer->buffer);
+    free(writer);
+}
+
+trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence *sequence,
+                                  const trellis_text *labels, trellis_error *error)
+{
+    size_t before = writer->buffer.size;
+    trellis_status status = writer->put(writer, sequence, labels, error);
+    if (!status && writer->buffer.failed) {
+        status = tr_fail_memory(error);
+    }
+    if (status) {
+        writer->buffer.size = before;
+        writer->buffer.failed = false;
+        return status;
+    }
+    return writer->buffer.size >= ENOUGH ? trellis_writer_finish(writer, error) : TRELLIS_OK;
+}
+
+trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error)
+{
+    return tr_buffer_flush(&writer->buffer, writer->sink, writer->user, error);
+}
+
+/* ---- what the formats share ------------------------------------------------------------------ */
+
+trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequence *sequence,
+                              trellis_text text, trellis_error *error)
+{
+    return tr_fail(error, TRELLIS_DATA,
+                   "the format '%s' cannot hold the text '%.*s' of the sequence of line %llu",
+                   writer->format, TR_SHOW(text), (unsigned long long)sequence->line);
+}
+
+/* strchr() would find the zero byte that ends `set`, which suits a list of what is forbidden. */
+static bool has_any(trellis_text text, const char *set)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (strchr(set, text.data[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+trellis_status tr_put_text(trellis_writer *writer, const trellis_sequence *sequence,
+                           trellis_text text, const char *forbidden, trellis_error *error)
+{
+    if (has_any(text, forbidden)) {
+        return tr_cannot_hold(writer, sequence, text, error);
+    }
+    tr_buffer_text(&writer->buffer, text);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_put_escaped(trellis_writer *writer, const trellis_sequence *sequence,
+                              trellis_text text, const char *forbidden, const char *escaped,
+                              trellis_error *error)
+{
+    if (has_any(text, forbidden)) {
+        return tr_cannot_hold(writer, sequence, text, error);
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (strchr(escaped, text.data[i])) {
+            tr_buffer_char(&writer->buffer, '\\');
+        }
+        tr_buffer_char(&writer->buffer, text.data[i]);
+    }
+    return TRELLIS_OK;
+}
+
+void tr_put_rows(trellis_writer *writer, const trellis_sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->row_count; i++) {
+        tr_buffer_text(&writer->buffer, sequence->rows[i]);
+        tr_buffer_char(&writer->buffer, '\n');
+    }
+}
+
+bool tr_has_rows(const trellis_writer *writer, const trellis_sequence *sequence)
+{
+    return writer->same && sequence->rows && sequence->row_token && sequence->row_count;
+}
+
+trellis_status tr_word_column(const trellis_writer *writer, const trellis_sequence *sequence,
+                              size_t *ret_column, trellis_error *error)
+{
+    static const char *const usual[] = {"word", "form", "token", "tokens"};
+    *ret_column = 0;
+    if (sequence->columns == 0) {
+        return tr_fail(error, TRELLIS_DATA,
+                       "the sequence of line %llu has attributes but no words, which the format "
+                       "'%s' needs",
+                       (unsigned long long)sequence->line, writer->format);
+    }
+    for (size_t i = 0; i < TR_COUNT(usual); i++) {
+        size_t column = tr_names_find(&writer->names, writer->input, tr_text(usual[i]));
+        if (column < sequence->columns) {
+            *ret_column = column;
+            break;
+        }
+    }
+    return TRELLIS_OK;
+}
+
+size_t tr_gold_column(const trellis_sequence *sequence)
+{
+    /* A reader hands out one and the same slice as cell and as label. */
+    for (size_t c = 0; sequence->labels && sequence->length && c < sequence->columns; c++) {
+        if (sequence->cells[c].data == sequence->labels[0].data) {
+            return c;
+        }
+    }
+    return TR_NO_COLUMN;
+}
