@@ -48,6 +48,13 @@ trellis_text tr_features_source(const trellis_features *features);
 const char *tr_features_name(const trellis_features *features);
 size_t tr_features_template_count(const trellis_features *features);
 
+/* Whether it has word lists, clusters or counted words, so that its text alone is not all of it. */
+bool tr_features_has_resources(const trellis_features *features);
+
+/* Compiles templates from a text. */
+trellis_status tr_features_parse(trellis_text source, const char *name,
+                                 trellis_features **ret_features, trellis_error *error);
+
 /* An empty set, for input that comes with ready-made attributes: no templates, steps between labels. */
 trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error);
 
@@ -86,7 +93,9 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
                                 const struct tr_observation **ret_observation,
                                 trellis_error *error);
 
-/* Appends the text of attribute `index` of the observation made last, such as "word[-1]=the". */
+/* Appends the text of an attribute of the observation made last, such as "word[-1]=the"; `index` is
+ * its place in the arrays, begin[token] <= index < begin[token + 1]. The extractor must have been
+ * created for whole keys; nothing is appended otherwise. */
 void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
                        size_t token, size_t index, struct tr_buffer *buffer);
 

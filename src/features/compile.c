@@ -1,0 +1,481 @@
+/* compile.c - from the text of the templates to a compiled set: views, parts and templates, each kept
+ * once. The dialects' own parsers are native.c and patterns.c; what they share is here.
+ */
+#include "features/compiled.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- parsing ------------------------------------------------------------------------------------ */
+
+trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
+{
+    char sentence[900];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    struct tr_place place = {parser->features->name, parser->number,
+                             at < UINT32_MAX - 1 ? (uint32_t)at + 1 : UINT32_MAX};
+    return tr_fail_at(parser->error, TRELLIS_TEMPLATE, place, "%s", sentence);
+}
+
+bool tr_parse_blank(struct tr_parser *parser)
+{
+    while (parser->at < parser->line.size &&
+           (parser->line.data[parser->at] == ' ' || parser->line.data[parser->at] == '\t')) {
+        parser->at++;
+    }
+    return parser->at == parser->line.size;
+}
+
+bool tr_parse_integer(struct tr_parser *parser, int64_t least, int64_t most, int64_t *value)
+{
+    size_t end = parser->at;
+    if (end < parser->line.size &&
+        (parser->line.data[end] == '-' || parser->line.data[end] == '+')) {
+        end++;
+    }
+    while (end < parser->line.size && parser->line.data[end] >= '0' &&
+           parser->line.data[end] <= '9') {
+        end++;
+    }
+    trellis_text digits = {parser->line.data + parser->at, end - parser->at};
+    if (!tr_text_integer(digits, value) || *value < least || *value > most) {
+        return false;
+    }
+    parser->at = end;
+    return true;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------- */
+
+trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint32_t *ret_column)
+{
+    trellis_features *features = parser->features;
+    for (uint32_t i = 0; i < features->columns.size; i++) {
+        if (features->columns.at[i].position == position && !features->columns.at[i].name[0]) {
+            *ret_column = i;
+            return TRELLIS_OK;
+        }
+    }
+    if (features->columns.size >= TR_MOST_COLUMNS) {
+        return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MOST_COLUMNS);
+    }
+    char *name = tr_copy_text("", 0);
+    if (!name || !tr_push(&features->columns, (struct tr_column){name, position, false})) {
+        free(name);
+        return tr_fail_memory(parser->error);
+    }
+    *ret_column = (uint32_t)features->columns.size - 1;
+    return TRELLIS_OK;
+}
+
+static bool same_view(const struct tr_view *a, const struct tr_view *b)
+{
+    return a->operation == b->operation && a->argument == b->argument && a->column == b->column &&
+           a->number == b->number && a->resource == b->resource && a->regex == b->regex;
+}
+
+trellis_status tr_compile_view(struct tr_parser *parser, struct tr_view view, uint32_t *ret_view)
+{
+    trellis_features *features = parser->features;
+    view.depth = 0;
+    if (view.argument != TR_NONE) {
+        view.column = features->views.at[view.argument].column;
+        view.depth = features->views.at[view.argument].depth + 1;
+    }
+    if (view.depth > TR_MOST_DEPTH) {
+        return tr_parse_fail(parser, parser->at, "more than %d functions within one another",
+                             TR_MOST_DEPTH);
+    }
+    for (uint32_t i = 0; i < features->views.size; i++) {
+        if (same_view(&features->views.at[i], &view)) {
+            *ret_view = i;
+            return TRELLIS_OK;
+        }
+    }
+    if (features->views.size >= TR_MOST_VIEWS) {
+        return tr_parse_fail(parser, parser->at, "more than %d different functions of columns",
+                             TR_MOST_VIEWS);
+    }
+    if (!tr_push(&features->views, view)) {
+        return tr_fail_memory(parser->error);
+    }
+    *ret_view = (uint32_t)features->views.size - 1;
+    return TRELLIS_OK;
+}
+
+trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, size_t at,
+                                uint32_t *ret_regex)
+{
+    trellis_features *features = parser->features;
+    *ret_regex = tr_intern_find(&features->regex_texts, pattern);
+    if (*ret_regex != TR_NONE) {
+        return TRELLIS_OK;
+    }
+    char reason[200] = "";
+    size_t where = 0;
+    pcre2_code *code = NULL;
+    tr_regex_compile(pattern, &code, reason, sizeof reason, &where);
+    if (!code) {
+        /* Wapiti's expressions are translated, so that places within them mean nothing. */
+        return tr_parse_fail(parser, features->dialect == TR_NATIVE ? at + where : at,
+                             "the regular expression is malformed: %s", reason);
+    }
+    if (!tr_push(&features->regexes, code)) {
+        pcre2_code_free(code);
+        return tr_fail_memory(parser->error);
+    }
+    *ret_regex = tr_intern_add(&features->regex_texts, pattern);
+    return *ret_regex == TR_NONE ? tr_fail_memory(parser->error) : TRELLIS_OK;
+}
+
+trellis_status tr_compile_literal(struct tr_parser *parser, trellis_text text,
+                                  uint32_t *ret_literal)
+{
+    trellis_features *features = parser->features;
+    *ret_literal = tr_intern_add(&features->literals, text);
+    if (*ret_literal == TR_NONE) {
+        return tr_fail_memory(parser->error);
+    }
+    if (*ret_literal == features->literal_keys.size &&
+        !tr_push(&features->literal_keys, tr_hash(text))) {
+        return tr_fail_memory(parser->error);
+    }
+    return TRELLIS_OK;
+}
+
+/* ---- resources ---------------------------------------------------------------------------------- */
+
+static uint32_t find_resource(const struct tr_resource *resources, size_t count,
+                              const struct tr_resource *wanted)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (resources[i].kind == wanted->kind && resources[i].limit == wanted->limit &&
+            strcmp(resources[i].name, wanted->name) == 0) {
+            return i;
+        }
+    }
+    return TR_NONE;
+}
+
+/* Fills the table from the model's block. */
+static trellis_status take_stored(struct tr_parser *parser, struct tr_resource *resource)
+{
+    uint32_t i = find_resource(parser->stored->at, parser->stored->count, resource);
+    if (i == TR_NONE) {
+        return tr_fail(parser->error, TRELLIS_MODEL, "the model lacks the table '%s'",
+                       resource->name);
+    }
+    resource->data = parser->stored->at[i].data;
+    return TRELLIS_OK;
+}
+
+/* Takes over the name. */
+static trellis_status add_resource(struct tr_parser *parser, struct tr_resource resource, size_t at,
+                                   uint32_t *ret_resource)
+{
+    trellis_features *features = parser->features;
+    trellis_error reason = {0};
+    trellis_status status = TRELLIS_OK;
+    *ret_resource = find_resource(features->resources.at, features->resources.size, &resource);
+    if (*ret_resource != TR_NONE) {
+        goto cleanup;
+    }
+    if (parser->stored) {
+        status = take_stored(parser, &resource);
+    } else if (resource.kind != TR_COUNTED) {
+        status = tr_resource_load(&resource, parser->folder, &reason);
+        if (status && status != TRELLIS_MEMORY) {
+            status = tr_parse_fail(parser, at, "%s", reason.message);
+        }
+    }
+    if (!status && !tr_push(&features->resources, resource)) {
+        status = tr_fail_memory(parser->error);
+    }
+    if (!status) {
+        *ret_resource = (uint32_t)features->resources.size - 1;
+        return TRELLIS_OK;
+    }
+cleanup:
+    tr_resource_free(&resource);
+    return status;
+}
+
+trellis_status tr_compile_resource(struct tr_parser *parser, enum tr_resource_kind kind,
+                                   trellis_text file, size_t at, uint32_t *ret_resource)
+{
+    struct tr_resource resource = {.kind = kind, .name = tr_copy_text(file.data, file.size)};
+    if (!resource.name) {
+        return tr_fail_memory(parser->error);
+    }
+    return add_resource(parser, resource, at, ret_resource);
+}
+
+static uint32_t find_counter(trellis_features *features, uint32_t view)
+{
+    for (uint32_t i = 0; i < features->counters.size; i++) {
+        if (features->counters.at[i].view == view) {
+            return i;
+        }
+    }
+    return tr_push(&features->counters, (struct tr_counter){.view = view})
+               ? (uint32_t)features->counters.size - 1
+               : TR_NONE;
+}
+
+trellis_status tr_compile_counted(struct tr_parser *parser, uint32_t view, uint32_t count,
+                                  uint32_t *ret_resource)
+{
+    struct tr_buffer name = {0};
+    tr_view_name(parser->features, view, 0, &name);
+    uint32_t counter = find_counter(parser->features, view);
+    struct tr_resource resource = {.kind = TR_COUNTED, .counter = counter, .limit = count};
+    if (!name.failed) {
+        resource.name = tr_copy_text(name.data, name.size);
+    }
+    tr_buffer_free(&name);
+    if (!resource.name || counter == TR_NONE) {
+        free(resource.name);
+        return tr_fail_memory(parser->error);
+    }
+    parser->features->counting = !parser->stored;
+    return add_resource(parser, resource, parser->at, ret_resource);
+}
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+static void add_arguments(const trellis_features *features, const struct tr_view *view,
+                          struct tr_buffer *buffer)
+{
+    const struct tr_resource *resource = view->resource == TR_NONE
+                                             ? NULL
+                                             : &features->resources.at[view->resource];
+    switch (tr_function_signature(view->operation)) {
+    case TR_TAKES_LENGTHS:
+    case TR_TAKES_COUNT:
+        tr_buffer_format(buffer, ",%u", view->number);
+        break;
+    case TR_TAKES_REGEX:
+        tr_buffer_string(buffer, ",/");
+        tr_buffer_text(buffer, tr_intern_text(&features->regex_texts, view->regex));
+        tr_buffer_char(buffer, '/');
+        break;
+    case TR_TAKES_LIST:
+        tr_buffer_format(buffer, ",\"%s\"%s", resource->name,
+                         resource->kind == TR_LOWER_WORDS ? ",lower" : "");
+        break;
+    case TR_TAKES_PATHS:
+        tr_buffer_format(buffer, ",\"%s\"", resource->name);
+        if (view->number) {
+            tr_buffer_format(buffer, ",%u", view->number);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+void tr_view_name(const trellis_features *features, uint32_t number, int32_t offset,
+                  struct tr_buffer *buffer)
+{
+    const struct tr_view *view = &features->views.at[number];
+    if (view->operation == TR_OP_COLUMN) {
+        const struct tr_column *column = &features->columns.at[view->column];
+        if (column->name[0]) {
+            tr_buffer_format(buffer, "%s[%d]", column->name, offset);
+        } else {
+            tr_buffer_format(buffer, "$%zu[%d]", column->position + 1, offset);
+        }
+        return;
+    }
+    tr_buffer_string(buffer, tr_function_name(view->operation));
+    if (view->argument == TR_NONE) {
+        if (offset) {
+            tr_buffer_format(buffer, "[%d]", offset);
+        }
+        return;
+    }
+    tr_buffer_char(buffer, '(');
+    tr_view_name(features, view->argument, offset, buffer);
+    add_arguments(features, view, buffer);
+    tr_buffer_char(buffer, ')');
+}
+
+/* ---- templates ---------------------------------------------------------------------------------- */
+
+static bool push_parts(trellis_features *features, const struct tr_part *parts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t distance = (uint32_t)(parts[i].offset < 0 ? -parts[i].offset : parts[i].offset);
+        if (!parts[i].absolute && distance > features->reach) {
+            features->reach = distance;
+        }
+        if (!tr_push(&features->parts, parts[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The text with its kind in front, since the same text may be a node and an edge. */
+static trellis_status number_text(struct tr_parser *parser, const struct tr_draft *draft,
+                                  uint32_t *ret_number)
+{
+    struct tr_buffer text = {0};
+    tr_buffer_char(&text, draft->edge ? 'e' : 'n');
+    tr_buffer_text(&text, draft->text);
+    *ret_number = text.failed ? TR_NONE
+                              : tr_intern_add(&parser->features->texts,
+                                              (trellis_text){text.data, text.size});
+    tr_buffer_free(&text);
+    return *ret_number == TR_NONE ? tr_fail_memory(parser->error) : TRELLIS_OK;
+}
+
+trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft)
+{
+    trellis_features *features = parser->features;
+    struct tr_template template = {.key = tr_hash(draft->beginning),
+                                   .parts = (uint32_t)features->parts.size,
+                                   .mixed = draft->mixed_count,
+                                   .conditions = draft->condition_count,
+                                   .factors = draft->factor_count,
+                                   .edge = draft->edge};
+    trellis_status status = number_text(parser, draft, &template.text);
+    if (status || template.text < features->templates.size) {
+        return status; // the same text is the same template
+    }
+    if (features->templates.size >= TR_MOST_TEMPLATES) {
+        return tr_parse_fail(parser, 0, "more than %d templates", TR_MOST_TEMPLATES);
+    }
+    if (!push_parts(features, draft->mixed, draft->mixed_count) ||
+        !push_parts(features, draft->conditions, draft->condition_count) ||
+        !push_parts(features, draft->factors, draft->factor_count) ||
+        !tr_push(&features->templates, template)) {
+        return tr_fail_memory(parser->error);
+    }
+    return TRELLIS_OK;
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+/* The next line of the source without its end; false behind the last. */
+static bool next_line(const trellis_features *features, size_t *at, trellis_text *line)
+{
+    if (*at >= features->source_size) {
+        return false;
+    }
+    const char *begin = features->source + *at;
+    const char *end = memchr(begin, '\n', features->source_size - *at);
+    size_t size = end ? (size_t)(end - begin) : features->source_size - *at;
+    *at += size + 1;
+    *line = (trellis_text){begin, size};
+    while (line->size && strchr(" \t\r", line->data[line->size - 1]) &&
+           line->data[line->size - 1]) {
+        line->size--;
+    }
+    return true;
+}
+
+/* Blank, or a comment. */
+static bool says_nothing(trellis_text line)
+{
+    size_t i = 0;
+    while (i < line.size && (line.data[i] == ' ' || line.data[i] == '\t')) {
+        i++;
+    }
+    return i == line.size || line.data[i] == '#';
+}
+
+/* Whether a line of patterns has what only Wapiti knows. */
+static bool only_wapiti(trellis_text line)
+{
+    if (strchr("ub*", line.data[0])) {
+        return true;
+    }
+    for (size_t i = 0; i + 1 < line.size; i++) {
+        if (line.data[i] == '%' && line.data[i + 1] && strchr("XtTmM", line.data[i + 1])) {
+            return true;
+        }
+        if (line.data[i] == '[' && line.data[i + 1] == '@') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One line of the native language makes the file native; else one that only Wapiti knows makes it
+ * Wapiti's; else it is CRF++'s. */
+static enum tr_dialect judge_dialect(const trellis_features *features, size_t at)
+{
+    enum tr_dialect dialect = TR_CRFPP;
+    bool patterns = false;
+    trellis_text line;
+    while (next_line(features, &at, &line)) {
+        if (says_nothing(line)) {
+            continue;
+        }
+        if (tr_native_begins(line)) {
+            return TR_NATIVE;
+        }
+        if (line.data[0] && strchr("UBub*", line.data[0])) {
+            patterns = true;
+            dialect = only_wapiti(line) ? TR_WAPITI : dialect;
+        }
+    }
+    return patterns ? dialect : TR_NATIVE;
+}
+
+static trellis_status compile_lines(struct tr_parser *parser)
+{
+    trellis_features *features = parser->features;
+    size_t at = features->source_size >= 3 && memcmp(features->source, "\xEF\xBB\xBF", 3) == 0 ? 3
+                                                                                               : 0;
+    features->dialect = judge_dialect(features, at);
+    while (next_line(features, &at, &parser->line)) {
+        parser->number++;
+        parser->at = 0;
+        if (says_nothing(parser->line)) {
+            continue;
+        }
+        trellis_status status = features->dialect == TR_NATIVE ? tr_native_line(parser)
+                                                               : tr_pattern_line(parser);
+        if (status) {
+            return status;
+        }
+    }
+    struct tr_step_choice steps = features->steps;
+    if (features->templates.size == 0 && !steps.between && !steps.start && !steps.end) {
+        return tr_fail_at(parser->error, TRELLIS_TEMPLATE,
+                          (struct tr_place){.file = features->name}, "there is no template in it");
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_features_compile(const char *name, const char *folder, char *source, size_t size,
+                                   const struct tr_stored *stored, trellis_features **ret_features,
+                                   trellis_error *error)
+{
+    *ret_features = NULL;
+    trellis_features *features = tr_alloc(1, sizeof *features);
+    if (!features) {
+        free(source);
+        return tr_fail_memory(error);
+    }
+    features->source = source;
+    features->source_size = size;
+    features->name = tr_copy_text(name, strlen(name));
+    struct tr_parser parser = {
+        .features = features, .folder = folder, .stored = stored, .error = error};
+    trellis_status status = features->name ? compile_lines(&parser) : tr_fail_memory(error);
+    if (!status && features->dialect == TR_WAPITI && features->reach < TR_WAPITI_PADS) {
+        features->reach = TR_WAPITI_PADS; // absolute positions are cut off where _x-# begins
+    }
+    if (status) {
+        trellis_features_destroy(features);
+        return status;
+    }
+    *ret_features = features;
+    return TRELLIS_OK;
+}

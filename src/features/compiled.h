@@ -1,0 +1,281 @@
+/* compiled.h - what a set of templates is compiled to; shared by the files of this folder only.
+ *
+ * A *view* is a column seen through functions, without an offset: suffix(lower(word),3). It is worked
+ * out once per token. A *part* of a template is a view at an offset, or a literal. A *template* is a
+ * list of parts:
+ *
+ *     node pos[-1] & pos[0]        ->  key "pos[-1]&pos[0]=", then pos at -1, then pos at 0
+ *     U05:%x[-1,0]/%x[0,0]         ->  key "U05:", then $1 at -1, then "/", then $1 at 0
+ *
+ * The key of an attribute is that of the template's beginning, mixed with those of its parts in order
+ * (base/hash.h). Tests and conditions are parts that must be there (or must not); real values are
+ * parts that multiply.
+ */
+#ifndef TRELLIS_FEATURES_COMPILED_H
+#define TRELLIS_FEATURES_COMPILED_H
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "base/intern.h"
+#include "features/features.h"
+#include "features/resources.h"
+
+/* More than anybody writes by hand; a hostile file gets no further. */
+enum {
+    TR_MOST_OFFSET = 100,
+    TR_MOST_ABSOLUTE = 1000000, // Wapiti's "@"
+    TR_MOST_DEPTH = 16,         // functions in functions
+    TR_MOST_VIEWS = 4096,
+    TR_MOST_COLUMNS = 256,
+    TR_MOST_PARTS = 64, // of one template
+    TR_MOST_TEMPLATES = 20000,
+    TR_MOST_SOURCE = 1 << 20, // bytes of a template file
+    TR_WAPITI_PADS = 5        // _x-1 .. _x-4, then _x-#
+};
+
+enum tr_dialect { TR_NATIVE, TR_CRFPP, TR_WAPITI };
+
+enum tr_signature {
+    TR_TAKES_NOTHING, // a word by itself: first
+    TR_TAKES_TEXT,    // lower(x)
+    TR_TAKES_LENGTHS, // prefix(x, 1..4)
+    TR_TAKES_COUNT,   // rare(x, 3)
+    TR_TAKES_REGEX,   // match(x, /re/)
+    TR_TAKES_LIST,    // inlist(x, "file"[, lower])
+    TR_TAKES_PATHS,   // cluster(x, "file"[, 4 6])
+    TR_TAKES_WINDOW   // ngram(x, -2..2, 2)
+};
+
+enum tr_result {
+    TR_GIVES_TEXT,
+    TR_GIVES_TEST, // there or not there, without a value
+    TR_GIVES_REAL
+};
+
+/* Every function of the native language: X(operation, name, signature, result, usage, help). The
+ * parser, the help and the message for an unknown name all come from here; how each works is in
+ * functions.c. */
+#define TR_FUNCTION_LIST(X)                                                                        \
+    X(LOWER, "lower", TEXT, TEXT, "lower(x)", "in lower case")                                     \
+    X(UPPER, "upper", TEXT, TEXT, "upper(x)", "in upper case")                                     \
+    X(DIGITS, "digits", TEXT, TEXT, "digits(x)", "every digit replaced by 0")                      \
+    X(PREFIX, "prefix", LENGTHS, TEXT, "prefix(x, 1..4)",                                          \
+      "the first characters; nothing where x is shorter")                                          \
+    X(SUFFIX, "suffix", LENGTHS, TEXT, "suffix(x, 1..4)",                                          \
+      "the last characters; nothing where x is shorter")                                           \
+    X(SHAPE, "shape", TEXT, TEXT, "shape(x)",                                                      \
+      "the kinds of its characters: McDonald's-9 is XxXxxxxx'x-d")                                 \
+    X(SHORTSHAPE, "shortshape", TEXT, TEXT, "shortshape(x)",                                       \
+      "the shape with its runs collapsed: XxXx'x-d")                                               \
+    X(LENGTH, "length", TEXT, TEXT, "length(x)", "the number of characters")                       \
+    X(MATCH, "match", REGEX, TEXT, "match(x, /re/)",                                               \
+      "what the regular expression matched, or its first group; nothing without a match")          \
+    X(CLUSTER, "cluster", PATHS, TEXT, "cluster(x, \"file\", 4 6 10 20)",                          \
+      "beginnings of its Brown cluster's path; without lengths the whole")                         \
+    X(REAL, "real", TEXT, REAL, "real(x)", "x as a number, which becomes the attribute's value")   \
+    X(ISUPPER, "isupper", TEXT, TEST, "isupper(x)", "test: begins with an upper-case letter")      \
+    X(ALLCAPS, "allcaps", TEXT, TEST, "allcaps(x)",                                                \
+      "test: has upper-case letters and no lower-case ones")                                       \
+    X(CAPITALISED, "capitalised", TEXT, TEST, "capitalised(x)",                                    \
+      "test: an upper-case letter, then lower-case ones only")                                     \
+    X(MIXEDCASE, "mixedcase", TEXT, TEST, "mixedcase(x)",                                          \
+      "test: has lower-case letters, and upper-case ones behind the first character")              \
+    X(HASDIGIT, "hasdigit", TEXT, TEST, "hasdigit(x)", "test: has a digit")                        \
+    X(ALLDIGITS, "alldigits", TEXT, TEST, "alldigits(x)", "test: digits only")                     \
+    X(HASHYPHEN, "hashyphen", TEXT, TEST, "hashyphen(x)", "test: has a hyphen")                    \
+    X(HASPUNCT, "haspunct", TEXT, TEST, "haspunct(x)", "test: has punctuation or a symbol")        \
+    X(ALLPUNCT, "allpunct", TEXT, TEST, "allpunct(x)", "test: punctuation and symbols only")       \
+    X(ISNUMBER, "isnumber", TEXT, TEST, "isnumber(x)", "test: a number such as -1,234.5 or 12%")   \
+    X(TEST, "test", REGEX, TEST, "test(x, /re/)", "test: the regular expression matches")          \
+    X(INLIST, "inlist", LIST, TEST, "inlist(x, \"file\"[, lower])",                                \
+      "test: is a line of the file; with lower, whatever the case")                                \
+    X(RARE, "rare", COUNT, TEST, "rare(x, n)", "test: seen at most n times in training")           \
+    X(FREQUENT, "frequent", COUNT, TEST, "frequent(x, n)",                                         \
+      "test: seen more than n times in training")                                                  \
+    X(FIRST, "first", NOTHING, TEST, "first", "test: the first token")                             \
+    X(LAST, "last", NOTHING, TEST, "last", "test: the last token")                                 \
+    X(POSITION, "position", NOTHING, TEXT, "position",                                             \
+      "tokens before this one: 0 1 2 3 4 5-9 10-19 20+")                                           \
+    X(BIAS, "bias", NOTHING, TEST, "bias", "always there")                                         \
+    X(NGRAM, "ngram", WINDOW, TEXT, "ngram(x, -2..2, 1..2)",                                       \
+      "all n-grams of x within a window; x has no offset of its own")
+
+/* What the native language has no name for: a plain column, and Wapiti's %t and %m. */
+#define TR_HIDDEN_LIST(X)                                                                          \
+    X(COLUMN, "", NOTHING, TEXT, "", "")                                                           \
+    X(WAPITI_TEST, "%t", REGEX, TEXT, "", "")                                                      \
+    X(WAPITI_MATCH, "%m", REGEX, TEXT, "", "")
+
+enum tr_operation {
+#define TR_OPERATION_ENUM(operation, name, signature, result, usage, help) TR_OP_##operation,
+    TR_FUNCTION_LIST(TR_OPERATION_ENUM) TR_HIDDEN_LIST(TR_OPERATION_ENUM)
+#undef TR_OPERATION_ENUM
+        TR_OP_COUNT
+};
+
+struct tr_column {
+    char *name;      // "" where it goes by number
+    size_t position; // SIZE_MAX where only the input can tell
+    bool optional;
+};
+
+struct tr_view {
+    enum tr_operation operation;
+    uint32_t argument; // the view it is applied to, TR_NONE for columns and positions
+    uint32_t column;   // the innermost, TR_NONE for positions
+    uint32_t number;   // of characters, or of a count
+    uint32_t resource; // word list, clusters or counted words, TR_NONE where none is needed
+    uint32_t regex;    // TR_NONE where none is needed
+    uint32_t depth;    // functions in it
+};
+
+/* A part with no view is a literal. */
+struct tr_part {
+    uint32_t view;    // or TR_NONE
+    uint32_t literal; // number in `literals`, for a literal
+    int32_t offset;
+    bool absolute; // the offset counts from the first token (1, 2, ...) or the last (-1, -2, ...)
+    bool negated;  // a condition that must not hold
+};
+
+struct tr_template {
+    struct tr_key key; // of what stands before the first value
+    uint32_t text;     // number in `texts`, without the value
+    uint32_t parts;    // its first in `parts`: those that are mixed, then the others
+    uint32_t mixed, conditions, factors;
+    bool edge;
+};
+
+/* How often the values of a view were seen in training. */
+struct tr_counter {
+    uint32_t view;
+    uint64_t *values; // [slots] 0 where empty; open addressing
+    uint32_t *counts; // [slots]
+    size_t slots, used;
+};
+
+struct trellis_features {
+    char *name;
+    char *source; // [source_size] as written
+    size_t source_size;
+    enum tr_dialect dialect;
+    bool pad; // native: windows beyond the sequence have values
+    struct tr_step_choice steps;
+    TR_ARRAY(struct tr_column) columns;
+    TR_ARRAY(struct tr_view) views;
+    TR_ARRAY(struct tr_part) parts;
+    TR_ARRAY(struct tr_template) templates;
+    TR_ARRAY(struct tr_resource) resources;
+    TR_ARRAY(struct tr_counter) counters;
+    TR_ARRAY(pcre2_code *) regexes;       // [regex_texts]
+    TR_ARRAY(struct tr_key) literal_keys; // [literals]
+    struct tr_intern regex_texts, literals;
+    struct tr_intern texts; // of templates, 'n' or 'e' in front
+    uint32_t reach;         // the largest offset
+    bool counting;          // templates need counts that have not been made
+    uint64_t generation;    // grows when counts change what a test gives
+    struct tr_extractor *printer;
+};
+
+/* ---- compile.c: building a set --------------------------------------------------------------- */
+
+/* Where a parser stands. `stored` holds the resources of a model's block; NULL reads files. */
+struct tr_parser {
+    trellis_features *features;
+    const char *folder; // of the template file, "" where there is none
+    const struct tr_stored *stored;
+    trellis_text line; // being read
+    size_t at;         // in the line
+    uint64_t number;   // of the line
+    trellis_error *error;
+};
+
+/* A template before it is added. */
+struct tr_draft {
+    bool edge;
+    trellis_text text;      // what identifies it
+    trellis_text beginning; // what its key begins with
+    struct tr_part mixed[TR_MOST_PARTS], conditions[TR_MOST_PARTS], factors[TR_MOST_PARTS];
+    uint32_t mixed_count, condition_count, factor_count;
+};
+
+trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool tr_parse_blank(struct tr_parser *parser); // skips blanks; true at the end of the line
+/* Reads a whole number within bounds; false and nothing moved where there is none. */
+bool tr_parse_integer(struct tr_parser *parser, int64_t least, int64_t most, int64_t *value);
+
+trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint32_t *ret_column);
+/* The number of a view, new or old; fills in its column and depth. */
+trellis_status tr_compile_view(struct tr_parser *parser, struct tr_view view, uint32_t *ret_view);
+trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, size_t at,
+                                uint32_t *ret_regex);
+trellis_status tr_compile_literal(struct tr_parser *parser, trellis_text text,
+                                  uint32_t *ret_literal);
+trellis_status tr_compile_resource(struct tr_parser *parser, enum tr_resource_kind kind,
+                                   trellis_text file, size_t at, uint32_t *ret_resource);
+/* The words seen more than `count` times, of a view. */
+trellis_status tr_compile_counted(struct tr_parser *parser, uint32_t view, uint32_t count,
+                                  uint32_t *ret_resource);
+trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft);
+/* The canonical text of a view at an offset. */
+void tr_view_name(const trellis_features *features, uint32_t view, int32_t offset,
+                  struct tr_buffer *buffer);
+
+/* Takes over the text (a malloc'ed, zero-ended one) whether it succeeds or not. */
+trellis_status tr_features_compile(const char *name, const char *folder, char *source, size_t size,
+                                   const struct tr_stored *stored, trellis_features **ret_features,
+                                   trellis_error *error);
+
+/* ---- native.c, patterns.c: one line of a dialect ---------------------------------------------- */
+
+bool tr_native_begins(trellis_text line);
+trellis_status tr_native_line(struct tr_parser *parser);
+trellis_status tr_pattern_line(struct tr_parser *parser);
+
+/* ---- functions.c: what they give ---------------------------------------------------------------- */
+
+const char *tr_function_name(enum tr_operation operation);
+enum tr_result tr_function_result(enum tr_operation operation);
+enum tr_signature tr_function_signature(enum tr_operation operation);
+/* TR_OP_COUNT for an unknown name. */
+enum tr_operation tr_function_find(trellis_text name);
+extern const char tr_function_names[]; // all of them, separated by blanks
+
+/* The workspace of one thread. */
+struct tr_evaluation {
+    const trellis_features *features;
+    struct tr_buffer scratch[TR_MOST_DEPTH + 1]; // one for each depth of a view
+    pcre2_match_data *matched;
+    pcre2_match_context *limits;
+};
+bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features);
+void tr_evaluation_end(struct tr_evaluation *evaluation);
+
+/* A text in lower case, appended. */
+void tr_lower_text(trellis_text text, struct tr_buffer *buffer);
+
+/* What a view gives for a cell; false where that is nothing. The result lives until the next call, or
+ * as long as the cell. For tests it is empty. */
+bool tr_view_text(struct tr_evaluation *evaluation, uint32_t view, trellis_text cell,
+                  trellis_text *ret_text);
+/* What a view without a column gives at a token. */
+bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
+                   trellis_text *ret_text);
+
+/* ---- regex.c ------------------------------------------------------------------------------------ */
+
+/* Compiles for UTF-8, with the JIT where there is one. On failure *ret_code is NULL, and `reason` and
+ * *at tell what and where. */
+void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason, size_t room,
+                      size_t *at);
+/* Wapiti's small dialect in PCRE2's; false with *at where it is malformed. */
+bool tr_regex_from_wapiti(trellis_text pattern, struct tr_buffer *buffer, size_t *at);
+
+/* ---- counts.c ----------------------------------------------------------------------------------- */
+
+bool tr_counter_add(struct tr_counter *counter, uint64_t value);
+void tr_counter_free(struct tr_counter *counter);
+
+#endif

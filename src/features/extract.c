@@ -1,0 +1,479 @@
+/* extract.c - from the rows of the views to the keys of attributes.
+ *
+ * The key of template t at token i, with values v_1 .. v_m from its rows (rows.c):
+ *
+ *     key = mix( ... mix(mix(key_t, v_1), v_2) ..., v_m)       there unless some v is 0
+ *
+ * Where in memory each v is found is worked out beforehand, in a plan that holds for all sequences
+ * until the rows move; the loop over tokens and templates then only loads, multiplies and stores.
+ */
+#include "features/compiled.h"
+
+#include <math.h>
+
+#include "features/rows.h"
+
+/* Where a part of a template finds its value at token i: low[i & mask]. */
+struct source {
+    const uint64_t *low, *high;
+    const float *real;
+    size_t mask; // all ones, or 0 for a literal or an absolute position
+    bool negated;
+};
+
+struct planned {
+    struct tr_key key;
+    uint32_t number; // of the template
+    uint32_t source; // its first
+    uint32_t mixed, conditions, factors;
+};
+
+struct plan {
+    struct planned *at; // [count] templates whose columns are there
+    size_t count;
+};
+
+/* What tr_seen points into. */
+struct seen_room {
+    size_t tokens, attributes; // capacity
+    float *value;
+};
+
+struct tr_extractor {
+    const trellis_features *features;
+    bool whole;
+    struct tr_rows rows;
+
+    struct plan node_plan, edge_plan;
+    struct source *sources; // [parts]
+    bool planned, has_absolute;
+    uint64_t planned_moves; // of the rows, and
+    size_t planned_columns; // columns of the sequences, that the plan is for
+
+    struct tr_observation observation;
+    struct seen_room node_room, edge_room;
+};
+
+/* ---- creation ----------------------------------------------------------------------------------- */
+
+trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
+                                   struct tr_extractor **ret_extractor, trellis_error *error)
+{
+    *ret_extractor = NULL;
+    struct tr_extractor *extractor = tr_alloc(1, sizeof *extractor);
+    if (!extractor) {
+        return tr_fail_memory(error);
+    }
+    extractor->features = features;
+    extractor->whole = whole_keys;
+    for (size_t i = 0; i < features->parts.size; i++) {
+        extractor->has_absolute |= features->parts.at[i].absolute;
+    }
+    extractor->sources = tr_alloc(features->parts.size, sizeof *extractor->sources);
+    extractor->node_plan.at = tr_alloc(features->templates.size, sizeof *extractor->node_plan.at);
+    extractor->edge_plan.at = tr_alloc(features->templates.size, sizeof *extractor->edge_plan.at);
+    if (!tr_rows_begin(&extractor->rows, features, whole_keys) || !extractor->sources ||
+        !extractor->node_plan.at || !extractor->edge_plan.at) {
+        tr_extractor_destroy(extractor);
+        return tr_fail_memory(error);
+    }
+    *ret_extractor = extractor;
+    return TRELLIS_OK;
+}
+
+static void free_seen(struct tr_seen *seen, struct seen_room *room)
+{
+    free(seen->begin);
+    free(seen->low);
+    free(seen->high);
+    free(seen->template);
+    free(room->value);
+}
+
+void tr_extractor_destroy(struct tr_extractor *extractor)
+{
+    if (!extractor) {
+        return;
+    }
+    tr_rows_end(&extractor->rows);
+    free(extractor->node_plan.at);
+    free(extractor->edge_plan.at);
+    free(extractor->sources);
+    free_seen(&extractor->observation.node, &extractor->node_room);
+    free_seen(&extractor->observation.edge, &extractor->edge_room);
+    free(extractor);
+}
+
+trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_reader *reader,
+                                 size_t label_column, trellis_error *error)
+{
+    extractor->planned = false;
+    return tr_binding_make(&extractor->rows.binding, extractor->features, reader, label_column,
+                           error);
+}
+
+/* ---- the plan ----------------------------------------------------------------------------------- */
+
+/* Whether all columns of a template are in the sequences. */
+static bool is_active(const struct tr_extractor *extractor, const struct tr_template *template,
+                      size_t columns)
+{
+    const trellis_features *features = extractor->features;
+    uint32_t count = template->mixed + template->conditions + template->factors;
+    for (uint32_t k = 0; k < count; k++) {
+        const struct tr_part *part = &features->parts.at[template->parts + k];
+        uint32_t column = part->view == TR_NONE ? TR_NONE : features->views.at[part->view].column;
+        if (column != TR_NONE && tr_binding_at(&extractor->rows.binding, column) >= columns) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The token of an absolute position, cut off at the margins. */
+static ptrdiff_t absolute_token(int32_t offset, size_t length, uint32_t reach)
+{
+    ptrdiff_t token = offset > 0 ? offset - 1 : (ptrdiff_t)length + offset;
+    ptrdiff_t least = -(ptrdiff_t)reach, most = (ptrdiff_t)length + (ptrdiff_t)reach - 1;
+    return token < least ? least : token > most ? most : token;
+}
+
+static struct source make_source(const struct tr_extractor *extractor, const struct tr_part *part,
+                                 size_t length)
+{
+    const trellis_features *features = extractor->features;
+    if (part->view == TR_NONE) {
+        const struct tr_key *key = &features->literal_keys.at[part->literal];
+        return (struct source){&key->low, &key->high, NULL, 0, false};
+    }
+    ptrdiff_t shift = part->absolute ? absolute_token(part->offset, length, features->reach)
+                                     : part->offset;
+    const struct tr_rows *rows = &extractor->rows;
+    size_t at = tr_rows_at(rows, part->view, shift);
+    return (struct source){rows->low + at, rows->whole ? rows->high + at : NULL,
+                           rows->has_reals ? rows->real + at : NULL, part->absolute ? 0 : SIZE_MAX,
+                           part->negated};
+}
+
+static void make_plan(struct tr_extractor *extractor, const trellis_sequence *sequence)
+{
+    const trellis_features *features = extractor->features;
+    extractor->node_plan.count = extractor->edge_plan.count = 0;
+    for (uint32_t i = 0; i < features->templates.size; i++) {
+        const struct tr_template *template = &features->templates.at[i];
+        struct plan *plan = template->edge ? &extractor->edge_plan : &extractor->node_plan;
+        if (is_active(extractor, template, sequence->columns)) {
+            plan->at[plan->count++] = (struct planned){template->key,        i,
+                                                       template->parts,      template->mixed,
+                                                       template->conditions, template->factors};
+        }
+    }
+    for (size_t i = 0; i < features->parts.size; i++) {
+        extractor->sources[i] = make_source(extractor, &features->parts.at[i], sequence->length);
+    }
+    extractor->planned = !extractor->has_absolute;
+    extractor->planned_columns = sequence->columns;
+    extractor->planned_moves = extractor->rows.moves;
+}
+
+/* ---- keys --------------------------------------------------------------------------------------- */
+
+static bool grow_array(void *pointer, size_t count, size_t size)
+{
+    size_t bytes;
+    void **at = pointer;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        return false;
+    }
+    void *memory = realloc(*at, bytes ? bytes : 1);
+    if (!memory) {
+        return false;
+    }
+    *at = memory;
+    return true;
+}
+
+/* Room for `attributes` in all, and one more since a key is written before it is known to be there. */
+static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_seen *seen,
+                                   struct seen_room *room, size_t tokens, size_t attributes,
+                                   trellis_error *error)
+{
+    if (tokens + 1 > room->tokens) {
+        if (!grow_array(&seen->begin, tokens + 1 + tokens / 2, sizeof *seen->begin)) {
+            return tr_fail_memory(error);
+        }
+        room->tokens = tokens + 1 + tokens / 2;
+    }
+    if (attributes + 1 <= room->attributes) {
+        return TRELLIS_OK;
+    }
+    size_t need = attributes + 1 + attributes / 2;
+    if (!grow_array(&seen->low, need, sizeof *seen->low) ||
+        !grow_array(&room->value, need, sizeof *room->value) ||
+        (extractor->whole && (!grow_array(&seen->high, need, sizeof *seen->high) ||
+                              !grow_array(&seen->template, need, sizeof *seen->template)))) {
+        return tr_fail_memory(error);
+    }
+    room->attributes = need;
+    return TRELLIS_OK;
+}
+
+/* The keys of all templates of a plan at token i, written from `at` on; returns where they end. The
+ * two flags are constants where this is called, so the parts they guard fall away. */
+static inline __attribute__((always_inline)) size_t see_token(const struct plan *plan,
+                                                              const struct source *sources,
+                                                              size_t i, bool whole, bool valued,
+                                                              struct tr_seen *seen, size_t at)
+{
+    for (size_t t = 0; t < plan->count; t++) {
+        const struct planned *planned = &plan->at[t];
+        const struct source *source = sources + planned->source;
+        const struct source *end = source + planned->mixed;
+        struct tr_key key = planned->key;
+        bool there = true;
+        for (; source < end; source++) {
+            struct tr_key value = {source->low[i & source->mask], 0};
+            if (whole) {
+                value.high = source->high[i & source->mask];
+            }
+            there &= value.low != 0;
+            key = tr_mix(key, value);
+        }
+        for (end += planned->conditions; source < end; source++) {
+            there &= (source->low[i & source->mask] != 0) != source->negated;
+        }
+        if (valued) {
+            float product = 1;
+            for (end += planned->factors; source < end; source++) {
+                there &= source->low[i & source->mask] != 0;
+                product *= source->real[i & source->mask];
+            }
+            seen->value[at] = product;
+        }
+        seen->low[at] = key.low;
+        if (whole) {
+            seen->high[at] = key.high;
+            seen->template[at] = planned->number;
+        }
+        at += there;
+    }
+    return at;
+}
+
+/* Adds the attributes that came with the input. */
+static trellis_status see_ready_made(const trellis_sequence *sequence, size_t token, bool whole,
+                                     struct tr_seen *seen, size_t *at, trellis_error *error)
+{
+    size_t begin = sequence->attribute_begin[token], end = sequence->attribute_begin[token + 1];
+    for (size_t j = 0; j < end - begin; j++) {
+        const trellis_attribute *attribute = &sequence->attributes[begin + j];
+        struct tr_key key = tr_hash(attribute->name);
+        seen->low[*at] = key.low;
+        seen->value[*at] = (float)attribute->value;
+        if (!isfinite(seen->value[*at])) {
+            struct tr_place place = {.line = tr_token_line(sequence, token)};
+            return tr_fail_at(error, TRELLIS_FORMAT, place,
+                              "line %llu: the value of '%.*s' is no finite number",
+                              (unsigned long long)place.line, TR_SHOW(attribute->name));
+        }
+        if (whole) {
+            seen->high[*at] = key.high;
+            seen->template[*at] = UINT32_MAX - (uint32_t)j;
+        }
+        ++*at;
+    }
+    return TRELLIS_OK;
+}
+
+static void see_edges(struct tr_extractor *extractor, const struct plan *plan, struct tr_seen *seen,
+                      size_t length)
+{
+    size_t at = 0;
+    seen->begin[0] = 0;
+    for (size_t i = 0; i < length; i++) {
+        seen->begin[i] = at;
+        if (i > 0 && extractor->whole) {
+            at = see_token(plan, extractor->sources, i, true, seen->value != NULL, seen, at);
+        } else if (i > 0) {
+            at = see_token(plan, extractor->sources, i, false, seen->value != NULL, seen, at);
+        }
+    }
+    seen->begin[length] = at;
+}
+
+static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                                trellis_error *error)
+{
+    struct tr_seen *seen = &extractor->observation.node;
+    const struct plan *plan = &extractor->node_plan;
+    const struct source *sources = extractor->sources;
+    bool valued = seen->value != NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < sequence->length; i++) {
+        seen->begin[i] = at;
+        if (extractor->whole) {
+            at = see_token(plan, sources, i, true, valued, seen, at);
+        } else if (valued) {
+            at = see_token(plan, sources, i, false, true, seen, at);
+        } else {
+            at = see_token(plan, sources, i, false, false, seen, at);
+        }
+        if (sequence->attributes) {
+            trellis_status status = see_ready_made(sequence, i, extractor->whole, seen, &at, error);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    seen->begin[sequence->length] = at;
+    return TRELLIS_OK;
+}
+
+/* Where all values are 1 there is no array of values. */
+static void drop_plain_values(struct tr_seen *seen, size_t count)
+{
+    if (!seen->value) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (seen->value[i] != 1) {
+            return;
+        }
+    }
+    seen->value = NULL;
+}
+
+static trellis_status reserve(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                              trellis_error *error)
+{
+    struct tr_observation *observation = &extractor->observation;
+    size_t n = sequence->length, nodes, edges;
+    size_t ready_made = sequence->attributes && n
+                            ? sequence->attribute_begin[n] - sequence->attribute_begin[0]
+                            : 0;
+    if (n > SIZE_MAX / 4 || __builtin_mul_overflow(n, extractor->node_plan.count, &nodes) ||
+        __builtin_add_overflow(nodes, ready_made, &nodes) || nodes > SIZE_MAX / 16 ||
+        __builtin_mul_overflow(n, extractor->edge_plan.count, &edges) || edges > SIZE_MAX / 16) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = reserve_seen(extractor, &observation->node, &extractor->node_room, n,
+                                         nodes, error);
+    return status ? status
+                  : reserve_seen(extractor, &observation->edge, &extractor->edge_room, n, edges,
+                                 error);
+}
+
+trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                                const struct tr_observation **ret_observation, trellis_error *error)
+{
+    *ret_observation = NULL;
+    struct tr_observation *observation = &extractor->observation;
+    trellis_status status = tr_rows_see(&extractor->rows, sequence, error);
+    if (status) {
+        return status;
+    }
+    if (!extractor->planned || extractor->planned_columns != sequence->columns ||
+        extractor->planned_moves != extractor->rows.moves) {
+        make_plan(extractor, sequence);
+    }
+    status = reserve(extractor, sequence, error);
+    if (status) {
+        return status;
+    }
+    observation->length = sequence->length;
+    bool valued = extractor->rows.has_reals;
+    observation->node.value = valued || sequence->attributes ? extractor->node_room.value : NULL;
+    observation->edge.value = valued ? extractor->edge_room.value : NULL;
+    status = see_nodes(extractor, sequence, error);
+    if (status) {
+        return status;
+    }
+    see_edges(extractor, &extractor->edge_plan, &observation->edge, sequence->length);
+    drop_plain_values(&observation->node, observation->node.begin[sequence->length]);
+    drop_plain_values(&observation->edge, observation->edge.begin[sequence->length]);
+    *ret_observation = observation;
+    return TRELLIS_OK;
+}
+
+/* ---- counting ----------------------------------------------------------------------------------- */
+
+trellis_status tr_features_count(trellis_features *features, struct tr_extractor *extractor,
+                                 const trellis_sequence *sequence, trellis_error *error)
+{
+    if (!features->counting) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = tr_rows_see(&extractor->rows, sequence, error);
+    for (size_t i = 0; !status && i < features->counters.size; i++) {
+        struct tr_counter *counter = &features->counters.at[i];
+        uint32_t column = features->views.at[counter->view].column;
+        if (tr_binding_at(&extractor->rows.binding, column) >= sequence->columns) {
+            continue;
+        }
+        const uint64_t *row = extractor->rows.low + tr_rows_at(&extractor->rows, counter->view, 0);
+        for (size_t token = 0; token < sequence->length; token++) {
+            if (row[token] && !tr_counter_add(counter, row[token])) {
+                return tr_fail_memory(error);
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------- */
+
+/* The text of a part's value at a token, as see_token() mixes its hash. */
+static void add_value(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                      const struct tr_part *part, size_t token, struct tr_buffer *buffer)
+{
+    uint32_t reach = extractor->features->reach;
+    ptrdiff_t at = part->absolute ? absolute_token(part->offset, sequence->length, reach)
+                                  : (ptrdiff_t)token + part->offset;
+    trellis_text text;
+    if (tr_rows_text(&extractor->rows, sequence, part->view, at, &text)) {
+        tr_buffer_text(buffer, text);
+    }
+}
+
+/* Native: text=value|value. CRF++ and Wapiti: the line with its macros replaced. */
+static void add_template_text(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                              const struct tr_template *template, size_t token,
+                              struct tr_buffer *buffer)
+{
+    const trellis_features *features = extractor->features;
+    bool native = features->dialect == TR_NATIVE;
+    trellis_text text = tr_intern_text(&features->texts, template->text);
+    text.data++, text.size--; // its kind
+    const char *macro = native || !text.size ? NULL : memchr(text.data, '%', text.size);
+    tr_buffer_add(buffer, text.data, macro ? (size_t)(macro - text.data) : text.size);
+    for (uint32_t k = 0; k < template->mixed; k++) {
+        const struct tr_part *part = &features->parts.at[template->parts + k];
+        if (native) {
+            tr_buffer_char(buffer, k ? '|' : '=');
+        }
+        if (part->view == TR_NONE) {
+            tr_buffer_text(buffer, tr_intern_text(&features->literals, part->literal));
+        } else {
+            add_value(extractor, sequence, part, token, buffer);
+        }
+    }
+}
+
+void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
+                       size_t token, size_t index, struct tr_buffer *buffer)
+{
+    const struct tr_observation *observation = &extractor->observation;
+    const struct tr_seen *seen = edge ? &observation->edge : &observation->node;
+    if (!extractor->whole || token >= observation->length || index < seen->begin[token] ||
+        index >= seen->begin[token + 1]) {
+        return;
+    }
+    uint32_t number = seen->template[index];
+    if (number < extractor->features->templates.size) {
+        add_template_text(extractor, sequence, &extractor->features->templates.at[number], token,
+                          buffer);
+    } else {
+        size_t begin = sequence->attribute_begin[token];
+        tr_buffer_text(buffer, sequence->attributes[begin + (UINT32_MAX - number)].name);
+    }
+}

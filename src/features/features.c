@@ -1,0 +1,210 @@
+/* features.c - a set of templates as its users see it: opened, asked, printed, destroyed. */
+#include "features/compiled.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "corpus/corpus.h"
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+static trellis_status fail_unknown(const char *name, trellis_error *error)
+{
+    char presets[200] = "";
+    size_t used = 0;
+    const char *preset;
+    for (size_t i = 0; (preset = trellis_preset_name(i)) && used + strlen(preset) < 190; i++) {
+        used += (size_t)snprintf(presets + used, sizeof presets - used, " %s", preset);
+    }
+    return tr_fail(error, TRELLIS_IO, "there is no template file '%.300s'; the presets are%s", name,
+                   presets);
+}
+
+static trellis_status open_file(const char *path, trellis_features **ret_features,
+                                trellis_error *error)
+{
+    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0) {
+        return fail_unknown(path, error);
+    }
+    char *source = NULL;
+    size_t size = 0;
+    trellis_status status = tr_input_slurp(path, TR_MOST_SOURCE, &source, &size, error);
+    if (status) {
+        return status;
+    }
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? tr_copy_text(path, slash == path ? 1 : (size_t)(slash - path))
+                         : tr_copy_text("", 0);
+    if (!folder) {
+        free(source);
+        return tr_fail_memory(error);
+    }
+    status = tr_features_compile(path, folder, source, size, NULL, ret_features, error);
+    free(folder);
+    return status;
+}
+
+trellis_status trellis_features_open(const char *preset_or_path, trellis_features **ret_features,
+                                     trellis_error *error)
+{
+    *ret_features = NULL;
+    const char *preset = trellis_preset_text(preset_or_path);
+    return preset ? tr_features_parse(tr_text(preset), preset_or_path, ret_features, error)
+                  : open_file(preset_or_path, ret_features, error);
+}
+
+trellis_status tr_features_parse(trellis_text source, const char *name,
+                                 trellis_features **ret_features, trellis_error *error)
+{
+    *ret_features = NULL;
+    if (source.size > TR_MOST_SOURCE) {
+        return tr_fail(error, TRELLIS_LIMIT, "%s: more than %d bytes of templates", name,
+                       TR_MOST_SOURCE);
+    }
+    char *copy = tr_copy_text(source.data, source.size);
+    if (!copy) {
+        return tr_fail_memory(error);
+    }
+    return tr_features_compile(name, "", copy, source.size, NULL, ret_features, error);
+}
+
+trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error)
+{
+    return tr_features_parse(TR_TEXT("step\n"), "none", ret_features, error);
+}
+
+void trellis_features_destroy(trellis_features *features)
+{
+    if (!features) {
+        return;
+    }
+    tr_extractor_destroy(features->printer);
+    for (size_t i = 0; i < features->columns.size; i++) {
+        free(features->columns.at[i].name);
+    }
+    for (size_t i = 0; i < features->resources.size; i++) {
+        tr_resource_free(&features->resources.at[i]);
+    }
+    for (size_t i = 0; i < features->counters.size; i++) {
+        tr_counter_free(&features->counters.at[i]);
+    }
+    for (size_t i = 0; i < features->regexes.size; i++) {
+        pcre2_code_free(features->regexes.at[i]);
+    }
+    free(features->columns.at);
+    free(features->views.at);
+    free(features->parts.at);
+    free(features->templates.at);
+    free(features->resources.at);
+    free(features->counters.at);
+    free(features->regexes.at);
+    free(features->literal_keys.at);
+    tr_intern_free(&features->regex_texts);
+    tr_intern_free(&features->literals);
+    tr_intern_free(&features->texts);
+    free(features->name);
+    free(features->source);
+    free(features);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------- */
+
+struct tr_step_choice tr_features_steps(const trellis_features *features)
+{
+    return features->steps;
+}
+
+bool tr_features_has_edges(const trellis_features *features)
+{
+    for (size_t i = 0; i < features->templates.size; i++) {
+        if (features->templates.at[i].edge) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tr_features_has_resources(const trellis_features *features)
+{
+    return features->resources.size > 0;
+}
+
+trellis_text tr_features_source(const trellis_features *features)
+{
+    return (trellis_text){features->source, features->source_size};
+}
+
+const char *tr_features_name(const trellis_features *features)
+{
+    return features->name;
+}
+
+size_t tr_features_template_count(const trellis_features *features)
+{
+    return features->templates.size;
+}
+
+/* ---- printing ----------------------------------------------------------------------------------- */
+
+/* CRFsuite's format separates by tabs and has the value behind a colon. */
+static void add_escaped(struct tr_buffer *line, const struct tr_buffer *text)
+{
+    for (size_t i = 0; i < text->size; i++) {
+        if (text->data[i] == ':' || text->data[i] == '\\') {
+            tr_buffer_char(line, '\\');
+        }
+        tr_buffer_char(line, text->data[i]);
+    }
+}
+
+static void print_seen(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
+                       const struct tr_seen *seen, size_t token, struct tr_buffer *text,
+                       struct tr_buffer *line)
+{
+    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
+        text->size = 0;
+        tr_extractor_text(extractor, sequence, edge, token, k, text);
+        tr_buffer_string(line, edge ? "\tedge " : "\t");
+        add_escaped(line, text);
+        if (seen->value && seen->value[k] != 1) {
+            tr_buffer_char(line, ':');
+            tr_buffer_real(line, (double)seen->value[k]);
+        }
+    }
+}
+
+/* Makes the extractor that prints, and binds it to the reader. */
+static trellis_status prepare_printer(trellis_features *features, const trellis_reader *reader,
+                                      trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    if (!features->printer) {
+        status = tr_extractor_create(features, true, &features->printer, error);
+    }
+    size_t label = reader ? tr_reader_label_column(reader) : SIZE_MAX;
+    return status ? status : tr_extractor_bind(features->printer, reader, label, error);
+}
+
+trellis_status trellis_features_print(trellis_features *features, const trellis_reader *reader,
+                                      const trellis_sequence *sequence, trellis_sink sink,
+                                      void *user, trellis_error *error)
+{
+    struct tr_buffer line = {0}, text = {0};
+    const struct tr_observation *observation;
+    trellis_status status = prepare_printer(features, reader, error);
+    status = status ? status : tr_extractor_run(features->printer, sequence, &observation, error);
+    for (size_t i = 0; !status && i < sequence->length; i++) {
+        tr_buffer_text(&line, sequence->labels ? sequence->labels[i] : TR_TEXT("_"));
+        print_seen(features->printer, sequence, false, &observation->node, i, &text, &line);
+        print_seen(features->printer, sequence, true, &observation->edge, i, &text, &line);
+        tr_buffer_char(&line, '\n');
+    }
+    if (!status) {
+        tr_buffer_char(&line, '\n');
+        status = text.failed ? tr_fail_memory(error) : tr_buffer_flush(&line, sink, user, error);
+    }
+    tr_buffer_free(&line);
+    tr_buffer_free(&text);
+    return status;
+}

@@ -1,0 +1,474 @@
+/* functions.c - what the functions of the template language give for a text.
+ *
+ * Each is a small function from text to text, or to nothing. Characters are code points; a byte that
+ * is no UTF-8 is a character of its own (base/utf8.h). Results that are not a slice of their argument
+ * are written to the scratch buffer of the view's depth, so that nested calls do not disturb one
+ * another.
+ */
+#include "features/compiled.h"
+
+#include "base/utf8.h"
+
+typedef bool (*apply_function)(struct tr_evaluation *evaluation, const struct tr_view *view,
+                               trellis_text x, trellis_text *ret_text);
+
+static struct tr_buffer *scratch_of(struct tr_evaluation *evaluation, const struct tr_view *view)
+{
+    struct tr_buffer *buffer = &evaluation->scratch[view->depth];
+    buffer->size = 0;
+    return buffer;
+}
+
+/* A buffer that ran out of memory gives nothing, and the extractor reports it. */
+static bool finish(const struct tr_buffer *buffer, trellis_text *ret_text)
+{
+    *ret_text = (trellis_text){buffer->data, buffer->size};
+    return !buffer->failed;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------- */
+
+static void add_code(struct tr_buffer *buffer, int32_t code)
+{
+    char bytes[4];
+    tr_buffer_add(buffer, bytes, tr_utf8_write(code, bytes));
+}
+
+void tr_lower_text(trellis_text text, struct tr_buffer *buffer)
+{
+    for (size_t at = 0; at < text.size;) {
+        add_code(buffer, tr_utf8_lower(tr_utf8_next(text, &at)));
+    }
+}
+
+static bool apply_lower(struct tr_evaluation *evaluation, const struct tr_view *view,
+                        trellis_text x, trellis_text *ret_text)
+{
+    struct tr_buffer *buffer = scratch_of(evaluation, view);
+    tr_lower_text(x, buffer);
+    return finish(buffer, ret_text);
+}
+
+static bool apply_upper(struct tr_evaluation *evaluation, const struct tr_view *view,
+                        trellis_text x, trellis_text *ret_text)
+{
+    struct tr_buffer *buffer = scratch_of(evaluation, view);
+    for (size_t at = 0; at < x.size;) {
+        add_code(buffer, tr_utf8_upper(tr_utf8_next(x, &at)));
+    }
+    return finish(buffer, ret_text);
+}
+
+static bool apply_digits(struct tr_evaluation *evaluation, const struct tr_view *view,
+                         trellis_text x, trellis_text *ret_text)
+{
+    struct tr_buffer *buffer = scratch_of(evaluation, view);
+    for (size_t at = 0; at < x.size;) {
+        int32_t code = tr_utf8_next(x, &at);
+        add_code(buffer, tr_utf8_class(code) == TR_DIGIT ? '0' : code);
+    }
+    return finish(buffer, ret_text);
+}
+
+static bool apply_prefix(struct tr_evaluation *evaluation, const struct tr_view *view,
+                         trellis_text x, trellis_text *ret_text)
+{
+    (void)evaluation;
+    return tr_utf8_prefix(x, view->number, ret_text);
+}
+
+static bool apply_suffix(struct tr_evaluation *evaluation, const struct tr_view *view,
+                         trellis_text x, trellis_text *ret_text)
+{
+    (void)evaluation;
+    return tr_utf8_suffix(x, view->number, ret_text);
+}
+
+/* The sign that stands for a character in a shape; -1 for accents, joiners and the like, which belong
+ * to the character before them. */
+static int32_t shape_sign(int32_t code)
+{
+    switch (tr_utf8_class(code)) {
+    case TR_UPPER:
+        return 'X';
+    case TR_LOWER:
+        return 'x';
+    case TR_OTHER_LETTER:
+        return 'o';
+    case TR_DIGIT:
+        return 'd';
+    case TR_OTHER:
+        return -1;
+    default:
+        return code;
+    }
+}
+
+static bool draw_shape(struct tr_buffer *buffer, trellis_text x, bool collapse,
+                       trellis_text *ret_text)
+{
+    int32_t before = -1;
+    for (size_t at = 0; at < x.size;) {
+        int32_t sign = shape_sign(tr_utf8_next(x, &at));
+        if (sign >= 0 && !(collapse && sign == before)) {
+            add_code(buffer, sign);
+            before = sign;
+        }
+    }
+    return finish(buffer, ret_text);
+}
+
+static bool apply_shape(struct tr_evaluation *evaluation, const struct tr_view *view,
+                        trellis_text x, trellis_text *ret_text)
+{
+    return draw_shape(scratch_of(evaluation, view), x, false, ret_text);
+}
+
+static bool apply_shortshape(struct tr_evaluation *evaluation, const struct tr_view *view,
+                             trellis_text x, trellis_text *ret_text)
+{
+    return draw_shape(scratch_of(evaluation, view), x, true, ret_text);
+}
+
+static bool apply_length(struct tr_evaluation *evaluation, const struct tr_view *view,
+                         trellis_text x, trellis_text *ret_text)
+{
+    struct tr_buffer *buffer = scratch_of(evaluation, view);
+    tr_buffer_format(buffer, "%zu", tr_utf8_length(x));
+    return finish(buffer, ret_text);
+}
+
+static bool apply_cluster(struct tr_evaluation *evaluation, const struct tr_view *view,
+                          trellis_text x, trellis_text *ret_text)
+{
+    const struct tr_resource *resource = &evaluation->features->resources.at[view->resource];
+    if (!tr_table_path(resource->data, tr_hash(x).low, ret_text)) {
+        return false;
+    }
+    trellis_text beginning;
+    if (view->number && tr_utf8_prefix(*ret_text, view->number, &beginning)) {
+        *ret_text = beginning; // a path that is shorter stays whole
+    }
+    return true;
+}
+
+/* Numbers are read by the extractor, which can say which line is wrong. */
+static bool apply_real(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
+                       trellis_text *ret_text)
+{
+    (void)evaluation, (void)view;
+    *ret_text = x;
+    return true;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------- */
+
+/* Which kinds of characters a text has. */
+struct kinds {
+    size_t characters;
+    size_t of[TR_OTHER + 1];
+    bool first_upper;
+    size_t later_uppers; // behind the first character
+    bool hyphen;
+};
+
+static bool is_hyphen(int32_t code)
+{
+    return code == '-' || code == 0x2010 || code == 0x2011;
+}
+
+static struct kinds count_kinds(trellis_text x)
+{
+    struct kinds kinds = {0};
+    for (size_t at = 0; at < x.size; kinds.characters++) {
+        int32_t code = tr_utf8_next(x, &at);
+        enum tr_class class = tr_utf8_class(code);
+        kinds.of[class]++;
+        kinds.hyphen |= is_hyphen(code);
+        if (class == TR_UPPER && kinds.characters == 0) {
+            kinds.first_upper = true;
+        } else if (class == TR_UPPER) {
+            kinds.later_uppers++;
+        }
+    }
+    return kinds;
+}
+
+static bool apply_kinds(struct tr_evaluation *evaluation, const struct tr_view *view,
+                        trellis_text x, trellis_text *ret_text)
+{
+    (void)evaluation;
+    *ret_text = TR_TEXT("");
+    struct kinds kinds = count_kinds(x);
+    size_t marks = kinds.of[TR_PUNCTUATION] + kinds.of[TR_SYMBOL];
+    switch (view->operation) {
+    case TR_OP_ISUPPER:
+        return kinds.first_upper;
+    case TR_OP_ALLCAPS:
+        return kinds.of[TR_UPPER] > 0 && kinds.of[TR_LOWER] == 0;
+    case TR_OP_CAPITALISED:
+        return kinds.first_upper && kinds.later_uppers == 0 && kinds.of[TR_LOWER] > 0;
+    case TR_OP_MIXEDCASE:
+        return kinds.later_uppers > 0 && kinds.of[TR_LOWER] > 0;
+    case TR_OP_HASDIGIT:
+        return kinds.of[TR_DIGIT] > 0;
+    case TR_OP_ALLDIGITS:
+        return kinds.characters > 0 && kinds.of[TR_DIGIT] == kinds.characters;
+    case TR_OP_HASHYPHEN:
+        return kinds.hyphen;
+    case TR_OP_HASPUNCT:
+        return marks > 0;
+    case TR_OP_ALLPUNCT:
+        return kinds.characters > 0 && marks == kinds.characters;
+    default:
+        return false;
+    }
+}
+
+/* [+-] digit { digit | , | . } [%], or with a point in front; the last sign before % is a digit. */
+static bool apply_isnumber(struct tr_evaluation *evaluation, const struct tr_view *view,
+                           trellis_text x, trellis_text *ret_text)
+{
+    (void)evaluation, (void)view;
+    *ret_text = TR_TEXT("");
+    if (x.size && (x.data[0] == '+' || x.data[0] == '-')) {
+        x.data++, x.size--;
+    }
+    if (x.size && x.data[x.size - 1] == '%') {
+        x.size--;
+    }
+    bool after_digit = false, after_separator = false;
+    for (size_t at = 0; at < x.size;) {
+        bool first = at == 0;
+        int32_t code = tr_utf8_next(x, &at);
+        bool digit = tr_utf8_class(code) == TR_DIGIT;
+        bool separator = code == '.' || (code == ',' && !first);
+        if (!digit && (!separator || after_separator)) {
+            return false;
+        }
+        after_digit = digit;
+        after_separator = separator;
+    }
+    return after_digit;
+}
+
+static bool apply_inlist(struct tr_evaluation *evaluation, const struct tr_view *view,
+                         trellis_text x, trellis_text *ret_text)
+{
+    *ret_text = TR_TEXT("");
+    const struct tr_resource *resource = &evaluation->features->resources.at[view->resource];
+    if (resource->kind == TR_LOWER_WORDS) {
+        struct tr_buffer *buffer = scratch_of(evaluation, view);
+        tr_lower_text(x, buffer);
+        x = (trellis_text){buffer->data, buffer->size};
+    }
+    return tr_table_has(resource->data, tr_hash(x).low);
+}
+
+static bool apply_counted(struct tr_evaluation *evaluation, const struct tr_view *view,
+                          trellis_text x, trellis_text *ret_text)
+{
+    *ret_text = TR_TEXT("");
+    const struct tr_resource *resource = &evaluation->features->resources.at[view->resource];
+    return tr_table_has(resource->data, tr_hash(x).low) == (view->operation == TR_OP_FREQUENT);
+}
+
+/* ---- regular expressions ------------------------------------------------------------------------ */
+
+/* The text of group 1 where there is one that took part, else of the whole match. */
+static bool find_match(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
+                       trellis_text *ret_text)
+{
+    const pcre2_code *code = evaluation->features->regexes.at[view->regex];
+    PCRE2_SPTR subject = (PCRE2_SPTR)(x.size ? x.data : "");
+    int groups = pcre2_match(code, subject, x.size, 0, 0, evaluation->matched, evaluation->limits);
+    if (groups < 0) {
+        return false; // no match, or one that would take too long to find
+    }
+    const PCRE2_SIZE *span = pcre2_get_ovector_pointer(evaluation->matched);
+    if (groups > 1 && span[2] != PCRE2_UNSET) {
+        span += 2;
+    }
+    if (span[0] > span[1] || span[1] > x.size) {
+        return false; // \K in a lookahead can turn a match round
+    }
+    *ret_text = (trellis_text){(const char *)subject + span[0], span[1] - span[0]};
+    return true;
+}
+
+static bool apply_test(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
+                       trellis_text *ret_text)
+{
+    bool found = find_match(evaluation, view, x, ret_text);
+    *ret_text = TR_TEXT("");
+    return found;
+}
+
+static bool apply_wapiti_test(struct tr_evaluation *evaluation, const struct tr_view *view,
+                              trellis_text x, trellis_text *ret_text)
+{
+    *ret_text = find_match(evaluation, view, x, ret_text) ? TR_TEXT("true") : TR_TEXT("false");
+    return true;
+}
+
+static bool apply_wapiti_match(struct tr_evaluation *evaluation, const struct tr_view *view,
+                               trellis_text x, trellis_text *ret_text)
+{
+    if (!find_match(evaluation, view, x, ret_text)) {
+        *ret_text = TR_TEXT("");
+    }
+    return true;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------- */
+
+struct function {
+    const char *name;
+    enum tr_signature signature;
+    enum tr_result result;
+};
+
+static const struct function functions[TR_OP_COUNT] = {
+#define FUNCTION_ROW(operation, name, signature, result, usage, help)                              \
+    {name, TR_TAKES_##signature, TR_GIVES_##result},
+    TR_FUNCTION_LIST(FUNCTION_ROW) TR_HIDDEN_LIST(FUNCTION_ROW)
+#undef FUNCTION_ROW
+};
+
+static const apply_function applies[TR_OP_COUNT] = {
+    [TR_OP_LOWER] = apply_lower,
+    [TR_OP_UPPER] = apply_upper,
+    [TR_OP_DIGITS] = apply_digits,
+    [TR_OP_PREFIX] = apply_prefix,
+    [TR_OP_SUFFIX] = apply_suffix,
+    [TR_OP_SHAPE] = apply_shape,
+    [TR_OP_SHORTSHAPE] = apply_shortshape,
+    [TR_OP_LENGTH] = apply_length,
+    [TR_OP_MATCH] = find_match,
+    [TR_OP_CLUSTER] = apply_cluster,
+    [TR_OP_REAL] = apply_real,
+    [TR_OP_ISUPPER] = apply_kinds,
+    [TR_OP_ALLCAPS] = apply_kinds,
+    [TR_OP_CAPITALISED] = apply_kinds,
+    [TR_OP_MIXEDCASE] = apply_kinds,
+    [TR_OP_HASDIGIT] = apply_kinds,
+    [TR_OP_ALLDIGITS] = apply_kinds,
+    [TR_OP_HASHYPHEN] = apply_kinds,
+    [TR_OP_HASPUNCT] = apply_kinds,
+    [TR_OP_ALLPUNCT] = apply_kinds,
+    [TR_OP_ISNUMBER] = apply_isnumber,
+    [TR_OP_TEST] = apply_test,
+    [TR_OP_INLIST] = apply_inlist,
+    [TR_OP_RARE] = apply_counted,
+    [TR_OP_FREQUENT] = apply_counted,
+    [TR_OP_WAPITI_TEST] = apply_wapiti_test,
+    [TR_OP_WAPITI_MATCH] = apply_wapiti_match,
+};
+
+#define FUNCTION_WORD(operation, name, signature, result, usage, help) " " name
+const char tr_function_names[] = TR_FUNCTION_LIST(FUNCTION_WORD);
+#undef FUNCTION_WORD
+
+const char *trellis_features_help(void)
+{
+#define FUNCTION_HELP(operation, name, signature, result, usage, help) usage "\n    " help "\n"
+    return TR_FUNCTION_LIST(FUNCTION_HELP);
+#undef FUNCTION_HELP
+}
+
+const char *tr_function_name(enum tr_operation operation)
+{
+    return functions[operation].name;
+}
+
+enum tr_result tr_function_result(enum tr_operation operation)
+{
+    return functions[operation].result;
+}
+
+enum tr_signature tr_function_signature(enum tr_operation operation)
+{
+    return functions[operation].signature;
+}
+
+enum tr_operation tr_function_find(trellis_text name)
+{
+    if (tr_text_is(name, "bos")) {
+        return TR_OP_FIRST;
+    }
+    if (tr_text_is(name, "eos")) {
+        return TR_OP_LAST;
+    }
+    for (int i = 0; i < TR_OP_COUNT; i++) {
+        if (name.size && tr_text_is(name, functions[i].name)) {
+            return (enum tr_operation)i;
+        }
+    }
+    return TR_OP_COUNT;
+}
+
+/* ---- evaluation --------------------------------------------------------------------------------- */
+
+bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features)
+{
+    evaluation->features = features;
+    if (features->regexes.size == 0) {
+        return true;
+    }
+    /* Two pairs hold the whole match and group 1; the limit keeps a hostile expression from running
+     * for ever. */
+    evaluation->matched = pcre2_match_data_create(2, NULL);
+    evaluation->limits = pcre2_match_context_create(NULL);
+    if (!evaluation->matched || !evaluation->limits) {
+        return false;
+    }
+    pcre2_set_match_limit(evaluation->limits, 100000);
+    pcre2_set_depth_limit(evaluation->limits, 10000);
+    return true;
+}
+
+void tr_evaluation_end(struct tr_evaluation *evaluation)
+{
+    for (size_t i = 0; i < TR_COUNT(evaluation->scratch); i++) {
+        tr_buffer_free(&evaluation->scratch[i]);
+    }
+    pcre2_match_data_free(evaluation->matched);
+    pcre2_match_context_free(evaluation->limits);
+}
+
+bool tr_view_text(struct tr_evaluation *evaluation, uint32_t number, trellis_text cell,
+                  trellis_text *ret_text)
+{
+    const struct tr_view *view = &evaluation->features->views.at[number];
+    if (view->operation == TR_OP_COLUMN) {
+        *ret_text = cell;
+        return true;
+    }
+    trellis_text x;
+    return tr_view_text(evaluation, view->argument, cell, &x) &&
+           applies[view->operation](evaluation, view, x, ret_text);
+}
+
+static trellis_text position_text(size_t token)
+{
+    static const char *const exact[] = {"0", "1", "2", "3", "4"};
+    return tr_text(token < 5 ? exact[token] : token < 10 ? "5-9" : token < 20 ? "10-19" : "20+");
+}
+
+bool tr_place_text(enum tr_operation operation, size_t token, size_t length, trellis_text *ret_text)
+{
+    *ret_text = TR_TEXT("");
+    switch (operation) {
+    case TR_OP_FIRST:
+        return token == 0;
+    case TR_OP_LAST:
+        return token + 1 == length;
+    case TR_OP_POSITION:
+        *ret_text = position_text(token);
+        return true;
+    case TR_OP_BIAS:
+        return true;
+    default:
+        return false;
+    }
+}

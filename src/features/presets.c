@@ -1,0 +1,109 @@
+/* presets.c - template sets that go by a name.
+ *
+ * `id` and `extended` are the two sets of the course notes (tables 3.2 and 3.3 there): what an HMM
+ * sees, and that with the spelling of the word. The others are for the tasks they are named after.
+ */
+#include "base/text.h"
+
+struct preset {
+    const char *name, *text;
+};
+
+static const struct preset presets[] = {
+    {"id", "# What an HMM sees: the word, and the steps between labels.\n"
+           "columns word\n"
+           "node word\n"
+           "step start end\n"},
+    {"extended", "# What an HMM sees, and how the word is spelt.\n"
+                 "columns word\n"
+                 "node word\n"
+                 "node isupper(word)\n"
+                 "node hasdigit(word)\n"
+                 "node hashyphen(word)\n"
+                 "node prefix(word,1..3)\n"
+                 "node suffix(word,1..3)\n"
+                 "step start end\n"},
+    {"pos", "# Part-of-speech tagging.\n"
+            "columns word\n"
+            "pad\n"
+            "node bias\n"
+            "node word\n"
+            "node ngram(lower(word),-2..2,1..2)\n"
+            "node lower(word[-1]) & lower(word[1])\n"
+            "node prefix(word,1..4)\n"
+            "node suffix(word,1..5)\n"
+            "node suffix(word[-1],2..3)\n"
+            "node suffix(word[1],2..3)\n"
+            "node shape(word) if rare(word,5)\n"
+            "node shortshape(word[-1..1])\n"
+            "node hasdigit(word)\n"
+            "node hashyphen(word)\n"
+            "node allcaps(word)\n"
+            "node isupper(word) & first\n"
+            "node isupper(word) if not first\n"
+            "step start end\n"},
+    {"chunk", "# Chunking, from words and their part-of-speech tags.\n"
+              "columns word pos\n"
+              "pad\n"
+              "node ngram(lower(word),-2..2,1..2)\n"
+              "node ngram(lower(word),-1..1,3)\n"
+              "node ngram(pos,-3..3,1..4)\n"
+              "node lower(word) & pos[-1..1]\n"
+              "node lower(word[-1]) & pos\n"
+              "node lower(word[1]) & pos\n"
+              "node prefix(lower(word),1..4)\n"
+              "node suffix(lower(word),1..4)\n"
+              "node shape(word)\n"
+              "node shortshape(word[-1..1])\n"
+              "step start end\n"},
+    {"ner", "# Named entities, from words and, where there are any, part-of-speech tags.\n"
+            "columns word pos?\n"
+            "pad\n"
+            "node bias\n"
+            "node word[-2..2]\n"
+            "node ngram(lower(word),-2..2,1..2)\n"
+            "node shape(word[-2..2])\n"
+            "node ngram(shortshape(word),-2..2,1..3)\n"
+            "node prefix(word,1..4)\n"
+            "node suffix(word,1..4)\n"
+            "node prefix(word[-1],3)\n"
+            "node suffix(word[-1],3)\n"
+            "node prefix(word[1],3)\n"
+            "node suffix(word[1],3)\n"
+            "node lower(word) & shortshape(word[-1..1])\n"
+            "node hasdigit(word)\n"
+            "node hashyphen(word)\n"
+            "node allcaps(word)\n"
+            "node isnumber(word)\n"
+            "node allpunct(word)\n"
+            "node isupper(word) if not first\n"
+            "node position\n"
+            "node ngram(pos,-2..2,1..3)\n"
+            "node lower(word) & pos\n"
+            "step start end\n"},
+    {"chars", "# Words, lines or addresses letter by letter: one character a row.\n"
+              "columns char\n"
+              "pad\n"
+              "node bias\n"
+              "node char[-4..4]\n"
+              "node lower(char)\n"
+              "node ngram(char,-4..4,2..5)\n"
+              "node ngram(shape(char),-3..3,1..3)\n"
+              "node position\n"
+              "step start end\n"},
+};
+
+const char *trellis_preset_name(size_t index)
+{
+    return index < TR_COUNT(presets) ? presets[index].name : NULL;
+}
+
+const char *trellis_preset_text(const char *name)
+{
+    for (size_t i = 0; name && i < TR_COUNT(presets); i++) {
+        if (strcmp(presets[i].name, name) == 0) {
+            return presets[i].text;
+        }
+    }
+    return NULL;
+}

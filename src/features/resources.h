@@ -1,0 +1,44 @@
+/* resources.h - word lists, clusters and counted words, as tables that are searched where they lie.
+ *
+ * A table is one run of bytes that may come straight from a mapped model, unaligned and hostile: it
+ * is read with memcpy, and every index in it is checked when it is used.
+ *
+ *     word list, counted words   sorted u64 hashes
+ *     clusters                   u64 words, u64 paths; sorted u64 hash [words]; u32 path [words];
+ *                                u32 end [paths]; the paths, one after the other
+ */
+#ifndef TRELLIS_FEATURES_RESOURCES_H
+#define TRELLIS_FEATURES_RESOURCES_H
+
+#include "base/text.h"
+
+enum tr_resource_kind { TR_WORDS, TR_LOWER_WORDS, TR_CLUSTERS, TR_COUNTED, TR_RESOURCE_KINDS };
+
+struct tr_resource {
+    enum tr_resource_kind kind;
+    char *name;        // of the file, or of the view that was counted
+    uint32_t counter;  // TR_COUNTED: where it is counted, and
+    uint32_t limit;    // the count that a word must pass
+    trellis_text data; // the table
+    char *owned;       // what to free; NULL where the table lies in a model
+};
+
+/* The resources in a model's block. */
+struct tr_stored {
+    struct tr_resource *at; // [count]
+    size_t count;
+};
+
+/* Reads the file of `resource` into its table. `folder` is that of the templates. */
+trellis_status tr_resource_load(struct tr_resource *resource, const char *folder,
+                                trellis_error *error);
+/* Sorts hashes, drops doubles and makes them the table. */
+trellis_status tr_resource_set(struct tr_resource *resource, uint64_t *hashes, size_t count,
+                               trellis_error *error);
+void tr_resource_free(struct tr_resource *resource);
+
+bool tr_table_has(trellis_text table, uint64_t hash);
+/* The path of a word's cluster. */
+bool tr_table_path(trellis_text table, uint64_t hash, trellis_text *ret_path);
+
+#endif
