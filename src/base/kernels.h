@@ -1,23 +1,30 @@
 /* kernels.h - the inner loops over rows of floats, chosen for the processor at run time.
  *
  * Each is written once, in kernels_body.h, with the compiler's vector types, and compiled for the
- * baseline, for AVX2 and for AVX-512. Widths are multiples of 16 floats, rows are aligned to 64 bytes.
+ * baseline, for AVX2 and for AVX-512. Widths are multiples of TR_LANES floats and rows are aligned to
+ * 32 bytes; a matrix [rows][width] has its rows one behind the other. What stands in the columns beyond
+ * the labels is up to the caller: 0 where sums are taken, minus infinity where maxima are.
  */
 #ifndef TRELLIS_BASE_KERNELS_H
 #define TRELLIS_BASE_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define TR_LANES 8 // floats that rows are padded to a multiple of
 
 struct tr_kernels {
     const char *name; // "baseline", "avx2", "avx512"
     /* sum[j] += row[j], and sum[j] += scale * row[j] */
     void (*add)(float *sum, const float *row, size_t width);
     void (*add_scaled)(float *sum, const float *row, float scale, size_t width);
-    /* out[j] = exp(in[j]); within 2 units in the last place, 0 for minus infinity */
+    /* out[j] = exp(in[j]), within 2 units in the last place; 0 below -86.5, where a float runs out of
+     * exponents, infinity above 88.73. out may be in. */
     void (*exp)(float *out, const float *in, size_t width);
     float (*sum)(const float *row, size_t width);
     float (*maximum)(const float *row, size_t width);
+    size_t (*argmax)(const float *row, size_t width); // the lowest j of the largest row[j]
     void (*scale)(float *row, float factor, size_t width);
     void (*multiply)(float *product, const float *factor, size_t width); // product[j] *= factor[j]
     /* out[b] = sum_a from[a] * matrix[a][b]; matrix [rows][width] */
@@ -26,17 +33,38 @@ struct tr_kernels {
     /* out[a] = sum_b matrix[a][b] * to[b] */
     void (*matrix_vector)(float *out, const float *matrix, const float *to, size_t rows,
                           size_t width);
-    /* sum[a][b] += from[a] * to[b] * matrix[a][b] */
-    void (*outer)(float *sum, const float *from, const float *to, const float *matrix, size_t rows,
-                  size_t width);
-    /* out[b] = max_a from[a] + matrix[a][b], back[b] = the lowest such a */
-    void (*max_plus)(float *out, uint16_t *back, const float *from, const float *matrix,
-                     size_t rows, size_t width);
+    /* sum[a][b] += scale * sum_i from[i][a] * to[i][b]; from [positions][stride], to
+     * [positions][width], sum [rows][width] */
+    void (*outer_sum)(double *sum, const float *from, size_t stride, const float *to,
+                      size_t positions, double scale, size_t rows, size_t width);
+    /* sum[k] += scale * sum_j rows[index[k]][j] * row[j], k below count; rows [..][width] */
+    void (*listed_products)(double *sum, const float *rows, const uint32_t *index, size_t count,
+                            const float *row, double scale, size_t width);
+    /* out[b] = max_a from[a] + matrix[a][b] */
+    void (*max_plus)(float *out, const float *from, const float *matrix, size_t rows, size_t width);
+    /* The lowest a of the largest from[a] + column[a]. */
+    size_t (*argmax_plus)(const float *from, const float *column, size_t width);
+
+    /* Rows of the trellis (src/lattice/forward_backward.c). */
+    /* most = max_j in[j], out[j] = exp(in[j] - most); returns most. out may be in. */
+    float (*exp_row)(float *out, const float *in, size_t width);
+    /* alpha[j] *= psi[j] * factor; returns the sum of alpha */
+    float (*forward_row)(float *alpha, const float *psi, float factor, size_t width);
+    /* marginal[j] = alpha[j] * beta[j], to[j] *= beta[j] * factor; returns the sum of beta */
+    float (*backward_row)(float *marginal, float *to, const float *alpha, const float *beta,
+                          float factor, size_t width);
 };
 
 /* The best set for this processor; the environment is not consulted. */
 const struct tr_kernels *tr_kernels(void);
 /* The sets that this processor can run, best first; NULL behind the last. For tests. */
 const struct tr_kernels *tr_kernels_at(size_t index);
+
+/* The sets themselves; only kernels.c asks for them by name. */
+extern const struct tr_kernels tr_kernels_baseline;
+#if defined(__x86_64__)
+extern const struct tr_kernels tr_kernels_avx2;
+extern const struct tr_kernels tr_kernels_avx512;
+#endif
 
 #endif

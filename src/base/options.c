@@ -57,10 +57,47 @@ static const trellis_option table[] = {
      "Learn with this label scheme inside; the output keeps the scheme of the training data."},
     {"order", 0, TRELLIS_INTEGER, TRAIN, "K", "1", 0, 8, NULL,
      "How many labels back a label depends on."},
+    {"observed-states", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "With --order 2 and more: only label sequences seen in training become states; anything else "
+     "falls back to a shorter history. Makes high orders with many labels possible."},
+    {"counted", 0, TRELLIS_INTEGER, TRAIN, "K", "0", 0, 8, NULL,
+     "Let a label depend on how many times in a row the label before it was given, up to K."},
+    {"l2", 0, TRELLIS_REAL, TRAIN, "C", "1", 0, 1e12, NULL,
+     "Penalty C * sum of w^2, as CRFsuite's c2. The same as --sigma 1/sqrt(2C) and --lambda 2C."},
+    {"sigma", 0, TRELLIS_REAL, TRAIN, "S", "0", 0, 1e12, NULL,
+     "Another way to say --l2: the penalty is the sum of w^2 / (2 S^2)."},
+    {"lambda", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
+     "Another way to say --l2: the penalty is (X / 2) * sum of w^2."},
+    {"l1", 0, TRELLIS_REAL, TRAIN, "C", "0", 0, 1e12, NULL,
+     "Penalty C * sum of |w|, as CRFsuite's c1: most weights become 0 and leave the model. Given "
+     "without --l2, there is no l2 penalty."},
+    {"select-l1", 0, TRELLIS_REAL, TRAIN, "C", "0", 0, 1e12, NULL,
+     "Train twice: a first pass with --l1 C selects the features, a second one with the penalties "
+     "given sets their weights. A small model at little loss."},
+    {"from", 0, TRELLIS_WORDS, TRAIN, "MODEL", "", 0, 0, NULL,
+     "Begin with the weights of MODEL, for the features that the new data has as well."},
+    {"epsilon", 0, TRELLIS_REAL, TRAIN, "X", "1e-5", 0, 1, NULL,
+     "Stop where |gradient| / max(1, |w|) is below X; 0 turns this rule off."},
+    {"delta", 0, TRELLIS_REAL, TRAIN, "X", "1e-5", 0, 1, NULL,
+     "Stop where the objective changed by less than this share over --period iterations; 0 turns "
+     "this rule off."},
+    {"period", 0, TRELLIS_INTEGER, TRAIN, "N", "10", 1, 1e6, NULL,
+     "Iterations that --delta looks back."},
+    {"history", 0, TRELLIS_INTEGER, TRAIN, "N", "6", 1, 100, NULL,
+     "Steps that L-BFGS remembers."},
+    {"batch", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
+     "Sequences in a step of -a sgd; more than one are looked at by all threads."},
+    {"rate", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e6, NULL,
+     "First learning rate of -a sgd; 0 finds one by trial."},
+    {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
+     "Average the weights of -a sgd from the second epoch on; --no-average takes the last."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 
     /* decoding */
+    {"constrain", 0, TRELLIS_WORDS, TRAIN | TAG, "iob|FILE", "none", 0, 0, NULL,
+     "Forbid label steps: those that are illegal in the label scheme (iob), or those listed in FILE, "
+     "two labels a line; <start> and <end> are the ends of a sequence."},
     {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior",
      "Which labels to choose: those of the best path, or the most probable one at each position."},
 
@@ -161,9 +198,9 @@ static trellis_status unknown(const char *name, trellis_error *error)
 static bool is_choice(const char *choices, const char *value)
 {
     size_t n = strlen(value);
-    for (const char *at = choices; n && (at = strstr(at, value)); at += n) {
-        bool begins = at == choices || at[-1] == ' ';
-        if (begins && (at[n] == ' ' || at[n] == '\0')) {
+    for (size_t word; *choices; choices += word + (choices[word] == ' ')) {
+        word = strcspn(choices, " ");
+        if (word == n && memcmp(choices, value, n) == 0) {
             return true;
         }
     }
@@ -216,6 +253,9 @@ static trellis_status check(const trellis_option *option, const char *value, tre
 trellis_status trellis_options_set(trellis_options *options, const char *name, const char *value,
                                    trellis_error *error)
 {
+    if (!name || !value) {
+        return tr_fail(error, TRELLIS_OPTION, "an option needs a name and a value");
+    }
     const trellis_option *option = trellis_option_find(name);
     if (!option) {
         return unknown(name, error);

@@ -10,9 +10,17 @@
 #include "base/text.h"
 
 struct tr_output {
-    char *path, *temporary;
+    char *path;
+    char *temporary; // NULL where the target is a device or a pipe, which is written to as it is
     int file;
 };
+
+static void drop_temporary(const struct tr_output *output)
+{
+    if (output->temporary) {
+        unlink(output->temporary);
+    }
+}
 
 static void output_free(struct tr_output *output)
 {
@@ -24,36 +32,52 @@ static void output_free(struct tr_output *output)
     free(output);
 }
 
+/* Opens a new file beside the target, as a plain open would: the rights are up to the umask, which
+ * mkostemp() passes over. Whoever else writes to the same target gets another name. */
+static int open_temporary(struct tr_output *output)
+{
+    size_t size = strlen(output->path) + 40;
+    output->temporary = tr_alloc(size, 1);
+    if (!output->temporary) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int file = -1;
+    for (unsigned i = 0; i < 10000; i++) {
+        snprintf(output->temporary, size, "%s.%ld-%u", output->path, (long)getpid(), i);
+        file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 || errno != EEXIST) {
+            break;
+        }
+    }
+    return file;
+}
+
 trellis_status tr_output_open(const char *path, struct tr_output **ret_output, trellis_error *error)
 {
     *ret_output = NULL;
     struct tr_output *output = tr_alloc(1, sizeof *output);
-    if (!output) {
+    char *copy = tr_copy_text(path, strlen(path));
+    if (!output || !copy) {
+        free(output);
+        free(copy);
         return tr_fail_memory(error);
     }
-    output->file = -1;
-    struct tr_buffer name = {0};
-    tr_buffer_string(&name, path);
-    tr_buffer_add(&name, ".XXXXXX", 8);
-    output->path = tr_copy_text(path, strlen(path));
-    if (name.failed || !output->path) {
-        tr_buffer_free(&name);
-        output_free(output);
-        return tr_fail_memory(error);
+    output->path = copy;
+    struct stat old;
+    bool exists = stat(path, &old) == 0;
+    if (exists && !S_ISREG(old.st_mode)) {
+        output->file = open(path, O_WRONLY | O_CLOEXEC); // no rename over /dev/null
+    } else {
+        output->file = open_temporary(output);
     }
-    output->temporary = name.data;
-    output->file = mkostemp(output->temporary, O_CLOEXEC);
     if (output->file < 0) {
         trellis_status status = tr_fail_system(error, "write", path);
         output_free(output);
         return status;
     }
-    /* mkostemp makes a private file; give it the rights that a plain open would have given. */
-    struct stat old;
-    if (stat(path, &old) == 0) {
+    if (exists && output->temporary) {
         (void)!fchmod(output->file, old.st_mode & 0777);
-    } else {
-        (void)!fchmod(output->file, 0644);
     }
     *ret_output = output;
     return TRELLIS_OK;
@@ -102,12 +126,12 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
         status = tr_fail_system(error, "write", output->path);
     }
     output->file = -1;
-    if (!status && rename(output->temporary, output->path) != 0) {
+    if (!status && output->temporary && rename(output->temporary, output->path) != 0) {
         status = tr_fail_system(error, "write", output->path);
     }
     if (status) {
-        unlink(output->temporary);
-    } else {
+        drop_temporary(output);
+    } else if (output->temporary) {
         sync_directory(output->path);
     }
     output_free(output);
@@ -117,7 +141,7 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
 void tr_output_discard(struct tr_output *output)
 {
     if (output) {
-        unlink(output->temporary);
+        drop_temporary(output);
         output_free(output);
     }
 }

@@ -1,0 +1,483 @@
+/* kernels_body.h - the kernels, once for every instruction set.
+ *
+ * A file that includes this defines KERNELS (the table), KERNELS_NAME and LANES (floats of a vector).
+ * Loops run over vectors of that many floats, written with the vector types of GCC and Clang; the few
+ * operations that these lack (fused multiply-add, maximum, sums across a vector) are named below and
+ * taken from the instruction set where there is one.
+ *
+ * Small blocks of columns are held in registers: a block is a loop over a constant number of vectors
+ * that the compiler unrolls.
+ */
+#include "base/kernels.h"
+
+#include <math.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vector __attribute__((vector_size(4 * LANES)));
+typedef int32_t integers __attribute__((vector_size(4 * LANES)));
+typedef double doubles __attribute__((vector_size(4 * LANES))); // half as many lanes
+
+/* ---- what the vector types lack ------------------------------------------------------------------ */
+
+INLINE vector all(float x)
+{
+    return x - (vector){0};
+}
+
+INLINE vector load(const float *row)
+{
+    return *(const vector *)row; // a vector may alias its elements
+}
+
+INLINE void store(float *row, vector x)
+{
+    *(vector *)row = x;
+}
+
+/* a * b + c, rounded once where the processor can. */
+INLINE vector fused(vector a, vector b, vector c)
+{
+#if LANES == 8 && defined(__FMA__)
+    return (vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+INLINE vector choose(integers mask, vector yes, vector no)
+{
+    return (vector)((mask & (integers)yes) | (~mask & (integers)no));
+}
+
+/* a > b ? a : b, so b where one is not a number. */
+INLINE vector larger(vector a, vector b)
+{
+#if LANES == 8 && defined(__AVX2__)
+    return (vector)_mm256_max_ps((__m256)a, (__m256)b);
+#elif LANES == 4 && defined(__SSE2__)
+    return (vector)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
+INLINE float across_sum(vector x)
+{
+#if LANES == 8 && defined(__AVX2__)
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128((__m256)x),
+                             _mm256_extractf128_ps((__m256)x, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
+#else
+    float sum = 0;
+    for (int i = 0; i < LANES; i++) {
+        sum += x[i];
+    }
+    return sum;
+#endif
+}
+
+INLINE float across_largest(vector x)
+{
+#if LANES == 8 && defined(__AVX2__)
+    __m128 half = _mm_max_ps(_mm256_castps256_ps128((__m256)x),
+                             _mm256_extractf128_ps((__m256)x, 1));
+    half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_max_ss(half, _mm_shuffle_ps(half, half, 1)));
+#else
+    float largest = x[0];
+    for (int i = 1; i < LANES; i++) {
+        largest = x[i] > largest ? x[i] : largest;
+    }
+    return largest;
+#endif
+}
+
+/* The first lane that is set, LANES where none is. */
+INLINE int first_lane(integers mask)
+{
+#if LANES == 8 && defined(__AVX2__)
+    return __builtin_ctz((unsigned)_mm256_movemask_ps((__m256)(vector)mask) | 1u << LANES);
+#elif LANES == 4 && defined(__SSE2__)
+    return __builtin_ctz((unsigned)_mm_movemask_ps((__m128)(vector)mask) | 1u << LANES);
+#else
+    int lane = 0;
+    while (lane < LANES && !mask[lane]) {
+        lane++;
+    }
+    return lane;
+#endif
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static void add(float *sum, const float *row, size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        store(sum + j, load(sum + j) + load(row + j));
+    }
+}
+
+static void add_scaled(float *sum, const float *row, float scale, size_t width)
+{
+    vector factor = all(scale);
+    for (size_t j = 0; j < width; j += LANES) {
+        store(sum + j, fused(factor, load(row + j), load(sum + j)));
+    }
+}
+
+static float row_sum(const float *row, size_t width)
+{
+    vector sum = {0};
+    for (size_t j = 0; j < width; j += LANES) {
+        sum += load(row + j);
+    }
+    return across_sum(sum);
+}
+
+static float maximum(const float *row, size_t width)
+{
+    vector largest = load(row);
+    for (size_t j = LANES; j < width; j += LANES) {
+        largest = larger(load(row + j), largest);
+    }
+    return across_largest(largest);
+}
+
+static void row_scale(float *row, float factor, size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        store(row + j, load(row + j) * factor);
+    }
+}
+
+static void multiply(float *product, const float *factor, size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        store(product + j, load(product + j) * load(factor + j));
+    }
+}
+
+/* The lowest j of the largest from[j] + column[j]; column may be NULL, for 0. The largest is found
+ * first, without places, and then the place of it. */
+INLINE size_t place_of_largest(const float *from, const float *column, size_t width)
+{
+    vector largest = all(-INFINITY);
+    for (size_t j = 0; j < width; j += LANES) {
+        largest = larger(column ? load(from + j) + load(column + j) : load(from + j), largest);
+    }
+    vector goal = all(across_largest(largest));
+    for (size_t j = 0; j < width; j += LANES) {
+        vector x = column ? load(from + j) + load(column + j) : load(from + j);
+        int lane = first_lane(x == goal);
+        if (lane < LANES) {
+            return j + (size_t)lane;
+        }
+    }
+    return 0;
+}
+
+static size_t argmax(const float *row, size_t width)
+{
+    return place_of_largest(row, NULL, width);
+}
+
+static size_t argmax_plus(const float *from, const float *column, size_t width)
+{
+    return place_of_largest(from, column, width);
+}
+
+/* ---- the exponential ----------------------------------------------------------------------------- */
+
+/* exp(x) = 2^n exp(r) with n = round(x / log 2) and r = x - n log 2 in [-0.35, 0.35]; log 2 is taken in
+ * two parts so that r keeps its digits, and exp(r) is the polynomial of Cephes' expf. 2^n is made as
+ * 2 * 2^(n-1), which reaches the largest floats. */
+INLINE vector exponential(vector x)
+{
+    const float rounder = 12582912.0f; // 1.5 * 2^23: adding it leaves an integer in the low bits
+    vector limited = larger(all(-87.0f), x);
+    limited = -larger(all(-89.0f), -limited);
+    vector shifted = fused(limited, all(1.44269504088896341f), all(rounder));
+    vector n = shifted - rounder;
+    vector r = fused(n, all(-0.693359375f), limited);
+    r = fused(n, all(2.12194440e-4f), r);
+
+    vector p = all(1.9875691500e-4f);
+    p = fused(p, r, all(1.3981999507e-3f));
+    p = fused(p, r, all(8.3334519073e-3f));
+    p = fused(p, r, all(4.1665795894e-2f));
+    p = fused(p, r, all(1.6666665459e-1f));
+    p = fused(p, r, all(5.0000001201e-1f));
+    p = fused(p, r * r, r) + 1.0f;
+
+    integers power = ((integers)shifted - (0x4B400000 - 126)) << 23; // 2^(n-1)
+    vector result = (p + p) * (vector)power;
+    return choose(x < -86.5f, (vector){0}, result);
+}
+
+static void row_exp(float *out, const float *in, size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        store(out + j, exponential(load(in + j)));
+    }
+}
+
+static float exp_row(float *out, const float *in, size_t width)
+{
+    float most = maximum(in, width);
+    for (size_t j = 0; j < width; j += LANES) {
+        store(out + j, exponential(load(in + j) - most));
+    }
+    return most;
+}
+
+/* ---- rows of the trellis ------------------------------------------------------------------------- */
+
+static float forward_row(float *alpha, const float *psi, float factor, size_t width)
+{
+    vector sum = {0};
+    for (size_t j = 0; j < width; j += LANES) {
+        vector x = load(alpha + j) * (load(psi + j) * factor);
+        store(alpha + j, x);
+        sum += x;
+    }
+    return across_sum(sum);
+}
+
+static float backward_row(float *marginal, float *to, const float *alpha, const float *beta,
+                          float factor, size_t width)
+{
+    vector sum = {0};
+    for (size_t j = 0; j < width; j += LANES) {
+        vector b = load(beta + j);
+        store(marginal + j, load(alpha + j) * b);
+        store(to + j, load(to + j) * (b * factor));
+        sum += b;
+    }
+    return across_sum(sum);
+}
+
+/* ---- matrices: blocks of columns, several rows at a time so that sums do not wait for each other -- */
+
+/* out[b] = sum_a from[a] * matrix[a][b] for `columns` vectors of b */
+INLINE void vector_matrix_block(float *out, const float *from, const float *matrix, size_t rows,
+                                size_t width, const int columns)
+{
+    vector even[4] = {{0}}, odd[4] = {{0}};
+    size_t a = 0;
+    for (; a + 1 < rows; a += 2) {
+        vector x = all(from[a]), y = all(from[a + 1]);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            even[c] = fused(x, load(matrix + a * width + c * LANES), even[c]);
+            odd[c] = fused(y, load(matrix + (a + 1) * width + c * LANES), odd[c]);
+        }
+    }
+    if (a < rows) {
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            even[c] = fused(all(from[a]), load(matrix + a * width + c * LANES), even[c]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        store(out + c * LANES, even[c] + odd[c]);
+    }
+}
+
+static void vector_matrix(float *out, const float *from, const float *matrix, size_t rows,
+                          size_t width)
+{
+    size_t b = 0;
+    for (; b + 4 * LANES <= width; b += 4 * LANES) {
+        vector_matrix_block(out + b, from, matrix + b, rows, width, 4);
+    }
+    switch ((width - b) / LANES) {
+    case 3:
+        vector_matrix_block(out + b, from, matrix + b, rows, width, 3);
+        break;
+    case 2:
+        vector_matrix_block(out + b, from, matrix + b, rows, width, 2);
+        break;
+    case 1:
+        vector_matrix_block(out + b, from, matrix + b, rows, width, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+static void matrix_vector(float *out, const float *matrix, const float *to, size_t rows,
+                          size_t width)
+{
+    for (size_t a = 0; a < rows; a++) {
+        vector sum = {0};
+        for (size_t j = 0; j < width; j += LANES) {
+            sum = fused(load(matrix + a * width + j), load(to + j), sum);
+        }
+        out[a] = across_sum(sum);
+    }
+}
+
+/* out[b] = max_a from[a] + matrix[a][b] for `columns` vectors of b */
+INLINE void max_plus_block(float *out, const float *from, const float *matrix, size_t rows,
+                           size_t width, const int columns)
+{
+    vector best[4];
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        best[c] = all(-INFINITY);
+    }
+    for (size_t a = 0; a < rows; a++) {
+        vector x = all(from[a]);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            best[c] = larger(x + load(matrix + a * width + c * LANES), best[c]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        store(out + c * LANES, best[c]);
+    }
+}
+
+static void max_plus(float *out, const float *from, const float *matrix, size_t rows, size_t width)
+{
+    size_t b = 0;
+    for (; b + 4 * LANES <= width; b += 4 * LANES) {
+        max_plus_block(out + b, from, matrix + b, rows, width, 4);
+    }
+    switch ((width - b) / LANES) {
+    case 3:
+        max_plus_block(out + b, from, matrix + b, rows, width, 3);
+        break;
+    case 2:
+        max_plus_block(out + b, from, matrix + b, rows, width, 2);
+        break;
+    case 1:
+        max_plus_block(out + b, from, matrix + b, rows, width, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* sum[j] += scale * x[j], widened to double */
+INLINE void add_widened(double *sum, vector x, double scale)
+{
+    doubles *low = (doubles *)sum, *high = low + 1;
+#if LANES == 8 && defined(__AVX2__)
+    doubles first = (doubles)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
+    doubles second = (doubles)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x, 1));
+#else
+    doubles first = {0}, second = {0};
+    for (int i = 0; i < LANES / 2; i++) {
+        first[i] = x[i];
+        second[i] = x[i + LANES / 2];
+    }
+#endif
+    *low += first * scale;
+    *high += second * scale;
+}
+
+/* A tile of up to 4 rows a and 3 vectors of b: sum[a][b] += scale * sum_i from[i][a] * to[i][b] */
+INLINE void outer_sum_tile(double *sum, const float *from, size_t stride, const float *to,
+                           size_t positions, double scale, size_t width, const int rows,
+                           const int columns)
+{
+    vector tile[4][3] = {{{0}}};
+    for (size_t i = 0; i < positions; i++) {
+#pragma GCC unroll 4
+        for (int a = 0; a < rows; a++) {
+            vector x = all(from[i * stride + a]);
+#pragma GCC unroll 3
+            for (int c = 0; c < columns; c++) {
+                tile[a][c] = fused(x, load(to + i * width + c * LANES), tile[a][c]);
+            }
+        }
+    }
+#pragma GCC unroll 4
+    for (int a = 0; a < rows; a++) {
+#pragma GCC unroll 3
+        for (int c = 0; c < columns; c++) {
+            add_widened(sum + a * width + c * LANES, tile[a][c], scale);
+        }
+    }
+}
+
+/* The tiles of some rows, all columns. */
+INLINE void outer_sum_rows(double *sum, const float *from, size_t stride, const float *to,
+                           size_t positions, double scale, size_t width, const int rows)
+{
+    size_t b = 0;
+    for (; b + 3 * LANES <= width; b += 3 * LANES) {
+        outer_sum_tile(sum + b, from, stride, to + b, positions, scale, width, rows, 3);
+    }
+    if (width - b == 2 * LANES) {
+        outer_sum_tile(sum + b, from, stride, to + b, positions, scale, width, rows, 2);
+    } else if (width - b == LANES) {
+        outer_sum_tile(sum + b, from, stride, to + b, positions, scale, width, rows, 1);
+    }
+}
+
+/* Tiles are summed in single precision over at most this many positions, and then in double. */
+#define POSITIONS_AT_ONCE 128
+
+static void outer_sum(double *sum, const float *from, size_t stride, const float *to,
+                      size_t positions, double scale, size_t rows, size_t width)
+{
+    for (size_t begin = 0; begin < positions; begin += POSITIONS_AT_ONCE) {
+        size_t left = positions - begin,
+               count = left < POSITIONS_AT_ONCE ? left : POSITIONS_AT_ONCE;
+        const float *x = from + begin * stride, *y = to + begin * width;
+        size_t a = 0;
+        for (; a + 4 <= rows; a += 4) {
+            outer_sum_rows(sum + a * width, x + a, stride, y, count, scale, width, 4);
+        }
+        if (rows - a >= 2) {
+            outer_sum_rows(sum + a * width, x + a, stride, y, count, scale, width, 2);
+            a += 2;
+        }
+        if (rows > a) {
+            outer_sum_rows(sum + a * width, x + a, stride, y, count, scale, width, 1);
+        }
+    }
+}
+
+static void listed_products(double *sum, const float *rows, const uint32_t *index, size_t count,
+                            const float *row, double scale, size_t width)
+{
+    for (size_t k = 0; k < count; k++) {
+        const float *other = rows + index[k] * width;
+        vector products = {0};
+        for (size_t j = 0; j < width; j += LANES) {
+            products = fused(load(other + j), load(row + j), products);
+        }
+        sum[k] += scale * (double)across_sum(products);
+    }
+}
+
+const struct tr_kernels KERNELS = {
+    .name = KERNELS_NAME,
+    .add = add,
+    .add_scaled = add_scaled,
+    .exp = row_exp,
+    .sum = row_sum,
+    .maximum = maximum,
+    .argmax = argmax,
+    .scale = row_scale,
+    .multiply = multiply,
+    .vector_matrix = vector_matrix,
+    .matrix_vector = matrix_vector,
+    .outer_sum = outer_sum,
+    .listed_products = listed_products,
+    .max_plus = max_plus,
+    .argmax_plus = argmax_plus,
+    .exp_row = exp_row,
+    .forward_row = forward_row,
+    .backward_row = backward_row,
+};

@@ -1,0 +1,329 @@
+/* test_kernels.c - every kernel set that this processor runs, against plain loops. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/kernels.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_WIDTH 64
+
+static struct tr_random dice;
+
+static float *random_floats(size_t count, double low, double high)
+{
+    float *row = tr_alloc_aligned(count, sizeof *row);
+    assert_non_null(row);
+    for (size_t j = 0; j < count; j++) {
+        row[j] = (float)(low + (high - low) * tr_random_real(&dice));
+    }
+    return row;
+}
+
+static void assert_near(double is, double right, double tolerance)
+{
+    if (!(fabs(is - right) <= tolerance * (1 + fabs(right))) && is != right) {
+        print_error("%.9g, not %.9g\n", is, right);
+        fail();
+    }
+}
+
+/* Calls check for every set, rows and width, with some operands. */
+struct operands {
+    const struct tr_kernels *kernels;
+    size_t rows, width;
+    float *from, *to, *matrix, *out;
+};
+
+static void for_all(void (*check)(struct operands *))
+{
+    const struct tr_kernels *kernels;
+    for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
+        for (size_t width = 8; width <= MOST_WIDTH; width += 8) {
+            for (size_t rows = 1; rows <= width; rows += 1 + rows / 3) {
+                struct operands x = {kernels, rows, width, NULL, NULL, NULL, NULL};
+                x.from = random_floats(width, -2, 2);
+                x.to = random_floats(width, -2, 2);
+                x.matrix = random_floats(rows * width, -2, 2);
+                x.out = random_floats(width, -2, 2);
+                check(&x);
+                free(x.from);
+                free(x.to);
+                free(x.matrix);
+                free(x.out);
+            }
+        }
+    }
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static void check_rows(struct operands *x)
+{
+    float was[MOST_WIDTH];
+    memcpy(was, x->out, x->width * sizeof *was);
+    x->kernels->add(x->out, x->to, x->width);
+    x->kernels->add_scaled(x->out, x->from, 3, x->width);
+    x->kernels->multiply(x->out, x->from, x->width);
+    x->kernels->scale(x->out, 0.5f, x->width);
+    double sum = 0;
+    size_t largest = 0;
+    for (size_t j = 0; j < x->width; j++) {
+        assert_near((double)x->out[j],
+                    0.5 * ((double)was[j] + (double)x->to[j] + 3 * (double)x->from[j]) *
+                        (double)x->from[j],
+                    1e-5);
+        sum += (double)x->out[j];
+        largest = x->out[j] > x->out[largest] ? j : largest;
+    }
+    assert_near((double)x->kernels->sum(x->out, x->width), sum, 1e-5);
+    assert_true(x->kernels->maximum(x->out, x->width) == x->out[largest]);
+    assert_int_equal(x->kernels->argmax(x->out, x->width), largest);
+}
+
+static void rows(void **state)
+{
+    (void)state;
+    for_all(check_rows);
+}
+
+/* Of equal ones the lowest, and a lowest even where all are minus infinity. */
+static void check_ties(struct operands *x)
+{
+    for (size_t j = 0; j < x->width; j++) {
+        x->from[j] = (float)tr_random_below(&dice, 3);
+        x->to[j] = (float)tr_random_below(&dice, 3);
+    }
+    size_t first = 0, first_plus = 0;
+    for (size_t j = 0; j < x->width; j++) {
+        first = x->from[j] > x->from[first] ? j : first;
+        first_plus = x->from[j] + x->to[j] > x->from[first_plus] + x->to[first_plus] ? j
+                                                                                     : first_plus;
+    }
+    assert_int_equal(x->kernels->argmax(x->from, x->width), first);
+    assert_int_equal(x->kernels->argmax_plus(x->from, x->to, x->width), first_plus);
+    for (size_t j = 0; j < x->width; j++) {
+        x->from[j] = -INFINITY;
+    }
+    assert_int_equal(x->kernels->argmax(x->from, x->width), 0);
+    assert_int_equal(x->kernels->argmax_plus(x->from, x->to, x->width), 0);
+}
+
+static void ties(void **state)
+{
+    (void)state;
+    for_all(check_ties);
+}
+
+static void check_trellis_rows(struct operands *x)
+{
+    float alpha[MOST_WIDTH], to[MOST_WIDTH];
+    double sum = 0, beta_sum = 0;
+    memcpy(alpha, x->out, x->width * sizeof *alpha);
+    double got = (double)x->kernels->forward_row(x->out, x->to, 1.5f, x->width);
+    for (size_t j = 0; j < x->width; j++) {
+        double right = (double)alpha[j] * (double)x->to[j] * 1.5;
+        assert_near((double)x->out[j], right, 1e-6);
+        sum += right;
+    }
+    assert_near(got, sum, 1e-5);
+
+    float *marginal = x->matrix;
+    memcpy(to, x->to, x->width * sizeof *to);
+    got = (double)x->kernels->backward_row(marginal, x->to, x->out, x->from, 0.25f, x->width);
+    for (size_t j = 0; j < x->width; j++) {
+        assert_near((double)marginal[j], (double)x->out[j] * (double)x->from[j], 1e-6);
+        assert_near((double)x->to[j], (double)to[j] * (double)x->from[j] * 0.25, 1e-6);
+        beta_sum += (double)x->from[j];
+    }
+    assert_near(got, beta_sum, 1e-5);
+}
+
+static void trellis_rows(void **state)
+{
+    (void)state;
+    for_all(check_trellis_rows);
+}
+
+/* ---- matrices ------------------------------------------------------------------------------------ */
+
+static void check_products(struct operands *x)
+{
+    x->kernels->vector_matrix(x->out, x->from, x->matrix, x->rows, x->width);
+    for (size_t b = 0; b < x->width; b++) {
+        double sum = 0;
+        for (size_t a = 0; a < x->rows; a++) {
+            sum += (double)x->from[a] * (double)x->matrix[a * x->width + b];
+        }
+        assert_near((double)x->out[b], sum, 1e-5);
+    }
+    x->kernels->matrix_vector(x->out, x->matrix, x->to, x->rows, x->width);
+    for (size_t a = 0; a < x->rows; a++) {
+        double sum = 0;
+        for (size_t b = 0; b < x->width; b++) {
+            sum += (double)x->matrix[a * x->width + b] * (double)x->to[b];
+        }
+        assert_near((double)x->out[a], sum, 1e-5);
+    }
+}
+
+static void check_max_plus(struct operands *x)
+{
+    for (size_t i = 0; i < x->rows * x->width; i += 5) {
+        x->matrix[i] = -INFINITY;
+    }
+    x->kernels->max_plus(x->out, x->from, x->matrix, x->rows, x->width);
+    for (size_t b = 0; b < x->width; b++) {
+        float best = -INFINITY;
+        for (size_t a = 0; a < x->rows; a++) {
+            best = fmaxf(best, x->from[a] + x->matrix[a * x->width + b]);
+        }
+        assert_true(x->out[b] == best);
+    }
+}
+
+/* 300 positions: more than are summed in single precision at once. */
+static void check_outer(struct operands *x)
+{
+    size_t positions = 1 + tr_random_below(&dice, 300),
+           stride = x->rows + tr_random_below(&dice, 9);
+    float *from = random_floats(positions * stride, 0, 1);
+    float *to = random_floats(positions * x->width, 0, 1);
+    double *sum = tr_alloc_aligned(x->rows * x->width, sizeof *sum);
+    assert_non_null(sum);
+    for (size_t i = 0; i < x->rows * x->width; i++) {
+        sum[i] = 1;
+    }
+    x->kernels->outer_sum(sum, from, stride, to, positions, 0.5, x->rows, x->width);
+    for (size_t a = 0; a < x->rows; a++) {
+        for (size_t b = 0; b < x->width; b++) {
+            double right = 1;
+            for (size_t i = 0; i < positions; i++) {
+                right += 0.5 * (double)from[i * stride + a] * (double)to[i * x->width + b];
+            }
+            assert_near(sum[a * x->width + b], right, 1e-5);
+        }
+    }
+    free(from);
+    free(to);
+    free(sum);
+}
+
+static void check_listed(struct operands *x)
+{
+    uint32_t index[50];
+    double sum[50];
+    for (size_t k = 0; k < 50; k++) {
+        index[k] = (uint32_t)tr_random_below(&dice, x->rows);
+        sum[k] = 2;
+    }
+    x->kernels->listed_products(sum, x->matrix, index, 50, x->to, 0.5, x->width);
+    for (size_t k = 0; k < 50; k++) {
+        double right = 2;
+        for (size_t j = 0; j < x->width; j++) {
+            right += 0.5 * (double)x->matrix[index[k] * x->width + j] * (double)x->to[j];
+        }
+        assert_near(sum[k], right, 1e-5);
+    }
+}
+
+static void matrices(void **state)
+{
+    (void)state;
+    for_all(check_products);
+    for_all(check_max_plus);
+    for_all(check_outer);
+    for_all(check_listed);
+}
+
+/* ---- the exponential ----------------------------------------------------------------------------- */
+
+/* Units in the last place between x and the right value. */
+static double units_off(float x, double right)
+{
+    float rounded = (float)right;
+    double unit = (double)nextafterf(rounded, INFINITY) - (double)rounded;
+    return fabs((double)x - right) / unit;
+}
+
+static void exponential(void **state)
+{
+    (void)state;
+    const struct tr_kernels *kernels;
+    float x[8] __attribute__((aligned(32))), y[8] __attribute__((aligned(32)));
+    for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
+        double worst = 0;
+        for (double at = -86.4; at < 88.7; at += 0.0007) {
+            for (int j = 0; j < 8; j++) {
+                x[j] = (float)(at + 0.0007 * tr_random_real(&dice));
+            }
+            kernels->exp(y, x, 8);
+            for (int j = 0; j < 8; j++) {
+                worst = fmax(worst, units_off(y[j], exp((double)x[j])));
+            }
+        }
+        if (worst > 2) {
+            print_error("%s: exp is off by %.2f units in the last place\n", kernels->name, worst);
+            fail();
+        }
+    }
+}
+
+static void exponential_of_extremes(void **state)
+{
+    (void)state;
+    const struct tr_kernels *kernels;
+    for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
+        float x[8]
+            __attribute__((aligned(32))) = {0, -0.0f, -INFINITY, INFINITY, -1e30f, 1e30f, -87, NAN};
+        kernels->exp(x, x, 8);
+        assert_true(x[0] == 1 && x[1] == 1);
+        assert_true(x[2] == 0 && x[4] == 0 && x[6] == 0);
+        assert_true(x[3] == INFINITY && x[5] == INFINITY);
+        assert_true(isnan(x[7]));
+
+        float row[8] __attribute__((aligned(32))) = {1e4f, 1e4f - 1, -1e4f, -INFINITY, 0, 0, 0, 0};
+        assert_true(kernels->exp_row(row, row, 8) == 1e4f);
+        assert_true(row[0] == 1);
+        assert_near((double)row[1], exp(-1), 1e-6);
+        assert_true(row[2] == 0 && row[3] == 0);
+    }
+}
+
+/* ---- the sets ------------------------------------------------------------------------------------ */
+
+static void sets(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    while (tr_kernels_at(count)) {
+        assert_non_null(tr_kernels_at(count)->name);
+        count++;
+    }
+    assert_true(count >= 1);
+    assert_ptr_equal(tr_kernels(), tr_kernels_at(0));
+    assert_string_equal(tr_kernels_at(count - 1)->name, "baseline");
+    assert_null(tr_kernels_at(count + 1));
+}
+
+int main(void)
+{
+    tr_random_seed(&dice, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(ties),
+        cmocka_unit_test(trellis_rows),
+        cmocka_unit_test(matrices),
+        cmocka_unit_test(exponential),
+        cmocka_unit_test(exponential_of_extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
