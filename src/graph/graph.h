@@ -7,7 +7,8 @@
  *
  *   first order    the state is the label: z = c
  *   order k        z = the last k labels (fewer near the start); the step a b -> b c is the
- *                  rule n(z) = p(z') of the seed paper, equation 18
+ *                  rule n(z) = p(z') of Wu (2013), equation 18
+ *   observed       z = the longest suffix of what was read that begins some gram
  *   counted        z = (label, how many times in a row it was read, up to a cap)
  *
  * A step feature is a label gram: the label read and up to `order` labels before it, the start and
@@ -20,47 +21,72 @@
 
 #define TR_MOST_ORDER 8
 #define TR_MOST_LABELS 60000
+#define TR_MOST_STEPS (UINT32_C(1) << 26)
 #define TR_NO_STATE UINT32_MAX
+#define TR_NO_STEP UINT32_MAX
 
-/* A label gram, oldest label first: gram[0 .. length-1]. length 2 is a plain step. With L labels,
- * the value L stands for the start (only as the first) and L + 1 for the end (only as the last). */
+/* A label gram, oldest label first: gram[0 .. length-1]. length 2 is a plain step, length 1 a prior of
+ * the label. With L labels, the value L stands for the start (only as the first, and not alone) and
+ * L + 1 for the end (only as the last). In a graph with counted states all labels but the last are the
+ * same, c .. c d: it fires where d follows at least that many c in a row. */
 struct tr_gram {
-    uint8_t length; // 1 to order + 1
+    uint8_t length; // 1 to order + 1; with counted states to count_cap + 1
     uint16_t label[TR_MOST_ORDER + 1];
 };
 
 /* What a graph is made from; kept in the model file. */
 struct tr_graph_plan {
-    uint32_t labels;             // L
-    uint32_t order;              // 0 (no steps: a classifier for each position), 1, 2, ...
-    uint32_t count_cap;          // > 1: counted states (with order 1 only); else 0
-    bool observed_states;        // order >= 2: only label grams that occur in `grams` become states,
-                                 // anything else falls back to the longest suffix that is one
+    uint32_t labels;      // L
+    uint32_t order;       // 0 (no steps: a classifier for each position), 1, 2, ...
+    uint32_t count_cap;   // 2 to TR_MOST_ORDER: counted states (with order 1 only); else 0
+    bool observed_states; // order >= 2: only label grams that begin one of `grams` become states,
+                          // anything else falls back to the longest suffix that is one
     const struct tr_gram *grams; // [gram_count] the step features, no two the same
     size_t gram_count;
-    const uint16_t (*forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
+    const uint16_t (
+        *forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
     size_t forbidden_count;
 };
 
+/* The labels of the longest gram that a plan can have. */
+static inline uint32_t tr_graph_longest(const struct tr_graph_plan *plan)
+{
+    return (plan->count_cap > 1 ? plan->count_cap : plan->order) + 1;
+}
+
 struct tr_graph {
     uint32_t labels;
-    uint32_t width;   // labels rounded up to a multiple of 16: the stride of score rows
-    uint32_t states;  // S, the start not counted
+    uint32_t width;    // labels rounded up to a multiple of 8: the stride of score rows
+    uint32_t states;   // S, the start not counted
     uint32_t features; // step features, numbered as in the plan's grams
-    bool first_order; // the state is the label, and every step is allowed or listed
-    bool free_steps;  // first order only: steps that are not listed are allowed and score 0
-    uint16_t *label;  // [S]
+    bool first_order;  // the state is the label, and every step is allowed or listed
+    bool
+        free_steps; // first order only: steps that are not listed are allowed and fire free_feature
+    uint16_t *label; // [S]
 
-    /* Steps, sorted by the state they lead to; those into state z are in_begin[z] .. in_begin[z+1]-1.
-     * A step out of the start has from[] = TR_NO_STATE. With free_steps only those with a feature or a
-     * prohibition are listed; a forbidden one has feature_begin[a] == feature_begin[a+1] and
-     * forbidden[a]. */
+    /* Steps, sorted by the state they lead to; those into state z are in_begin[z] .. in_begin[z+1]-1,
+     * in the order of the states they come from, the start (TR_NO_STATE) last. In first order without
+     * free_steps all are listed, L + 1 into each state. With free_steps only those with a feature of
+     * their own or a prohibition are. Otherwise all that are not forbidden are. A forbidden step that is
+     * listed fires nothing and has forbidden[a]. */
     uint32_t step_count;
     uint32_t *in_begin;      // [S + 1]
     uint32_t *from;          // [step_count]
+    uint32_t *to;            // [step_count]
     bool *forbidden;         // [step_count]
     uint32_t *feature_begin; // [step_count + 1] into feature
-    uint32_t *feature;       // the grams that the step fires
+    uint32_t *feature;       // the grams that the step fires, the longest first
+    uint32_t *step_at; // [S + 1][L] the step that reads a label in a state (row S: the start),
+                       // TR_NO_STEP where forbidden; NULL in first order
+
+    /* Fans, not in first order: states with one label from which each label leads to the same state.
+     * At order k these are the L + 1 states that differ in their oldest label alone. */
+    uint32_t fan_count;
+    uint32_t *fan_begin; // [fan_count + 1] the states of a fan are fan_begin[f] .. fan_begin[f+1]-1
+
+    /* First order: the label priors, fired by every step into a state, listed or not. */
+    uint32_t *free_begin; // [S + 1] into free_feature; NULL otherwise
+    uint32_t *free_feature;
 
     /* Ends: the grams fired when a sequence ends in state z, and whether it may. */
     uint32_t *end_begin; // [S + 1] into end_feature
@@ -72,7 +98,15 @@ trellis_status tr_graph_create(const struct tr_graph_plan *plan, struct tr_graph
                                trellis_error *error);
 void tr_graph_destroy(struct tr_graph *graph);
 
+/* Which steps a first-order graph lists; tests ask for one or the other, tr_graph_create() goes by
+ * how many there are to list. */
+enum tr_listing { TR_LIST_BY_SIZE, TR_LIST_FREE, TR_LIST_ALL };
+trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr_listing listing,
+                                       struct tr_graph **ret_graph, trellis_error *error);
+
 /* The state after reading a label in a state (TR_NO_STATE: the start); TR_NO_STATE where forbidden. */
 uint32_t tr_graph_next(const struct tr_graph *graph, uint32_t state, uint16_t label);
+/* The listed step from a state (TR_NO_STATE: the start) to a state, TR_NO_STEP where none is listed. */
+uint32_t tr_graph_step(const struct tr_graph *graph, uint32_t from, uint32_t to);
 
 #endif

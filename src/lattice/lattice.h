@@ -23,9 +23,9 @@ struct tr_steps;
 trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **ret_steps,
                                trellis_error *error);
 void tr_steps_destroy(struct tr_steps *steps);
-/* weights [graph->features]; a weight of minus infinity forbids. */
+/* weights [graph->features], NULL for all 0, as after creation; a weight of minus infinity forbids. */
 void tr_steps_set(struct tr_steps *steps, const float *weights);
-/* After a few weights changed (perceptron): cheaper than setting all. */
+/* After a few weights changed (perceptron): costs what the steps that fire the feature cost. */
 void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
 /* The features fired by the step from one state to the next (`from` may be TR_NO_STATE, the start), in
  * *ret_features; how many. `to` TR_NO_STATE asks for the end. */
@@ -53,8 +53,9 @@ float *tr_lattice_edges(struct tr_lattice *lattice);
 trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,
                                    const uint16_t *labels, size_t count, trellis_error *error);
 
-/* The best path as labels [length] and its score. Of equal ones the same is found on every run. Where
- * there is no path at all (all forbidden): TRELLIS_DATA. */
+/* The best path as labels [length] and its score, in double. Of equally good ways to reach a state the
+ * one from the lowest state is taken, whatever the kernel. Where there is no path at all (all
+ * forbidden): TRELLIS_DATA. */
 trellis_status tr_lattice_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
                                   uint16_t *labels, double *ret_score, trellis_error *error);
 
@@ -62,18 +63,29 @@ trellis_status tr_lattice_viterbi(struct tr_lattice *lattice, const struct tr_st
 double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                              const uint16_t *labels);
 
-/* log Z; needed before the three below. TRELLIS_DATA where there is no path or a score is NaN. */
+/* log Z; needed before what follows, with no Viterbi in between. TRELLIS_DATA where there is no path or
+ * a score is NaN. Where memory is too short for the reference that a difficult sequence needs:
+ * TRELLIS_MEMORY. */
 trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
                                            double *ret_log_z, trellis_error *error);
-/* P(label at position), [length][width]; entries beyond the labels are 0. */
+/* P(label at position), [length][width]; entries beyond the labels are 0. NULL where log Z was not asked
+ * for. */
 const float *tr_lattice_node_marginals(struct tr_lattice *lattice);
 /* P(label a at i-1, label b at i), [length][labels][width], row 0 is 0. Computed when asked for.
  * NULL where memory is out. */
 const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps);
-/* expected[feature] += scale * the expected count of each step feature. */
-void tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *steps, double scale,
+/* Expected counts of step features. Collecting adds scale * the expected counts of this sequence to sums
+ * in double precision inside the lattice; handing over does expected[feature] += those sums and clears
+ * them. Many sequences may be collected before they are handed over, with the same steps, unchanged;
+ * which saves a pass over all step features for each. Collecting returns false where memory is out. */
+bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              double scale);
+void tr_lattice_hand_over_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                float *expected);
+/* The one and then the other. */
+bool tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *steps, double scale,
                              float *expected);
-/* Posterior decoding: the most probable label at each position. */
+/* Posterior decoding: the most probable label at each position, of equal ones the lowest. */
 void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels);
 
 #endif

@@ -1,0 +1,513 @@
+/* automaton.c - graphs of higher order, of observed and of counted states.
+ *
+ * All three are the automaton of Aho and Corasick over label histories. A history is a short list of
+ * labels, oldest first, that may begin with the start; the kinds differ in which histories are nodes:
+ *
+ *   order k     all of up to k labels; states are those of k labels and those that begin with the start
+ *   observed    single labels, and every beginning of a gram without its last label
+ *   counted     c, c c, c c c, ... up to the cap
+ *
+ * The link of a node is its longest proper suffix that is a node too. Reading label c in node v,
+ *
+ *   next(v, c) = v c where that is a node, else next(link(v), c)
+ *
+ * so that the node reached is the longest suffix of everything read that is a node. The step fires the
+ * grams h c for which h is a suffix of v: those kept at v, at link(v), at link(link(v)), ... down to the
+ * empty history, whose grams have length 1.
+ *
+ * A node without children leads where its link leads, so all of them that share a first link with
+ * children form a fan. States are numbered fan by fan.
+ */
+#include "base/hash.h"
+#include "base/memory.h"
+#include "graph/build.h"
+
+#include <string.h>
+
+#define NO_NODE UINT32_MAX
+#define EMPTY_NODE 0 // the history of no labels
+#define START_NODE 1 // the history of the start alone
+
+struct node {
+    uint16_t history[TR_MOST_ORDER]; // unused ones are 0
+    uint8_t length;
+    uint32_t link;
+    uint32_t first_child, sibling; // nodes v c, as a list
+    uint32_t first_gram;           // the grams that this history begins, as a list
+    uint32_t fan;                  // the node that says where this one leads
+    uint32_t state;                // TR_NO_STATE where it is none
+};
+
+struct automaton {
+    const struct tr_graph_plan *plan;
+    TR_ARRAY(struct node) nodes; // shorter ones first
+    uint32_t *slots;             // [slot_count] node + 1, or 0; open addressing by history
+    size_t slot_count;
+    uint32_t *next_gram; // [gram_count] the lists of first_gram
+    uint32_t states, fans;
+    bool *forbidden; // [L + 1][L] steps between labels, row L: the start
+};
+
+/* ---- nodes --------------------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct automaton *automaton, const uint16_t *history, size_t length)
+{
+    size_t mask = automaton->slot_count - 1;
+    size_t slot = tr_hash64(history, length * sizeof *history) & mask;
+    for (;; slot = (slot + 1) & mask) {
+        uint32_t held = automaton->slots[slot];
+        if (!held) {
+            return slot;
+        }
+        const struct node *node = &automaton->nodes.at[held - 1];
+        if (node->length == length &&
+            (length == 0 || memcmp(node->history, history, length * sizeof *history) == 0)) {
+            return slot;
+        }
+    }
+}
+
+static uint32_t find_node(const struct automaton *automaton, const uint16_t *history, size_t length)
+{
+    return automaton->slots[slot_of(automaton, history, length)] - 1; // 0 becomes NO_NODE
+}
+
+static bool grow_slots(struct automaton *automaton)
+{
+    size_t count = automaton->slot_count ? 2 * automaton->slot_count : 1024;
+    uint32_t *slots = tr_alloc(count, sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    free(automaton->slots);
+    automaton->slots = slots;
+    automaton->slot_count = count;
+    for (uint32_t v = 0; v < automaton->nodes.size; v++) {
+        const struct node *node = &automaton->nodes.at[v];
+        slots[slot_of(automaton, node->history, node->length)] = v + 1;
+    }
+    return true;
+}
+
+/* Adds a history unless it is there. All its suffixes that will be nodes, being shorter, are there
+ * already, and so is the history without its last label. */
+static trellis_status add_node(struct automaton *automaton, const uint16_t *history, size_t length)
+{
+    if (2 * (automaton->nodes.size + 1) > automaton->slot_count && !grow_slots(automaton)) {
+        return TRELLIS_MEMORY;
+    }
+    size_t slot = slot_of(automaton, history, length);
+    if (automaton->slots[slot]) {
+        return TRELLIS_OK;
+    }
+    uint32_t number = (uint32_t)automaton->nodes.size;
+    if (((size_t)number + 1) * automaton->plan->labels > TR_MOST_STEPS + (TR_MOST_STEPS >> 2)) {
+        return TRELLIS_LIMIT;
+    }
+    struct node node = {.length = (uint8_t)length,
+                        .first_child = NO_NODE,
+                        .sibling = NO_NODE,
+                        .first_gram = NO_NODE,
+                        .state = TR_NO_STATE};
+    if (length) {
+        memcpy(node.history, history, length * sizeof *history);
+    }
+    for (size_t i = 1; i <= length; i++) {
+        node.link = find_node(automaton, history + i, length - i);
+        if (node.link != NO_NODE) {
+            break;
+        }
+    }
+    if (!tr_push(&automaton->nodes, node)) {
+        return TRELLIS_MEMORY;
+    }
+    automaton->slots[slot] = number + 1;
+    if (length > 0 && number != START_NODE) {
+        uint32_t parent = find_node(automaton, history, length - 1);
+        automaton->nodes.at[number].sibling = automaton->nodes.at[parent].first_child;
+        automaton->nodes.at[parent].first_child = number;
+    }
+    return TRELLIS_OK;
+}
+
+/* The empty history, the start, and all single labels. */
+static trellis_status add_first_nodes(struct automaton *automaton)
+{
+    uint16_t start = (uint16_t)automaton->plan->labels;
+    trellis_status status = add_node(automaton, NULL, 0);
+    status = status ? status : add_node(automaton, &start, 1);
+    for (uint32_t c = 0; c < automaton->plan->labels && !status; c++) {
+        status = add_node(automaton, &(uint16_t){(uint16_t)c}, 1);
+    }
+    return status;
+}
+
+/* All histories of 2 to k labels: every node of one label less, and one more label. */
+static trellis_status add_all_nodes(struct automaton *automaton)
+{
+    size_t begin = START_NODE;
+    for (uint32_t length = 2; length <= automaton->plan->order; length++) {
+        size_t end = automaton->nodes.size;
+        for (size_t v = begin; v < end; v++) {
+            uint16_t history[TR_MOST_ORDER];
+            memcpy(history, automaton->nodes.at[v].history, sizeof history);
+            for (uint32_t c = 0; c < automaton->plan->labels; c++) {
+                history[length - 1] = (uint16_t)c;
+                trellis_status status = add_node(automaton, history, length);
+                if (status) {
+                    return status;
+                }
+            }
+        }
+        begin = end;
+    }
+    return TRELLIS_OK;
+}
+
+/* Every beginning of a gram, the shorter ones first; the gram's last label is what is read next. */
+static trellis_status add_observed_nodes(struct automaton *automaton)
+{
+    const struct tr_graph_plan *plan = automaton->plan;
+    for (uint32_t length = 2; length <= plan->order; length++) {
+        for (size_t i = 0; i < plan->gram_count; i++) {
+            if (plan->grams[i].length > length) {
+                trellis_status status = add_node(automaton, plan->grams[i].label, length);
+                if (status) {
+                    return status;
+                }
+            }
+        }
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status add_counted_nodes(struct automaton *automaton)
+{
+    const struct tr_graph_plan *plan = automaton->plan;
+    for (uint32_t count = 2; count <= plan->count_cap; count++) {
+        for (uint32_t c = 0; c < plan->labels; c++) {
+            uint16_t history[TR_MOST_ORDER];
+            for (uint32_t i = 0; i < count; i++) {
+                history[i] = (uint16_t)c;
+            }
+            trellis_status status = add_node(automaton, history, count);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return TRELLIS_OK;
+}
+
+/* Gives each state its fan and its number. A single label is a fan of its own even where it has no
+ * children, so that all states of a fan have one label. */
+static trellis_status number_states(struct automaton *automaton, bool dense)
+{
+    const struct tr_graph_plan *plan = automaton->plan;
+    size_t count = automaton->nodes.size;
+    uint32_t *begin = tr_alloc(count + 1, sizeof *begin); // of the states of a fan, by its node
+    if (!begin) {
+        return TRELLIS_MEMORY;
+    }
+    for (size_t v = START_NODE + 1; v < count; v++) {
+        struct node *node = &automaton->nodes.at[v];
+        bool leads = node->first_child != NO_NODE || node->length == 1;
+        node->fan = leads ? (uint32_t)v : automaton->nodes.at[node->link].fan;
+        if (!dense || node->length == plan->order || node->history[0] == plan->labels) {
+            begin[node->fan + 1]++;
+        }
+    }
+    for (size_t v = 0; v < count; v++) {
+        automaton->fans += begin[v + 1] > 0;
+    }
+    tr_graph_sum_counts(begin, count);
+    for (size_t v = START_NODE + 1; v < count; v++) {
+        struct node *node = &automaton->nodes.at[v];
+        if (!dense || node->length == plan->order || node->history[0] == plan->labels) {
+            node->state = begin[node->fan]++;
+            automaton->states++;
+        }
+    }
+    free(begin);
+    return TRELLIS_OK;
+}
+
+/* Order k: L^k histories of k labels and L + .. + L^(k-1) behind the start, each with L steps. */
+static bool all_nodes_fit(const struct tr_graph_plan *plan)
+{
+    size_t steps = plan->labels; // fits: of L <= 60000, one product of L more is looked at
+    for (uint32_t length = 1; length <= plan->order; length++) {
+        steps *= plan->labels;
+        if (steps > TR_MOST_STEPS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static trellis_status add_nodes(struct automaton *automaton)
+{
+    const struct tr_graph_plan *plan = automaton->plan;
+    bool dense = plan->count_cap <= 1 && !plan->observed_states;
+    if (dense && !all_nodes_fit(plan)) {
+        return TRELLIS_LIMIT;
+    }
+    trellis_status status = add_first_nodes(automaton);
+    if (!status) {
+        status = plan->count_cap > 1     ? add_counted_nodes(automaton)
+                 : plan->observed_states ? add_observed_nodes(automaton)
+                                         : add_all_nodes(automaton);
+    }
+    return status ? status : number_states(automaton, dense);
+}
+
+/* Hangs each gram on the history that it begins with. */
+static trellis_status hang_grams(struct automaton *automaton, trellis_error *error)
+{
+    const struct tr_graph_plan *plan = automaton->plan;
+    automaton->next_gram = tr_alloc(plan->gram_count, sizeof *automaton->next_gram);
+    if (!automaton->next_gram) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = plan->gram_count; i-- > 0;) {
+        const struct tr_gram *gram = &plan->grams[i];
+        uint32_t v = find_node(automaton, gram->label, gram->length - 1u);
+        if (v == NO_NODE) {
+            return tr_fail(error, TRELLIS_MODEL,
+                           "step feature %zu does not repeat one label, as counted states need", i);
+        }
+        automaton->next_gram[i] = automaton->nodes.at[v].first_gram;
+        automaton->nodes.at[v].first_gram = (uint32_t)i;
+    }
+    return TRELLIS_OK;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------- */
+
+static bool list_forbidden(struct automaton *automaton)
+{
+    const struct tr_graph_plan *plan = automaton->plan;
+    automaton->forbidden = tr_alloc(((size_t)plan->labels + 1) * plan->labels, sizeof(bool));
+    if (!automaton->forbidden) {
+        return false;
+    }
+    for (size_t i = 0; i < plan->forbidden_count; i++) {
+        if (plan->forbidden[i][1] < plan->labels) {
+            automaton->forbidden[(size_t)plan->forbidden[i][0] * plan->labels +
+                                 plan->forbidden[i][1]] = true;
+        }
+    }
+    return true;
+}
+
+/* next(v, c) for all nodes, by the formula above: [nodes][L] */
+static uint32_t *next_nodes(const struct automaton *automaton)
+{
+    size_t labels = automaton->plan->labels;
+    uint32_t *next = tr_alloc(automaton->nodes.size * labels, sizeof *next);
+    for (size_t v = 0; next && v < automaton->nodes.size; v++) {
+        const struct node *node = &automaton->nodes.at[v];
+        if (v != EMPTY_NODE) {
+            memcpy(next + v * labels, next + node->link * labels, labels * sizeof *next);
+        }
+        for (uint32_t w = node->first_child; w != NO_NODE; w = automaton->nodes.at[w].sibling) {
+            next[v * labels + automaton->nodes.at[w].history[node->length]] = w;
+        }
+    }
+    return next;
+}
+
+/* Fills step_at with the state that each step leads to, TR_NO_STATE where it is forbidden, and counts
+ * the steps into each state. */
+static bool find_next_states(struct tr_graph *graph, const struct automaton *automaton)
+{
+    size_t labels = graph->labels;
+    uint32_t *next = next_nodes(automaton);
+    graph->step_at = tr_alloc(((size_t)graph->states + 1) * labels, sizeof *graph->step_at);
+    if (!next || !graph->step_at) {
+        free(next);
+        return false;
+    }
+    for (size_t v = START_NODE; v < automaton->nodes.size; v++) {
+        const struct node *node = &automaton->nodes.at[v];
+        if (v != START_NODE && node->state == TR_NO_STATE) {
+            continue;
+        }
+        size_t row = v == START_NODE ? graph->states : node->state;
+        size_t last = node->history[node->length - 1];
+        for (size_t c = 0; c < labels; c++) {
+            bool forbidden = automaton->forbidden[last * labels + c];
+            uint32_t to = forbidden ? TR_NO_STATE : automaton->nodes.at[next[v * labels + c]].state;
+            graph->step_at[row * labels + c] = to;
+            if (!forbidden) {
+                graph->in_begin[to + 1]++;
+            }
+        }
+    }
+    free(next);
+    tr_graph_sum_counts(graph->in_begin, graph->states);
+    return true;
+}
+
+/* Numbers the steps by where they lead to, and puts the numbers into step_at. */
+static void number_steps(struct tr_graph *graph)
+{
+    for (size_t row = 0; row <= graph->states; row++) {
+        for (size_t c = 0; c < graph->labels; c++) {
+            uint32_t *at = &graph->step_at[row * graph->labels + c];
+            if (*at != TR_NO_STATE) {
+                uint32_t to = *at, step = graph->in_begin[to]++;
+                graph->from[step] = row == graph->states ? TR_NO_STATE : (uint32_t)row;
+                graph->to[step] = to;
+                *at = step;
+            }
+        }
+    }
+    tr_graph_shift_back(graph->in_begin, graph->states);
+}
+
+/* ---- features ------------------------------------------------------------------------------------ */
+
+/* Visits every (state, gram) where the gram is fired by a step out of the state or by its end, and
+ * counts it, or places it where the counts are summed. */
+static void visit_grams(struct tr_graph *graph, const struct automaton *automaton, bool placing)
+{
+    for (size_t v = START_NODE; v < automaton->nodes.size; v++) {
+        uint32_t state = automaton->nodes.at[v].state;
+        if (v != START_NODE && state == TR_NO_STATE) {
+            continue;
+        }
+        size_t row = v == START_NODE ? graph->states : state;
+        for (size_t h = v;; h = automaton->nodes.at[h].link) {
+            uint32_t g = automaton->nodes.at[h].first_gram;
+            for (; g != NO_NODE; g = automaton->next_gram[g]) {
+                const struct tr_gram *gram = &automaton->plan->grams[g];
+                uint32_t c = gram->label[gram->length - 1];
+                bool end = c == graph->labels + 1;
+                uint32_t at = end ? state : graph->step_at[row * graph->labels + c];
+                uint32_t *begin = end ? graph->end_begin : graph->feature_begin;
+                if (at == TR_NO_STEP) { // forbidden, or the end of an empty sequence
+                    continue;
+                }
+                if (placing) {
+                    (end ? graph->end_feature : graph->feature)[begin[at]++] = g;
+                } else {
+                    begin[at + 1]++;
+                }
+            }
+            if (h == EMPTY_NODE) {
+                break;
+            }
+        }
+    }
+}
+
+/* How many pairs visit_grams() will visit, so that too many are refused before they are counted. */
+static bool features_fit(const struct automaton *automaton)
+{
+    size_t *held = tr_alloc(automaton->nodes.size, sizeof *held), total = 0;
+    for (size_t v = 0; held && v < automaton->nodes.size; v++) {
+        const struct node *node = &automaton->nodes.at[v];
+        for (uint32_t g = node->first_gram; g != NO_NODE; g = automaton->next_gram[g]) {
+            held[v]++;
+        }
+        held[v] += v == EMPTY_NODE ? 0 : held[node->link];
+        total += held[v];
+    }
+    free(held);
+    return held && total < UINT32_MAX;
+}
+
+static bool place_features(struct tr_graph *graph, const struct automaton *automaton)
+{
+    free(graph->feature);
+    visit_grams(graph, automaton, false);
+    tr_graph_sum_counts(graph->feature_begin, graph->step_count);
+    tr_graph_sum_counts(graph->end_begin, graph->states);
+    graph->feature = tr_alloc(graph->feature_begin[graph->step_count], sizeof *graph->feature);
+    graph->end_feature = tr_alloc(graph->end_begin[graph->states], sizeof *graph->end_feature);
+    if (!graph->feature || !graph->end_feature) {
+        return false;
+    }
+    visit_grams(graph, automaton, true);
+    tr_graph_shift_back(graph->feature_begin, graph->step_count);
+    tr_graph_shift_back(graph->end_begin, graph->states);
+    return true;
+}
+
+static void place_labels(struct tr_graph *graph, const struct automaton *automaton)
+{
+    for (size_t v = 0; v < automaton->nodes.size; v++) {
+        const struct node *node = &automaton->nodes.at[v];
+        if (node->state != TR_NO_STATE) {
+            graph->label[node->state] = node->history[node->length - 1];
+        }
+    }
+    for (size_t i = 0; i < automaton->plan->forbidden_count; i++) {
+        if (automaton->plan->forbidden[i][1] == graph->labels + 1) {
+            for (uint32_t z = 0; z < graph->states; z++) {
+                graph->end_forbidden[z] |= graph->label[z] == automaton->plan->forbidden[i][0];
+            }
+        }
+    }
+}
+
+/* States of one fan have consecutive numbers: a fan begins where the fan of a state is a new one. */
+static bool place_fans(struct tr_graph *graph, const struct automaton *automaton)
+{
+    uint32_t *fan = tr_alloc(graph->states, sizeof *fan); // of each state
+    graph->fan_begin = tr_alloc((size_t)automaton->fans + 1, sizeof *graph->fan_begin);
+    if (!fan || !graph->fan_begin) {
+        free(fan);
+        return false;
+    }
+    for (size_t v = 0; v < automaton->nodes.size; v++) {
+        if (automaton->nodes.at[v].state != TR_NO_STATE) {
+            fan[automaton->nodes.at[v].state] = automaton->nodes.at[v].fan;
+        }
+    }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        if (z == 0 || fan[z] != fan[z - 1]) {
+            graph->fan_begin[graph->fan_count++] = z;
+        }
+    }
+    graph->fan_begin[graph->fan_count] = graph->states;
+    free(fan);
+    return true;
+}
+
+trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_graph_plan *plan,
+                                        trellis_error *error)
+{
+    struct automaton automaton = {.plan = plan};
+    trellis_status status = add_nodes(&automaton);
+    if (status) {
+        status = status == TRELLIS_LIMIT ? tr_graph_too_large(error) : tr_fail_memory(error);
+        goto cleanup;
+    }
+    if ((status = hang_grams(&automaton, error))) {
+        goto cleanup;
+    }
+    if (((size_t)automaton.states + 1) * plan->labels > TR_MOST_STEPS ||
+        !features_fit(&automaton)) {
+        status = tr_graph_too_large(error);
+        goto cleanup;
+    }
+    status = TRELLIS_MEMORY;
+    if (tr_graph_make_states(graph, automaton.states) && list_forbidden(&automaton) &&
+        find_next_states(graph, &automaton) && place_fans(graph, &automaton) &&
+        tr_graph_make_steps(graph, graph->in_begin[graph->states], 0)) {
+        number_steps(graph);
+        place_labels(graph, &automaton);
+        status = place_features(graph, &automaton) ? TRELLIS_OK : TRELLIS_MEMORY;
+    }
+    if (status) {
+        status = tr_fail_memory(error);
+    }
+cleanup:
+    free(automaton.nodes.at);
+    free(automaton.slots);
+    free(automaton.next_gram);
+    free(automaton.forbidden);
+    return status;
+}

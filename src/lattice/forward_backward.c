@@ -1,0 +1,232 @@
+/* forward_backward.c - log Z and marginals of first-order graphs, in single precision with scaling.
+ *
+ * With psi_i(c) = exp(node_i(c) - m_i), m_i the largest node score of the position, and M(a,b) =
+ * exp(step(a,b) - shift), the start's and the end's scores counted among the node scores of the first
+ * and last position,
+ *
+ *   alpha_1(c) = psi_1(c)                   alpha_i(b) = psi_i(b) / s_{i-1} * sum_a alpha_{i-1}(a) M(a,b)
+ *   s_i = sum_c alpha_i(c)
+ *   beta_n(c) = 1 / s_n                     beta_{i-1}(a) = sum_b M(a,b) to_i(b)
+ *   to_i(b) = psi_i(b) beta_i(b) / s_{i-1}
+ *
+ * and from these
+ *
+ *   log Z = sum_i (m_i + log s_i) + (n - 1) shift
+ *   P(c at i) = alpha_i(c) beta_i(c)        P(a, b at i-1, i) = alpha_{i-1}(a) M(a,b) to_i(b)
+ *
+ * When is single precision enough? Where a factor or an alpha_i(b) underflows, less than 1e-38 times the
+ * largest M is lost from alpha_i(b), and paths of beta_i(b) times that probability with it; beta_i(b)
+ * does not depend on what was lost. So nothing that counts is lost while all beta stay below 1e30 /
+ * the largest M. What a beta loses by underflow is multiplied by an alpha of at most about 1. Where a
+ * beta is larger, or anything is not finite, the answer is thrown away and the reference kernel asked.
+ *
+ * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every few
+ * positions it is put right.
+ *
+ * Free steps. M(a,b) = 1 for a step that is not listed, so that
+ *
+ *   sum_a alpha(a) M(a,b) = sum_a alpha(a) + sum over listed (a,b) of alpha(a) (M(a,b) - 1)
+ *
+ * and likewise for beta. Where listed steps are forbidden or nearly so, these sums cancel: they are
+ * taken in double, and where next to nothing is left, term by term.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+#define NEXT_TO_NOTHING 1e-7 // what may be left of a cancelling sum, relative to its parts
+
+/* ---- sums over steps ----------------------------------------------------------------------------- */
+
+static double sum_of(const float *row, size_t count)
+{
+    double sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        sum += (double)row[j];
+    }
+    return sum;
+}
+
+/* sum_a row(a) M(a) for one label's listed steps: to or from label index[k], with factor[k]. */
+static double sum_with_free(const float *row, double all, size_t labels, const uint32_t *index,
+                            const float *factor, size_t count)
+{
+    double listed = 0, instead = 0;
+    for (size_t k = 0; k < count; k++) {
+        double x = (double)row[index[k]];
+        listed += x * (double)factor[k];
+        instead += x;
+    }
+    double sum = all - instead + listed;
+    if (sum >= NEXT_TO_NOTHING * all) {
+        return sum;
+    }
+    for (size_t a = 0, k = 0; a < labels; a++) {
+        if (k < count && index[k] == a) {
+            k++;
+        } else {
+            listed += (double)row[a];
+        }
+    }
+    return listed;
+}
+
+/* out(b) = sum_a from(a) M(a,b) */
+static void sum_into(const struct tr_steps *steps, const float *from, float *out)
+{
+    const struct tr_graph *graph = steps->graph;
+    double all = sum_of(from, graph->labels);
+    for (uint32_t b = 0; b < graph->labels; b++) {
+        uint32_t begin = graph->in_begin[b], end = tr_steps_in_end(graph, b);
+        out[b] = (float)sum_with_free(from, all, graph->labels, graph->from + begin,
+                                      steps->step_factor + begin, end - begin);
+    }
+    for (uint32_t b = graph->labels; b < graph->width; b++) {
+        out[b] = 0;
+    }
+}
+
+/* out(a) = sum_b M(a,b) to(b) */
+static void sum_out_of(const struct tr_steps *steps, const float *to, float *out)
+{
+    uint32_t labels = steps->graph->labels;
+    double all = sum_of(to, labels);
+    for (uint32_t a = 0; a < labels; a++) {
+        uint32_t begin = steps->out_begin[a], end = steps->out_begin[a + 1];
+        out[a] = (float)sum_with_free(to, all, labels, steps->out_to + begin,
+                                      steps->out_factor + begin, end - begin);
+    }
+}
+
+static const float *pair_at(const struct tr_lattice *lattice, size_t i)
+{
+    return lattice->pair.at + i * lattice->graph->labels * lattice->graph->width;
+}
+
+static void step_forward(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                         const float *from, float *out)
+{
+    const struct tr_graph *graph = lattice->graph;
+    if (lattice->has_edges) {
+        lattice->kernels->vector_matrix(out, from, pair_at(lattice, i), graph->labels,
+                                        graph->width);
+    } else if (graph->free_steps) {
+        sum_into(steps, from, out);
+    } else {
+        lattice->kernels->vector_matrix(out, from, steps->factor, graph->labels, graph->width);
+    }
+}
+
+static void step_backward(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                          const float *to, float *out)
+{
+    const struct tr_graph *graph = lattice->graph;
+    if (lattice->has_edges) {
+        lattice->kernels->matrix_vector(out, pair_at(lattice, i), to, graph->labels, graph->width);
+    } else if (graph->free_steps) {
+        sum_out_of(steps, to, out);
+    } else {
+        lattice->kernels->vector_matrix(out, to, steps->factor_by_to, graph->labels, graph->width);
+    }
+}
+
+/* ---- factors of a position ----------------------------------------------------------------------- */
+
+/* psi_i into the row of `to`; returns m_i. */
+static float node_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t width = graph->width;
+    float *psi = lattice->to.at + i * width;
+    const float *node = tr_node_at(lattice, i);
+    bool first = i == 0, last = i + 1 == lattice->length;
+    bool priors = !first && graph->free_steps && !lattice->has_edges;
+    if (first || last || priors) {
+        memcpy(psi, node, width * sizeof *psi);
+        if (first || priors) {
+            lattice->kernels->add(psi, first ? steps->start : steps->free, width);
+        }
+        if (last) {
+            lattice->kernels->add(psi, steps->end, width);
+        }
+        node = psi;
+    }
+    return lattice->kernels->exp_row(psi, node, width);
+}
+
+/* With edge scores, the factors of all steps to a position: exp(step + edge - m), m the largest, which
+ * is returned; NAN where memory is out. */
+static float pair_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
+{
+    size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
+    const float *scores = tr_lattice_scores_at(lattice, steps, i);
+    return scores ? lattice->kernels->exp_row(lattice->pair.at + i * size, scores, size) : NAN;
+}
+
+/* ---- the passes ---------------------------------------------------------------------------------- */
+
+static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t width = lattice->graph->width;
+    struct tr_log_product z = {0, 1};
+    float shift = lattice->graph->free_steps ? 0 : steps->shift, before = 1;
+    for (size_t i = 0; i < lattice->length; i++) {
+        float *alpha = lattice->alpha.at + i * width;
+        float *psi = lattice->to.at + i * width;
+        z.log += (double)node_factors(lattice, steps, i);
+        if (i == 0) {
+            memcpy(alpha, psi, width * sizeof *alpha);
+            before = lattice->kernels->sum(alpha, width);
+        } else {
+            z.log += (double)(lattice->has_edges ? pair_factors(lattice, steps, i) : shift);
+            step_forward(lattice, steps, i, alpha - width, alpha);
+            before = lattice->kernels->forward_row(alpha, psi, lattice->inverse.at[i - 1], width);
+        }
+        if (!(before > 0 && before < INFINITY)) {
+            return false;
+        }
+        lattice->inverse.at[i] = 1 / before;
+        tr_multiply_in(&z, (double)before);
+    }
+    lattice->log_z = z.log + log(z.product);
+    return isfinite(lattice->log_z);
+}
+
+static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t width = lattice->graph->width;
+    float *beta = lattice->row;
+    for (size_t c = 0; c < width; c++) {
+        beta[c] = c < lattice->graph->labels ? lattice->inverse.at[lattice->length - 1] : 0;
+    }
+    for (size_t i = lattice->length; i-- > 0;) {
+        float *to = lattice->to.at + i * width;
+        float factor = i > 0 ? lattice->inverse.at[i - 1] : 1;
+        float sum = lattice->kernels->backward_row(lattice->marginal.at + i * width, to,
+                                                   lattice->alpha.at + i * width, beta, factor,
+                                                   width);
+        if (!(sum <= tr_most_beta(steps))) {
+            return false;
+        }
+        if (i % TR_POSITIONS_BETWEEN_REPAIRS == 0) {
+            tr_lattice_repair(lattice, i);
+        }
+        if (i > 0) {
+            step_backward(lattice, steps, i, to, beta);
+        }
+    }
+    return true;
+}
+
+bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t n = lattice->length, width = lattice->graph->width;
+    size_t pairs = lattice->has_edges ? lattice->graph->labels * width : 0;
+    if (!tr_floats_room(&lattice->alpha, n, width) || !tr_floats_room(&lattice->to, n, width) ||
+        !tr_floats_room(&lattice->marginal, n, width) || !tr_floats_room(&lattice->inverse, n, 1) ||
+        !tr_floats_room(&lattice->pair, n, pairs)) {
+        return false;
+    }
+    tr_lattice_seal(lattice);
+    return forward(lattice, steps) && backward(lattice, steps);
+}

@@ -1,0 +1,197 @@
+/* general.c - log Z and marginals of any graph, in single precision with scaling.
+ *
+ * As in forward_backward.c, but over states. From the states of a fan f, which have one label c', a
+ * label c leads to one state f(c), so the steps of a fan are a matrix M(z', c). With F_i(c',c) =
+ * exp(edge_i(c',c) - its largest) where there are edge scores,
+ *
+ *   alpha_i(z) = psi_i(c) / s_{i-1} * sum over fans f with f(c) = z of
+ *                F_i(c',c) sum over z' in f of alpha_{i-1}(z') M(z',c)
+ *   beta_{i-1}(z') = sum_c M(z',c) to_i(f(c)) F_i(c',c)
+ *
+ * and, with the factors of the ends, s_n = sum_z alpha_n(z) end(z) and beta_n(z) = end(z) / s_n.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+/* psi_i by label, kept in the row of marginals until those are computed; returns its logarithm's
+ * shift. */
+static float node_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
+{
+    size_t width = lattice->graph->width;
+    float *psi = lattice->marginal.at + i * width;
+    memcpy(psi, tr_node_at(lattice, i), width * sizeof *psi);
+    if (i == 0) {
+        lattice->kernels->add(psi, steps->start, width);
+    }
+    return lattice->kernels->exp_row(psi, psi, width);
+}
+
+/* F_i; returns its logarithm's shift. */
+static float pair_factors(struct tr_lattice *lattice, size_t i)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t size = (size_t)graph->labels * graph->width;
+    float *pair = lattice->pair.at + i * size;
+    memcpy(pair, tr_edges_at(lattice, i), size * sizeof *pair);
+    for (size_t row = 0; row < graph->labels; row++) {
+        for (size_t j = graph->labels; j < graph->width; j++) {
+            pair[row * graph->width + j] = -INFINITY;
+        }
+    }
+    return lattice->kernels->exp_row(pair, pair, size);
+}
+
+/* F_i, NULL where there are no edge scores. */
+static const float *pair_at(const struct tr_lattice *lattice, size_t i)
+{
+    size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
+    return lattice->has_edges ? lattice->pair.at + i * size : NULL;
+}
+
+static void start_row(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    memset(lattice->alpha.at, 0, lattice->stride * sizeof *lattice->alpha.at);
+    for (uint32_t c = 0; c < lattice->graph->labels; c++) {
+        if (steps->start_state[c] != TR_NO_STATE) {
+            lattice->alpha.at[steps->start_state[c]] = lattice->marginal.at[c];
+        }
+    }
+}
+
+static void forward_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t width = graph->width;
+    const float *before = lattice->alpha.at + (i - 1) * lattice->stride;
+    const float *psi = lattice->marginal.at + i * width, *pair = pair_at(lattice, i);
+    float *alpha = lattice->alpha.at + i * lattice->stride, *sums = lattice->row;
+    memset(alpha, 0, lattice->stride * sizeof *alpha);
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
+        size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
+        lattice->kernels->vector_matrix(sums, before + first, steps->row_factor + first * width,
+                                        rows, width);
+        if (pair) {
+            lattice->kernels->multiply(sums, pair + graph->label[first] * width, width);
+        }
+        for (size_t c = 0; c < graph->labels; c++) {
+            uint32_t step = graph->step_at[first * graph->labels + c];
+            if (step != TR_NO_STEP) {
+                alpha[graph->to[step]] += sums[c];
+            }
+        }
+    }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        alpha[z] *= psi[graph->label[z]] * lattice->inverse.at[i - 1];
+    }
+}
+
+static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    struct tr_log_product z = {(double)steps->end_shift, 1};
+    for (size_t i = 0; i < lattice->length; i++) {
+        float *alpha = lattice->alpha.at + i * lattice->stride;
+        z.log += (double)node_factors(lattice, steps, i);
+        if (i == 0) {
+            start_row(lattice, steps);
+        } else {
+            z.log += (double)(lattice->has_edges ? pair_factors(lattice, i) : 0);
+            z.log += (double)steps->shift;
+            forward_row(lattice, steps, i);
+        }
+        if (i + 1 == lattice->length) {
+            memcpy(lattice->row, alpha, lattice->stride * sizeof *alpha);
+            alpha = lattice->row;
+            lattice->kernels->multiply(alpha, steps->end_factor, lattice->stride);
+        }
+        float sum = lattice->kernels->sum(alpha, lattice->stride);
+        if (!(sum > 0 && sum < INFINITY)) {
+            return false;
+        }
+        lattice->inverse.at[i] = 1 / sum;
+        tr_multiply_in(&z, (double)sum);
+    }
+    lattice->log_z = z.log + log(z.product);
+    return isfinite(lattice->log_z);
+}
+
+/* Turns beta_i into P(c at i) and to_i. */
+static void finish_row(struct tr_lattice *lattice, size_t i, const float *beta)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const float *alpha = lattice->alpha.at + i * lattice->stride;
+    float *to = lattice->to.at + i * lattice->stride;
+    float *marginal = lattice->marginal.at + i * graph->width;
+    float inverse = i > 0 ? lattice->inverse.at[i - 1] : 1;
+    for (uint32_t z = 0; z < graph->states; z++) {
+        to[z] = marginal[graph->label[z]] * (beta[z] * inverse); // psi is still in the marginals
+    }
+    memset(marginal, 0, graph->width * sizeof *marginal);
+    for (uint32_t z = 0; z < graph->states; z++) {
+        marginal[graph->label[z]] += alpha[z] * beta[z];
+    }
+}
+
+void tr_general_fan_row(const struct tr_lattice *lattice, size_t position, uint32_t fan, float *row)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t first = graph->fan_begin[fan];
+    const float *to = lattice->to.at + position * lattice->stride,
+                *pair = pair_at(lattice, position);
+    for (size_t c = 0; c < graph->width; c++) {
+        uint32_t step = c < graph->labels ? graph->step_at[first * graph->labels + c] : TR_NO_STEP;
+        row[c] = step == TR_NO_STEP ? 0 : to[graph->to[step]];
+    }
+    if (pair) {
+        lattice->kernels->multiply(row, pair + graph->label[first] * graph->width, graph->width);
+    }
+}
+
+static void backward_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                         float *beta)
+{
+    const struct tr_graph *graph = lattice->graph;
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
+        size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
+        tr_general_fan_row(lattice, i, fan, lattice->second_row);
+        lattice->kernels->matrix_vector(beta + first, steps->row_factor + first * graph->width,
+                                        lattice->second_row, rows, graph->width);
+    }
+}
+
+static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    const struct tr_graph *graph = lattice->graph;
+    float *beta = lattice->row;
+    memset(beta, 0, lattice->stride * sizeof *beta);
+    for (uint32_t z = 0; z < graph->states; z++) {
+        beta[z] = steps->end_factor[z] * lattice->inverse.at[lattice->length - 1];
+    }
+    for (size_t i = lattice->length; i-- > 0;) {
+        if (!(lattice->kernels->sum(beta, lattice->stride) <= tr_most_beta(steps))) {
+            return false;
+        }
+        finish_row(lattice, i, beta);
+        if (i % TR_POSITIONS_BETWEEN_REPAIRS == 0) {
+            tr_lattice_repair(lattice, i);
+        }
+        if (i > 0) {
+            backward_row(lattice, steps, i, beta);
+        }
+    }
+    return true;
+}
+
+bool tr_general_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t n = lattice->length, width = lattice->graph->width;
+    size_t pairs = lattice->has_edges ? lattice->graph->labels * width : 0;
+    if (!tr_floats_room(&lattice->alpha, n, lattice->stride) ||
+        !tr_floats_room(&lattice->to, n, lattice->stride) ||
+        !tr_floats_room(&lattice->marginal, n, width) || !tr_floats_room(&lattice->inverse, n, 1) ||
+        !tr_floats_room(&lattice->pair, n, pairs)) {
+        return false;
+    }
+    tr_lattice_seal(lattice);
+    return forward(lattice, steps) && backward(lattice, steps);
+}

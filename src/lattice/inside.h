@@ -1,0 +1,186 @@
+/* inside.h - what steps and workspaces are made of; for the files of src/lattice and for tests.
+ *
+ * Rows of floats are padded to a multiple of TR_LANES: scores with minus infinity, factors and
+ * probabilities with 0. A row of states is `stride` long, which in first order is the width.
+ */
+#ifndef TRELLIS_LATTICE_INSIDE_H
+#define TRELLIS_LATTICE_INSIDE_H
+
+#include "base/kernels.h"
+#include "base/memory.h"
+#include "lattice/lattice.h"
+
+#include <math.h>
+
+struct tr_steps {
+    const struct tr_graph *graph;
+    const struct tr_kernels *kernels;
+    float *weight; // [features]
+
+    /* Where a feature is fired. Places are the listed steps, then the ends of the states, then, with
+     * free steps, the steps into each label that are not listed. */
+    uint32_t *fired_begin; // [features + 1] into fired
+    uint32_t *fired;
+
+    /* Scores: sums of weights, minus infinity where forbidden. */
+    float *score; // [step_count]
+    float *start; // [width] of the first step, by label
+    float *end;   // [stride]
+    float *free;  // [width] free steps: of the steps that are not listed, by the label they lead to
+
+    float shift;       // factors are exp(score - shift)
+    float most_factor; // no factor is larger; at least 1
+
+    /* First order, all steps listed. */
+    float *matrix, *matrix_by_to; // [L][width] scores by (from, to) and by (to, from)
+    float *factor, *factor_by_to; // [L][width] factors
+
+    /* First order, free steps: the listed ones but the first, by the label they come from. */
+    uint32_t *out_begin;           // [L + 1]
+    uint32_t *out_to;              // [out_begin[L]]
+    uint32_t *out_place;           // [step_count] where a step stands in the out_ arrays
+    float *out_score, *out_factor; // [out_begin[L]]
+    float *out_most;               // [L] the largest out_score of a label
+    uint32_t *bits_row;            // [L] the label's row in bits, TR_NO_STATE where none is listed
+    uint64_t *bits;                // [rows][words] whether the step from -> to is listed
+    size_t words;
+
+    float *step_factor; // [step_count] exp(score - free[to])
+
+    /* Any other graph. */
+    float *row_score, *row_factor; // [S][width] by the state it comes from and the label it reads
+    float *end_factor;             // [stride] exp(end - end_shift)
+    float end_shift;
+    uint32_t *start_state; // [L] the state after the first label, TR_NO_STATE where forbidden
+};
+
+/* Arrays that grow with the sequence; what was in them is lost when they do. */
+struct tr_floats {
+    float *at;
+    size_t capacity;
+};
+struct tr_doubles {
+    double *at;
+    size_t capacity;
+};
+
+struct tr_lattice {
+    const struct tr_graph *graph;
+    const struct tr_kernels *kernels;
+    size_t stride;         // of rows of states
+    bool reference;        // asked for by tr_lattice_use_reference()
+    size_t length;         // n
+    struct tr_floats node; // [n][width]
+    struct tr_floats edge; // [n][L][width]
+    bool has_edges;
+
+    /* What tr_lattice_forward_backward() left behind. */
+    enum { TR_NOTHING, TR_FAST, TR_REFERENCE } computed;
+    double log_z;
+    struct tr_floats alpha;                // [n][stride], Viterbi's best scores as well
+    struct tr_floats to;                   // [n][stride] psi * beta, scaled
+    struct tr_floats marginal;             // [n][width]
+    struct tr_floats inverse;              // [n] 1 / sum of alpha
+    struct tr_floats pair;                 // [n][L][width] factors of steps with edge scores
+    struct tr_floats edge_marginal;        // [n][L][width]
+    struct tr_floats turned;               // scratch of some positions, see expect.c
+    struct tr_doubles log_alpha, log_beta; // [n][S] of the reference
+
+    /* Expected counts, summed over sequences until they are handed over. */
+    double *outer;       // of steps, still without the step's factor: [step_count] with free steps;
+                         // [L][width] by (to, from) in first order; else [S][width] as row_factor
+    double *step_count;  // [step_count] of listed steps
+    double *start_count; // [width] of first labels
+    double *end_count;   // [S] of last states
+    double *free_count;  // [width] of labels but the first; only where there are label priors
+
+    float *row, *second_row; // [stride] scratch
+    float *matrix;           // [L][width] scratch; made when first needed
+    double *double_row;      // [S] scratch
+    uint32_t *identity;      // [L] 0, 1, 2, ...
+    uint64_t *open;          // [words] scratch of Viterbi with free steps
+};
+
+/* Room for count * each elements; false where memory is out. */
+bool tr_floats_room(struct tr_floats *floats, size_t count, size_t each);
+bool tr_doubles_room(struct tr_doubles *doubles, size_t count, size_t each);
+/* The scratch matrix, NULL where memory is out. */
+float *tr_lattice_matrix(struct tr_lattice *lattice);
+/* Pads the node scores with minus infinity. */
+void tr_lattice_seal(struct tr_lattice *lattice);
+
+/* The scores of all steps of a first-order graph with the edge scores of a position: [L][width], either
+ * the steps' own matrix or the scratch one. NULL where memory is out. */
+const float *tr_lattice_scores_at(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  size_t position);
+/* A column of it: the scores of all steps into a label, [width]. */
+const float *tr_lattice_column_at(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  size_t position, uint32_t to);
+
+static inline const float *tr_node_at(const struct tr_lattice *lattice, size_t position)
+{
+    return lattice->node.at + position * lattice->graph->width;
+}
+
+/* The edge scores of a position, NULL where there are none. */
+static inline const float *tr_edges_at(const struct tr_lattice *lattice, size_t position)
+{
+    size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
+    return lattice->has_edges ? lattice->edge.at + position * size : NULL;
+}
+
+/* One behind the last step into a state that does not come from the start. */
+static inline uint32_t tr_steps_in_end(const struct tr_graph *graph, uint32_t state)
+{
+    uint32_t end = graph->in_begin[state + 1];
+    return end > graph->in_begin[state] && graph->from[end - 1] == TR_NO_STATE ? end - 1 : end;
+}
+
+/* The logarithm of a product of many factors, taken only now and then. */
+struct tr_log_product {
+    double log, product; // begin with 0, 1
+};
+
+static inline void tr_multiply_in(struct tr_log_product *z, double factor)
+{
+    z->product *= factor;
+    if (!(z->product > 1e-200 && z->product < 1e200)) {
+        z->log += log(z->product);
+        z->product = 1;
+    }
+}
+
+/* Single precision did while the sums of beta are no larger (see forward_backward.c). */
+static inline float tr_most_beta(const struct tr_steps *steps)
+{
+    return 1e30f / steps->most_factor;
+}
+
+/* On the way back: makes the marginals of a position sum to 1 again, and `to` with them. */
+#define TR_POSITIONS_BETWEEN_REPAIRS 16
+static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position)
+{
+    size_t width = lattice->graph->width;
+    float *marginal = lattice->marginal.at + position * width;
+    float factor = 1 / lattice->kernels->sum(marginal, width);
+    lattice->kernels->scale(marginal, factor, width);
+    lattice->kernels->scale(lattice->to.at + position * lattice->stride, factor, lattice->stride);
+}
+
+/* General graphs: the row of a fan at a position, by label read: to_i of the state it leads to, with the
+ * factor of edge scores where there are any; [width] */
+void tr_general_fan_row(const struct tr_lattice *lattice, size_t position, uint32_t fan,
+                        float *row);
+
+/* The kernels. The fast ones return false where single precision did not do. */
+bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
+bool tr_general_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
+trellis_status tr_reference_forward_backward(struct tr_lattice *lattice,
+                                             const struct tr_steps *steps, trellis_error *error);
+trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    uint16_t *labels, trellis_error *error);
+void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
+void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 float *marginals);
+
+#endif

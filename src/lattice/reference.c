@@ -1,0 +1,315 @@
+/* reference.c - the same in double precision and log space, for every kind of graph.
+ *
+ *   A_1(z) = start(z) + node_1(z)          A_i(z) = node_i(z) + log sum_z' exp(A_{i-1}(z') + step_i(z', z))
+ *   B_n(z) = end(z)                        B_i(z') = log sum_z exp(step_{i+1}(z', z) + node_{i+1}(z) + B_{i+1}(z))
+ *
+ *   log Z = log sum_z exp(A_n(z) + B_n(z))
+ *
+ * Nothing can over- or underflow here, so this is what the fast kernels fall back to, and the judge of
+ * them in the tests. It is not fast: one exponential for every step at every position.
+ */
+#include "lattice/inside.h"
+
+/* The steps into a state, the first ones left out: score[k] is of the step from from[k]. */
+struct arrivals {
+    const uint32_t *from; // [count]
+    const float *score;   // [count]
+    size_t count;
+    const float *edge; // edge[label(from) * width] is added; NULL where there are no edge scores
+};
+
+static struct arrivals arrivals_at(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                   size_t position, uint32_t z)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const float *edges = tr_edges_at(lattice, position);
+    const float *edge = edges ? edges + graph->label[z] : NULL;
+    uint32_t begin = graph->in_begin[z], end = tr_steps_in_end(graph, z);
+    if (!graph->free_steps) {
+        return (struct arrivals){graph->from + begin, steps->score + begin, end - begin, edge};
+    }
+    for (uint32_t from = 0; from < graph->labels; from++) {
+        lattice->row[from] = steps->free[z];
+    }
+    for (uint32_t a = begin; a < end; a++) {
+        lattice->row[graph->from[a]] = steps->score[a];
+    }
+    return (struct arrivals){lattice->identity, lattice->row, graph->labels, edge};
+}
+
+static double arrival_score(const struct tr_graph *graph, const struct arrivals *arrivals, size_t k)
+{
+    double score = (double)arrivals->score[k];
+    return arrivals->edge
+               ? score + (double)arrivals->edge[graph->label[arrivals->from[k]] * graph->width]
+               : score;
+}
+
+/* exp(x), without the call where it is 0 beside 1 */
+static double exp_below(double x)
+{
+    return x < -60 ? 0 : exp(x);
+}
+
+/* ---- forward ------------------------------------------------------------------------------------- */
+
+static void start_row(const struct tr_lattice *lattice, const struct tr_steps *steps, double *row)
+{
+    const struct tr_graph *graph = lattice->graph;
+    for (uint32_t z = 0; z < graph->states; z++) {
+        row[z] = -INFINITY;
+    }
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t z = graph->first_order ? c : steps->start_state[c];
+        if (z != TR_NO_STATE) {
+            row[z] = (double)steps->start[c] + (double)tr_node_at(lattice, 0)[c];
+        }
+    }
+}
+
+/* max_k before[from_k] + score_k, and the place of the first that reaches it */
+static double largest_arrival(const struct tr_graph *graph, const struct arrivals *arrivals,
+                              const double *before, size_t *ret_place)
+{
+    double most = -INFINITY;
+    *ret_place = 0;
+    for (size_t k = 0; k < arrivals->count; k++) {
+        double score = before[arrivals->from[k]] + arrival_score(graph, arrivals, k);
+        if (score > most || isnan(score)) {
+            most = score;
+            *ret_place = k;
+        }
+    }
+    return most;
+}
+
+/* log sum_k exp(before[from_k] + score_k) */
+static double log_sum_arrivals(const struct tr_graph *graph, const struct arrivals *arrivals,
+                               const double *before)
+{
+    size_t place;
+    double most = largest_arrival(graph, arrivals, before, &place), sum = 0;
+    if (!isfinite(most)) {
+        return most;
+    }
+    for (size_t k = 0; k < arrivals->count; k++) {
+        sum += exp_below(before[arrivals->from[k]] + arrival_score(graph, arrivals, k) - most);
+    }
+    return most + log(sum);
+}
+
+static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t states = graph->states;
+    start_row(lattice, steps, lattice->log_alpha.at);
+    for (size_t i = 1; i < lattice->length; i++) {
+        const double *before = lattice->log_alpha.at + (i - 1) * states;
+        for (uint32_t z = 0; z < states; z++) {
+            struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
+            lattice->log_alpha.at[i * states + z] = log_sum_arrivals(graph, &arrivals, before) +
+                                                    (double)tr_node_at(lattice, i)[graph->label[z]];
+        }
+    }
+}
+
+/* ---- backward ------------------------------------------------------------------------------------ */
+
+/* Steps are listed by where they lead to, so a row is summed up in two rounds over all of them: first
+ * the largest term of each z', then the sums beside it. most is scratch [S]. */
+static void backward_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                         double *beta, double *most)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const double *after = beta + graph->states;
+    for (uint32_t z = 0; z < graph->states; z++) {
+        beta[z] = 0;
+        most[z] = -INFINITY;
+    }
+    for (int summing = 0; summing < 2; summing++) {
+        for (uint32_t z = 0; z < graph->states; z++) {
+            struct arrivals arrivals = arrivals_at(lattice, steps, i + 1, z);
+            double here = after[z] + (double)tr_node_at(lattice, i + 1)[graph->label[z]];
+            for (size_t k = 0; k < arrivals.count; k++) {
+                uint32_t from = arrivals.from[k];
+                double score = here + arrival_score(graph, &arrivals, k);
+                if (summing && isfinite(most[from])) {
+                    beta[from] += exp_below(score - most[from]);
+                } else if (!summing && score > most[from]) {
+                    most[from] = score;
+                }
+            }
+        }
+    }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        beta[z] = isfinite(most[z]) ? most[z] + log(beta[z]) : most[z];
+    }
+}
+
+static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t states = lattice->graph->states;
+    double *beta = lattice->log_beta.at;
+    for (uint32_t z = 0; z < states; z++) {
+        beta[(lattice->length - 1) * states + z] = (double)steps->end[z];
+    }
+    for (size_t i = lattice->length - 1; i-- > 0;) {
+        backward_row(lattice, steps, i, beta + i * states, lattice->double_row);
+    }
+}
+
+/* ---- what they give ------------------------------------------------------------------------------ */
+
+static double log_z(const struct tr_lattice *lattice)
+{
+    size_t states = lattice->graph->states, last = (lattice->length - 1) * states;
+    double most = -INFINITY, sum = 0;
+    for (size_t z = 0; z < states; z++) {
+        double score = lattice->log_alpha.at[last + z] + lattice->log_beta.at[last + z];
+        most = score > most || isnan(score) ? score : most;
+    }
+    if (!isfinite(most)) {
+        return most;
+    }
+    for (size_t z = 0; z < states; z++) {
+        sum += exp_below(lattice->log_alpha.at[last + z] + lattice->log_beta.at[last + z] - most);
+    }
+    return most + log(sum);
+}
+
+/* P(label c at i) = sum over z with label c of exp(A_i(z) + B_i(z) - log Z) */
+static void node_marginals(struct tr_lattice *lattice)
+{
+    const struct tr_graph *graph = lattice->graph;
+    for (size_t i = 0; i < lattice->length; i++) {
+        float *marginal = lattice->marginal.at + i * graph->width;
+        const double *alpha = lattice->log_alpha.at + i * graph->states;
+        const double *beta = lattice->log_beta.at + i * graph->states;
+        for (uint32_t c = 0; c < graph->width; c++) {
+            marginal[c] = 0;
+        }
+        for (uint32_t z = 0; z < graph->states; z++) {
+            marginal[graph->label[z]] += (float)exp(alpha[z] + beta[z] - lattice->log_z);
+        }
+    }
+}
+
+trellis_status tr_reference_forward_backward(struct tr_lattice *lattice,
+                                             const struct tr_steps *steps, trellis_error *error)
+{
+    size_t states = lattice->graph->states;
+    if (!tr_doubles_room(&lattice->log_alpha, lattice->length, states) ||
+        !tr_doubles_room(&lattice->log_beta, lattice->length, states) ||
+        !tr_floats_room(&lattice->marginal, lattice->length, lattice->graph->width)) {
+        return tr_fail_memory(error);
+    }
+    forward(lattice, steps);
+    backward(lattice, steps);
+    lattice->log_z = log_z(lattice);
+    if (!isfinite(lattice->log_z)) {
+        return lattice->log_z < 0
+                   ? tr_fail(error, TRELLIS_DATA, "no sequence of labels is allowed")
+                   : tr_fail(error, TRELLIS_DATA, "a score is not a number or not finite");
+    }
+    node_marginals(lattice);
+    return TRELLIS_OK;
+}
+
+/* Calls visit for every step that can be taken to position i, with P(z', z at i - 1, i). `step` is
+ * TR_NO_STEP for one that is not listed. */
+typedef void (*visitor)(struct tr_lattice *lattice, uint32_t step, uint32_t from, uint32_t to,
+                        double probability, void *user);
+
+static void visit_steps(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                        visitor visit, void *user)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const double *before = lattice->log_alpha.at + (i - 1) * graph->states;
+    for (uint32_t z = 0; z < graph->states; z++) {
+        struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
+        uint32_t listed = graph->in_begin[z], end = tr_steps_in_end(graph, z);
+        double here = (double)tr_node_at(lattice, i)[graph->label[z]] +
+                      lattice->log_beta.at[i * graph->states + z] - lattice->log_z;
+        for (size_t k = 0; k < arrivals.count; k++) {
+            uint32_t from = arrivals.from[k];
+            double x = before[from] + arrival_score(graph, &arrivals, k) + here;
+            bool is_listed = listed < end && graph->from[listed] == from;
+            visit(lattice, is_listed ? listed++ : TR_NO_STEP, from, z, exp(x), user);
+        }
+    }
+}
+
+static void count_step(struct tr_lattice *lattice, uint32_t step, uint32_t from, uint32_t to,
+                       double probability, void *user)
+{
+    (void)from, (void)to;
+    if (step != TR_NO_STEP) {
+        lattice->step_count[step] += *(const double *)user * probability;
+    }
+}
+
+void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale)
+{
+    for (size_t i = 1; i < lattice->length; i++) {
+        visit_steps(lattice, steps, i, count_step, &scale);
+    }
+    size_t states = lattice->graph->states, last = (lattice->length - 1) * states;
+    for (size_t z = 0; z < states; z++) {
+        double x = lattice->log_alpha.at[last + z] + lattice->log_beta.at[last + z];
+        lattice->end_count[z] += scale * exp(x - lattice->log_z);
+    }
+}
+
+static void add_edge(struct tr_lattice *lattice, uint32_t step, uint32_t from, uint32_t to,
+                     double probability, void *user)
+{
+    const struct tr_graph *graph = lattice->graph;
+    (void)step;
+    ((float *)user)[graph->label[from] * graph->width + graph->label[to]] += (float)probability;
+}
+
+void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 float *marginals)
+{
+    size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
+    for (size_t i = 1; i < lattice->length; i++) {
+        visit_steps(lattice, steps, i, add_edge, marginals + i * size);
+    }
+}
+
+/* ---- the best path ------------------------------------------------------------------------------- */
+
+trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    uint16_t *labels, trellis_error *error)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t states = graph->states, n = lattice->length, place;
+    if (!tr_doubles_room(&lattice->log_alpha, n, states)) {
+        return tr_fail_memory(error);
+    }
+    double *delta = lattice->log_alpha.at;
+    start_row(lattice, steps, delta);
+    for (size_t i = 1; i < n; i++) {
+        for (uint32_t z = 0; z < states; z++) {
+            struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
+            delta[i * states + z] = largest_arrival(graph, &arrivals, delta + (i - 1) * states,
+                                                    &place) +
+                                    (double)tr_node_at(lattice, i)[graph->label[z]];
+        }
+    }
+    uint32_t best = 0;
+    for (uint32_t z = 0; z < states; z++) {
+        double *score = &delta[(n - 1) * states + z];
+        *score += (double)steps->end[z];
+        best = *score > delta[(n - 1) * states + best] ? z : best;
+    }
+    for (size_t i = n; i-- > 0;) {
+        labels[i] = graph->label[best];
+        if (i > 0) {
+            struct arrivals arrivals = arrivals_at(lattice, steps, i, best);
+            largest_arrival(graph, &arrivals, delta + (i - 1) * states, &place);
+            best = arrivals.count ? arrivals.from[place] : 0;
+        }
+    }
+    return TRELLIS_OK;
+}

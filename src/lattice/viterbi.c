@@ -1,0 +1,245 @@
+/* viterbi.c - the best path.
+ *
+ *   delta_1(z) = start(z) + node_1(z)
+ *   delta_i(z) = node_i(z) + max_z' delta_{i-1}(z') + step_i(z', z)
+ *
+ * with the end's score added to delta_n. No back pointers are kept: the maximum alone is half the work
+ * of a maximum with its place, and the place is wanted for one state of each position only. The way
+ * back asks again which z' it was, with the same sums in the same precision, and of equal ones takes
+ * the lowest; so every kernel finds the same path.
+ *
+ * In single precision sums over a long sequence would lose their last digits: every few positions the
+ * largest delta is subtracted from all.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+#define POSITIONS_BETWEEN_SHIFTS 16
+
+/* ---- one position forward ------------------------------------------------------------------------ */
+
+/* Free steps: of the labels that are not resolved, those that `from` reaches by a step that is not
+ * listed get their best unlisted score from it. Returns whether any are left. */
+static bool resolve_from(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t from,
+                         float score, float *out)
+{
+    uint32_t row = steps->bits_row[from];
+    const uint64_t *listed = row == TR_NO_STATE ? NULL : steps->bits + row * steps->words;
+    uint64_t left = 0;
+    for (size_t w = 0; w < steps->words; w++) {
+        uint64_t still_open = listed ? lattice->open[w] & listed[w] : 0;
+        for (uint64_t now = lattice->open[w] & ~still_open; now; now &= now - 1) {
+            size_t c = w * 64 + (size_t)__builtin_ctzll(now);
+            out[c] = score + steps->free[c];
+        }
+        lattice->open[w] = still_open;
+        left |= still_open;
+    }
+    return left;
+}
+
+/* out(c) = free(c) + max delta(z) over the z whose step to c is not listed. The z are taken from the
+ * best down, until every c has met one. */
+static void best_unlisted(struct tr_lattice *lattice, const struct tr_steps *steps,
+                          const float *delta, float *out)
+{
+    size_t width = lattice->graph->width;
+    float *left = lattice->row;
+    memcpy(left, delta, width * sizeof *left);
+    for (size_t c = 0; c < width; c++) {
+        out[c] = -INFINITY;
+    }
+    for (size_t w = 0; w < steps->words; w++) {
+        size_t bits = lattice->graph->labels - w * 64;
+        lattice->open[w] = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    }
+    for (;;) {
+        size_t from = lattice->kernels->argmax(left, width);
+        float score = left[from];
+        if (!(score > -INFINITY) || !resolve_from(lattice, steps, (uint32_t)from, score, out)) {
+            return;
+        }
+        left[from] = -INFINITY;
+    }
+}
+
+/* A listed step counts only where it beats the best unlisted one. Labels whose best step cannot even
+ * beat the worst of those, which is most labels once a sentence is half clear, are passed over. */
+static void max_over_free_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                const float *delta, float *out)
+{
+    uint32_t labels = lattice->graph->labels;
+    best_unlisted(lattice, steps, delta, out);
+    float lowest = INFINITY;
+    for (uint32_t c = 0; c < labels; c++) {
+        lowest = out[c] < lowest ? out[c] : lowest;
+    }
+    for (uint32_t from = 0; from < labels; from++) {
+        if (!(delta[from] + steps->out_most[from] > lowest)) {
+            continue;
+        }
+        for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
+            float score = delta[from] + steps->out_score[p];
+            float *best = &out[steps->out_to[p]];
+            *best = score > *best ? score : *best;
+        }
+    }
+}
+
+/* Any other graph: fan by fan, the best step for each label read, and then the best of those that lead
+ * to the same state. */
+static void max_over_fans(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                          const float *delta, float *out)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t width = graph->width;
+    const float *node = tr_node_at(lattice, position), *edges = tr_edges_at(lattice, position);
+    float *best = lattice->row;
+    for (uint32_t z = 0; z < graph->states; z++) {
+        out[z] = -INFINITY;
+    }
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
+        size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
+        lattice->kernels->max_plus(best, delta + first, steps->row_score + first * width, rows,
+                                   width);
+        if (edges) {
+            lattice->kernels->add(best, edges + graph->label[first] * width, width);
+        }
+        for (size_t c = 0; c < graph->labels; c++) {
+            uint32_t step = graph->step_at[first * graph->labels + c];
+            if (step != TR_NO_STEP && best[c] > out[graph->to[step]]) {
+                out[graph->to[step]] = best[c];
+            }
+        }
+    }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        out[z] += node[graph->label[z]];
+    }
+}
+
+static bool advance(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const float *delta = lattice->alpha.at + (position - 1) * lattice->stride;
+    float *out = lattice->alpha.at + position * lattice->stride;
+    if (!graph->first_order) {
+        max_over_fans(lattice, steps, position, delta, out);
+        return true;
+    }
+    if (graph->free_steps && !lattice->has_edges) {
+        max_over_free_steps(lattice, steps, delta, out);
+    } else {
+        const float *scores = tr_lattice_scores_at(lattice, steps, position);
+        if (!scores) {
+            return false;
+        }
+        lattice->kernels->max_plus(out, delta, scores, graph->labels, graph->width);
+    }
+    lattice->kernels->add(out, tr_node_at(lattice, position), graph->width);
+    return true;
+}
+
+/* ---- the whole sequence -------------------------------------------------------------------------- */
+
+static void start_row(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const float *node = tr_node_at(lattice, 0);
+    for (size_t z = 0; z < lattice->stride; z++) {
+        lattice->alpha.at[z] = -INFINITY;
+    }
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t z = graph->first_order ? c : steps->start_state[c];
+        if (z != TR_NO_STATE) {
+            lattice->alpha.at[z] = node[c] + steps->start[c];
+        }
+    }
+}
+
+/* Pads a row of states and, now and then, makes its largest score 0. */
+static void settle_row(struct tr_lattice *lattice, size_t position)
+{
+    float *row = lattice->alpha.at + position * lattice->stride;
+    for (size_t z = lattice->graph->states; z < lattice->stride; z++) {
+        row[z] = -INFINITY;
+    }
+    if (position % POSITIONS_BETWEEN_SHIFTS == POSITIONS_BETWEEN_SHIFTS - 1) {
+        float most = lattice->kernels->maximum(row, lattice->stride);
+        for (size_t z = 0; isfinite(most) && z < lattice->stride; z++) {
+            row[z] -= most;
+        }
+    }
+}
+
+/* The lowest z' of the largest delta(z') + step(z', z). */
+static uint32_t came_from(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                          uint32_t z)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const float *delta = lattice->alpha.at + (position - 1) * lattice->stride;
+    if (graph->first_order) {
+        const float *column = tr_lattice_column_at(lattice, steps, position, z);
+        return (uint32_t)lattice->kernels->argmax_plus(delta, column, graph->width);
+    }
+    const float *edges = tr_edges_at(lattice, position);
+    float best = -INFINITY;
+    uint32_t best_from = 0;
+    for (uint32_t a = graph->in_begin[z]; a < tr_steps_in_end(graph, z); a++) {
+        uint32_t from = graph->from[a];
+        float score = delta[from] + steps->score[a];
+        if (edges) {
+            score += edges[graph->label[from] * graph->width + graph->label[z]];
+        }
+        if (score > best) {
+            best = score;
+            best_from = from;
+        }
+    }
+    return best_from;
+}
+
+static trellis_status fast_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                   uint16_t *labels, trellis_error *error)
+{
+    size_t n = lattice->length;
+    if (!tr_floats_room(&lattice->alpha, n, lattice->stride)) {
+        return tr_fail_memory(error);
+    }
+    tr_lattice_seal(lattice);
+    start_row(lattice, steps);
+    for (size_t i = 1; i < n; i++) {
+        if (!advance(lattice, steps, i)) {
+            return tr_fail_memory(error);
+        }
+        settle_row(lattice, i);
+    }
+    const float *last = lattice->alpha.at + (n - 1) * lattice->stride;
+    uint32_t z = (uint32_t)lattice->kernels->argmax_plus(last, steps->end, lattice->stride);
+    for (size_t i = n; i-- > 0;) {
+        labels[i] = lattice->graph->label[z];
+        z = i > 0 ? came_from(lattice, steps, i, z) : z;
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_lattice_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  uint16_t *labels, double *ret_score, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    lattice->computed = TR_NOTHING;
+    *ret_score = 0;
+    if (lattice->length == 0) {
+        return TRELLIS_OK;
+    }
+    status = lattice->reference ? tr_reference_viterbi(lattice, steps, labels, error)
+                                : fast_viterbi(lattice, steps, labels, error);
+    if (status) {
+        return status;
+    }
+    *ret_score = tr_lattice_path_score(lattice, steps, labels);
+    if (!isfinite(*ret_score)) {
+        return tr_fail(error, TRELLIS_DATA, "no sequence of labels has a finite score");
+    }
+    return TRELLIS_OK;
+}

@@ -1,0 +1,631 @@
+/* test_lattice.c - the fast kernels against the reference on chains too large to enumerate, extreme
+ * scores, chains without a path, changed weights, and the workspace's manners.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "lattice/inside.h"
+
+#include <string.h>
+
+static struct tr_random dice;
+
+/* A graph, its steps with random weights, and a workspace. */
+struct setting {
+    struct tr_gram *grams;
+    struct tr_graph_plan plan;
+    float *weights;
+    struct tr_graph *graph;
+    struct tr_steps *steps;
+    struct tr_lattice *lattice;
+};
+
+static float uniform(double most)
+{
+    return (float)((2 * tr_random_real(&dice) - 1) * most);
+}
+
+/* `pairs` of the label pairs, all starts and ends; with order 2 as many triples; with order 0 label
+ * priors alone. */
+static void list_grams(struct setting *setting, size_t pairs)
+{
+    uint32_t labels = setting->plan.labels, order = setting->plan.order;
+    size_t all = (size_t)labels * labels, count = 0, left = pairs;
+    setting->grams = tr_alloc(2 * pairs + 2 * (size_t)labels, sizeof *setting->grams);
+    assert_non_null(setting->grams);
+    for (size_t p = 0; p < all; p++) {
+        if (tr_random_below(&dice, all - p) < left) {
+            uint16_t a = (uint16_t)(p / labels), b = (uint16_t)(p % labels);
+            setting->grams[count++] = (struct tr_gram){2, {a, b}};
+            if (order == 2) {
+                uint16_t c = (uint16_t)tr_random_below(&dice, labels);
+                setting->grams[count++] = (struct tr_gram){3, {c, a, b}};
+            }
+            left--;
+        }
+    }
+    for (uint16_t c = 0; c < labels; c++) {
+        if (order == 0) {
+            setting->grams[count++] = (struct tr_gram){1, {c}};
+        } else {
+            setting->grams[count++] = (struct tr_gram){2, {(uint16_t)labels, c}};
+            setting->grams[count++] = (struct tr_gram){2, {c, (uint16_t)(labels + 1)}};
+        }
+    }
+    setting->plan.grams = setting->grams;
+    setting->plan.gram_count = count;
+}
+
+static void make(struct setting *setting, uint32_t labels, uint32_t order, size_t pairs,
+                 double size, enum tr_listing listing)
+{
+    memset(setting, 0, sizeof *setting);
+    setting->plan = (struct tr_graph_plan){
+        .labels = labels, .order = order, .observed_states = order > 1};
+    list_grams(setting, pairs);
+    setting->weights = tr_alloc(setting->plan.gram_count, sizeof *setting->weights);
+    for (size_t g = 0; g < setting->plan.gram_count; g++) {
+        setting->weights[g] = uniform(size);
+    }
+    assert_int_equal(tr_graph_create_listing(&setting->plan, listing, &setting->graph, NULL),
+                     TRELLIS_OK);
+    assert_int_equal(tr_steps_create(setting->graph, &setting->steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(setting->graph, &setting->lattice, NULL), TRELLIS_OK);
+    tr_steps_set(setting->steps, setting->weights);
+}
+
+static void clear(struct setting *setting)
+{
+    tr_lattice_destroy(setting->lattice);
+    tr_steps_destroy(setting->steps);
+    tr_graph_destroy(setting->graph);
+    free(setting->grams);
+    free(setting->weights);
+}
+
+static void begin(struct setting *setting, size_t length, double size)
+{
+    uint32_t labels = setting->graph->labels, width = setting->graph->width;
+    assert_int_equal(tr_lattice_begin(setting->lattice, length, NULL), TRELLIS_OK);
+    float *node = tr_lattice_nodes(setting->lattice);
+    for (size_t i = 0; i < length; i++) {
+        for (uint32_t c = 0; c < labels; c++) {
+            node[i * width + c] = uniform(size);
+        }
+    }
+}
+
+/* ---- against the reference ----------------------------------------------------------------------- */
+
+struct answer {
+    double log_z, score;
+    float *marginal, *expected; // [length][width], [features]
+};
+
+static struct answer ask(struct setting *setting, bool reference)
+{
+    size_t length = setting->lattice->length, features = setting->graph->features;
+    struct answer answer = {.marginal = tr_alloc(length * setting->graph->width, sizeof(float)),
+                            .expected = tr_alloc(features, sizeof(float))};
+    uint16_t *labels = tr_alloc(length, sizeof *labels);
+    assert_true(answer.marginal && answer.expected && labels);
+    tr_lattice_use_reference(setting->lattice, reference);
+    assert_int_equal(
+        tr_lattice_viterbi(setting->lattice, setting->steps, labels, &answer.score, NULL),
+        TRELLIS_OK);
+    assert_int_equal(
+        tr_lattice_forward_backward(setting->lattice, setting->steps, &answer.log_z, NULL),
+        TRELLIS_OK);
+    assert_int_equal(setting->lattice->computed, reference ? TR_REFERENCE : TR_FAST);
+    memcpy(answer.marginal, tr_lattice_node_marginals(setting->lattice),
+           length * setting->graph->width * sizeof(float));
+    assert_true(tr_lattice_expect_steps(setting->lattice, setting->steps, 1, answer.expected));
+    free(labels);
+    return answer;
+}
+
+static void compare(struct setting *setting)
+{
+    size_t length = setting->lattice->length, width = setting->graph->width;
+    struct answer right = ask(setting, true);
+    const struct tr_kernels *kernels;
+    for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
+        setting->lattice->kernels = setting->steps->kernels = kernels;
+        tr_steps_set(setting->steps, setting->weights);
+        struct answer fast = ask(setting, false);
+        assert_true(fabs(fast.log_z - right.log_z) <= 1e-6 * (10 + fabs(right.log_z)));
+        assert_true(fabs(fast.score - right.score) <= 1e-6 * (10 + fabs(right.score)));
+        for (size_t j = 0; j < length * width; j++) {
+            assert_true(fabsf(fast.marginal[j] - right.marginal[j]) <= 2e-5f);
+        }
+        for (size_t f = 0; f < setting->graph->features; f++) {
+            assert_true(fabsf(fast.expected[f] - right.expected[f]) <=
+                        2e-5f * (1 + right.expected[f]));
+        }
+        free(fast.marginal);
+        free(fast.expected);
+    }
+    free(right.marginal);
+    free(right.expected);
+}
+
+static void compare_chain(uint32_t labels, uint32_t order, size_t pairs, size_t length, double size,
+                          enum tr_listing listing)
+{
+    struct setting setting;
+    make(&setting, labels, order, pairs, 2, listing);
+    begin(&setting, length, size);
+    compare(&setting);
+    clear(&setting);
+}
+
+static void against_reference(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {1, 2, 30, 1000};
+    for (size_t i = 0; i < TR_COUNT(lengths); i++) {
+        compare_chain(22, 1, 22 * 22, lengths[i], 3, TR_LIST_BY_SIZE);
+        compare_chain(50, 1, 50 * 50, lengths[i], 3, TR_LIST_BY_SIZE);
+        compare_chain(50, 1, 200, lengths[i], 3, TR_LIST_FREE);
+        compare_chain(6, 2, 30, lengths[i], 3, TR_LIST_BY_SIZE);
+        compare_chain(10, 0, 0, lengths[i], 3, TR_LIST_BY_SIZE);
+    }
+    compare_chain(472, 1, 7763, 1, 8, TR_LIST_BY_SIZE);
+    compare_chain(472, 1, 7763, 12, 8, TR_LIST_BY_SIZE);
+    compare_chain(472, 1, 7763, 4, 8, TR_LIST_ALL);
+}
+
+static void long_chains(void **state)
+{
+    (void)state;
+    compare_chain(5, 1, 25, 100000, 3, TR_LIST_ALL);
+    compare_chain(5, 1, 8, 20000, 3, TR_LIST_FREE);
+    compare_chain(3, 2, 6, 20000, 3, TR_LIST_BY_SIZE);
+}
+
+static void a_million_positions(void **state)
+{
+    (void)state;
+    struct setting setting;
+    make(&setting, 4, 1, 16, 2, TR_LIST_ALL);
+    begin(&setting, 1000000, 3);
+    struct answer answer = ask(&setting, false);
+    double total = 0;
+    for (size_t i = 0; i < 1000000; i++) {
+        double sum = 0;
+        for (uint32_t c = 0; c < 4; c++) {
+            sum += (double)answer.marginal[i * 8 + c];
+        }
+        assert_true(fabs(sum - 1) < 1e-4);
+    }
+    for (size_t g = 0; g < setting.plan.gram_count; g++) {
+        bool step = setting.grams[g].label[0] < 4 && setting.grams[g].label[1] < 4;
+        total += step ? (double)answer.expected[g] : 0;
+    }
+    assert_true(fabs(total - 999999) < 5);
+    assert_true(answer.log_z > answer.score);
+    free(answer.marginal);
+    free(answer.expected);
+    clear(&setting);
+}
+
+/* Scores of 10,000 either way stay with the fast kernel: compare() checks that it was the one. */
+static void extreme_scores(void **state)
+{
+    (void)state;
+    compare_chain(22, 1, 22 * 22, 100, 1e4, TR_LIST_ALL);
+    compare_chain(50, 1, 200, 100, 1e4, TR_LIST_FREE);
+    compare_chain(6, 2, 30, 100, 1e4, TR_LIST_BY_SIZE);
+}
+
+/* ---- where single precision does not do ---------------------------------------------------------- */
+
+/* 0 -> 1 costs 100, all else that leads to 1 or out of it is forbidden, and from position 10 on label
+ * 1 gains 20 a position: the path that underflows at first is the only one that counts. */
+static void falls_back(void **state)
+{
+    (void)state;
+    static const struct tr_gram grams[] = {{2, {0, 1}}};
+    static const uint16_t forbidden[][2] = {{2, 1}};
+    struct tr_graph_plan plan = {.labels = 2, .order = 1, .grams = grams, .gram_count = 1};
+    plan.forbidden = forbidden;
+    plan.forbidden_count = 1;
+    const float weight = -100;
+    for (int listing = TR_LIST_FREE; listing <= TR_LIST_ALL; listing++) {
+        struct tr_graph *graph;
+        struct tr_steps *steps;
+        struct tr_lattice *lattice;
+        double log_z;
+        assert_int_equal(tr_graph_create_listing(&plan, listing, &graph, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
+        tr_steps_set(steps, &weight);
+        assert_int_equal(tr_lattice_begin(lattice, 30, NULL), TRELLIS_OK);
+        for (size_t i = 10; i < 30; i++) {
+            tr_lattice_nodes(lattice)[i * 8 + 1] = 20;
+        }
+        assert_int_equal(tr_lattice_forward_backward(lattice, steps, &log_z, NULL), TRELLIS_OK);
+        assert_int_equal(lattice->computed, TR_REFERENCE);
+        assert_true(fabs(log_z - (300 + log(10))) <
+                    1e-3); // nine ways to enter 1 early and one at 10
+        assert_true(tr_lattice_node_marginals(lattice)[29 * 8 + 1] > 0.99f);
+        tr_lattice_destroy(lattice);
+        tr_steps_destroy(steps);
+        tr_graph_destroy(graph);
+    }
+}
+
+/* The same just within the range of a float: the lost path has one eighth of all probability. */
+static void falls_back_in_time(void **state)
+{
+    (void)state;
+    static const struct tr_gram grams[] = {{2, {0, 1}}};
+    static const uint16_t forbidden[][2] = {{2, 1}, {1, 0}};
+    struct tr_graph_plan plan = {.labels = 2, .order = 1, .grams = grams, .gram_count = 1};
+    plan.forbidden = forbidden;
+    plan.forbidden_count = 2;
+    const float weight = -90;
+    for (int listing = TR_LIST_FREE; listing <= TR_LIST_ALL; listing++) {
+        struct tr_graph *graph;
+        struct tr_steps *steps;
+        struct tr_lattice *lattice;
+        double log_z;
+        assert_int_equal(tr_graph_create_listing(&plan, listing, &graph, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
+        tr_steps_set(steps, &weight);
+        assert_int_equal(tr_lattice_begin(lattice, 23, NULL), TRELLIS_OK);
+        for (size_t i = 1; i < 23; i++) {
+            tr_lattice_nodes(lattice)[i * 8 + 1] = 4;
+        }
+        assert_int_equal(tr_lattice_forward_backward(lattice, steps, &log_z, NULL), TRELLIS_OK);
+        double sum = 1;
+        for (int positions = 1; positions <= 22; positions++) {
+            sum += exp(4 * positions - 90);
+        }
+        assert_true(fabs(log_z - log(sum)) < 1e-5);
+        tr_lattice_destroy(lattice);
+        tr_steps_destroy(steps);
+        tr_graph_destroy(graph);
+    }
+}
+
+/* Free steps where nearly all of the sum is forbidden: label 0 has all but 1e-12 of the first position,
+ * and may not be followed or preceded by anything but itself. */
+static void cancelling_sums(void **state)
+{
+    (void)state;
+    struct setting setting;
+    static uint16_t forbidden[80][2];
+    for (uint16_t c = 0; c < 40; c++) {
+        forbidden[2 * c][0] = forbidden[2 * c + 1][1] = 0;
+        forbidden[2 * c][1] = forbidden[2 * c + 1][0] = c;
+    }
+    memset(&setting, 0, sizeof setting);
+    setting.plan = (struct tr_graph_plan){.labels = 40, .order = 1};
+    list_grams(&setting, 100);
+    setting.plan.forbidden = (const uint16_t(*)[2])forbidden;
+    setting.plan.forbidden_count = 80;
+    setting.weights = tr_alloc(setting.plan.gram_count, sizeof *setting.weights);
+    assert_int_equal(tr_graph_create_listing(&setting.plan, TR_LIST_FREE, &setting.graph, NULL),
+                     TRELLIS_OK);
+    assert_int_equal(tr_steps_create(setting.graph, &setting.steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(setting.graph, &setting.lattice, NULL), TRELLIS_OK);
+    begin(&setting, 3, 1);
+    tr_lattice_nodes(setting.lattice)[0] = 30;
+    tr_lattice_nodes(setting.lattice)[2 * setting.graph->width] = 30;
+    compare(&setting);
+    clear(&setting);
+}
+
+static void large_step_weights(void **state)
+{
+    (void)state;
+    for (int listing = TR_LIST_FREE; listing <= TR_LIST_ALL; listing++) {
+        struct setting setting;
+        double fast, right;
+        make(&setting, 7, 1, 30, 1000, listing);
+        begin(&setting, 40, 10);
+        assert_int_equal(tr_lattice_forward_backward(setting.lattice, setting.steps, &fast, NULL),
+                         TRELLIS_OK);
+        tr_lattice_use_reference(setting.lattice, true);
+        assert_int_equal(tr_lattice_forward_backward(setting.lattice, setting.steps, &right, NULL),
+                         TRELLIS_OK);
+        assert_true(fabs(fast - right) <= 1e-5 * fabs(right));
+        clear(&setting);
+    }
+}
+
+/* ---- no path, nothing, nonsense ------------------------------------------------------------------ */
+
+static void assert_no_path(struct setting *setting)
+{
+    uint16_t labels[8];
+    double value;
+    trellis_error error = {0};
+    for (int reference = 0; reference < 2; reference++) {
+        tr_lattice_use_reference(setting->lattice, reference);
+        assert_int_equal(
+            tr_lattice_viterbi(setting->lattice, setting->steps, labels, &value, &error),
+            TRELLIS_DATA);
+        assert_true(error.message[0] != 0);
+        assert_int_equal(
+            tr_lattice_forward_backward(setting->lattice, setting->steps, &value, &error),
+            TRELLIS_DATA);
+        assert_null(tr_lattice_node_marginals(setting->lattice));
+        assert_null(tr_lattice_edge_marginals(setting->lattice, setting->steps));
+        assert_false(tr_lattice_collect_steps(setting->lattice, setting->steps, 1));
+    }
+}
+
+static void no_path(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        struct setting setting;
+        make(&setting, 4, kind == 2 ? 2 : 1, 9, 1, kind ? TR_LIST_FREE : TR_LIST_ALL);
+        begin(&setting, 5, 1);
+        assert_int_equal(tr_lattice_restrict(setting.lattice, 2, NULL, 0, NULL), TRELLIS_OK);
+        assert_no_path(&setting);
+        begin(&setting, 5, 1);
+        tr_lattice_nodes(setting.lattice)[2 * 8] = NAN;
+        double log_z;
+        assert_int_equal(tr_lattice_forward_backward(setting.lattice, setting.steps, &log_z, NULL),
+                         TRELLIS_DATA);
+        begin(&setting, 1, 1);
+        for (size_t g = 0; g < setting.plan.gram_count; g++) { // no end is allowed
+            bool end = setting.grams[g].label[setting.grams[g].length - 1] == 5;
+            setting.weights[g] = end ? -INFINITY : 1;
+        }
+        tr_steps_set(setting.steps, setting.weights);
+        assert_no_path(&setting);
+        clear(&setting);
+    }
+}
+
+static void no_positions(void **state)
+{
+    (void)state;
+    static const uint16_t forbidden[][2] = {{3, 4}, {3, 0}, {3, 1}, {3, 2}};
+    struct setting setting = {.plan = {.labels = 3, .order = 1}};
+    setting.plan.forbidden = forbidden;
+    setting.plan.forbidden_count = 4;
+    assert_int_equal(tr_graph_create(&setting.plan, &setting.graph, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(setting.graph, &setting.steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(setting.graph, &setting.lattice, NULL), TRELLIS_OK);
+    double value = 1;
+    float expected[1] = {0};
+    assert_int_equal(tr_lattice_begin(setting.lattice, 0, NULL), TRELLIS_OK);
+    assert_non_null(tr_lattice_nodes(setting.lattice));
+    assert_non_null(tr_lattice_edges(setting.lattice));
+    assert_int_equal(tr_lattice_viterbi(setting.lattice, setting.steps, NULL, &value, NULL),
+                     TRELLIS_OK);
+    assert_true(value == 0);
+    value = 1;
+    assert_int_equal(tr_lattice_forward_backward(setting.lattice, setting.steps, &value, NULL),
+                     TRELLIS_OK);
+    assert_true(value == 0);
+    assert_true(tr_lattice_path_score(setting.lattice, setting.steps, NULL) == 0);
+    assert_true(tr_lattice_expect_steps(setting.lattice, setting.steps, 1, expected));
+    tr_lattice_posterior(setting.lattice, NULL);
+    begin(&setting, 1, 1);
+    assert_no_path(&setting);
+    clear(&setting);
+    tr_lattice_destroy(NULL);
+    tr_steps_destroy(NULL);
+}
+
+static void restrictions(void **state)
+{
+    (void)state;
+    struct setting setting;
+    make(&setting, 5, 1, 25, 1, TR_LIST_ALL);
+    begin(&setting, 6, 1);
+    uint16_t forced[6] = {4, 0, 3, 3, 1, 2}, labels[6];
+    double score, log_z;
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(tr_lattice_restrict(setting.lattice, i, &forced[i], 1, NULL), TRELLIS_OK);
+    }
+    assert_int_equal(tr_lattice_viterbi(setting.lattice, setting.steps, labels, &score, NULL),
+                     TRELLIS_OK);
+    assert_memory_equal(labels, forced, sizeof labels);
+    assert_int_equal(tr_lattice_forward_backward(setting.lattice, setting.steps, &log_z, NULL),
+                     TRELLIS_OK);
+    assert_true(fabs(log_z - score) < 1e-5);
+    assert_int_equal(tr_lattice_restrict(setting.lattice, 6, forced, 1, NULL), TRELLIS_DATA);
+    forced[0] = 5;
+    assert_int_equal(tr_lattice_restrict(setting.lattice, 0, forced, 1, NULL), TRELLIS_DATA);
+    clear(&setting);
+}
+
+/* ---- ties ---------------------------------------------------------------------------------------- */
+
+/* With scores from a handful of integers nearly everything ties; all kernels take the same path. */
+static void ties_are_settled_alike(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        struct setting all, free_steps;
+        uint16_t labels[3][40];
+        double score;
+        make(&all, 37, 1, 300, 1, TR_LIST_ALL);
+        assert_int_equal(tr_graph_create_listing(&all.plan, TR_LIST_FREE, &free_steps.graph, NULL),
+                         TRELLIS_OK);
+        assert_int_equal(tr_steps_create(free_steps.graph, &free_steps.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_lattice_create(free_steps.graph, &free_steps.lattice, NULL),
+                         TRELLIS_OK);
+        for (size_t g = 0; g < all.plan.gram_count; g++) {
+            all.weights[g] = (float)tr_random_below(&dice, 3) - 1;
+        }
+        tr_steps_set(all.steps, all.weights);
+        tr_steps_set(free_steps.steps, all.weights);
+        assert_int_equal(tr_lattice_begin(all.lattice, 40, NULL), TRELLIS_OK);
+        assert_int_equal(tr_lattice_begin(free_steps.lattice, 40, NULL), TRELLIS_OK);
+        for (size_t i = 0; i < 40 * (size_t)all.graph->width; i++) {
+            tr_lattice_nodes(all.lattice)[i] = tr_lattice_nodes(
+                free_steps.lattice)[i] = (float)tr_random_below(&dice, 2);
+        }
+        const struct tr_kernels *kernels;
+        for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
+            all.lattice->kernels = free_steps.lattice->kernels = kernels;
+            tr_lattice_use_reference(all.lattice, false);
+            tr_lattice_viterbi(all.lattice, all.steps, labels[0], &score, NULL);
+            tr_lattice_viterbi(free_steps.lattice, free_steps.steps, labels[1], &score, NULL);
+            tr_lattice_use_reference(all.lattice, true);
+            tr_lattice_viterbi(all.lattice, all.steps, labels[2], &score, NULL);
+            assert_memory_equal(labels[0], labels[1], sizeof labels[0]);
+            assert_memory_equal(labels[0], labels[2], sizeof labels[0]);
+        }
+        tr_lattice_destroy(free_steps.lattice);
+        tr_steps_destroy(free_steps.steps);
+        tr_graph_destroy(free_steps.graph);
+        clear(&all);
+    }
+}
+
+static void ties_in_higher_orders(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        struct setting setting;
+        uint16_t fast[40], right[40];
+        double score;
+        make(&setting, 6, 2, 20, 1, TR_LIST_BY_SIZE);
+        for (size_t g = 0; g < setting.plan.gram_count; g++) {
+            setting.weights[g] = (float)tr_random_below(&dice, 3) - 1;
+        }
+        tr_steps_set(setting.steps, setting.weights);
+        begin(&setting, 40, 0);
+        tr_lattice_viterbi(setting.lattice, setting.steps, fast, &score, NULL);
+        tr_lattice_use_reference(setting.lattice, true);
+        tr_lattice_viterbi(setting.lattice, setting.steps, right, &score, NULL);
+        assert_memory_equal(fast, right, sizeof fast);
+        clear(&setting);
+    }
+}
+
+/* ---- changing weights ---------------------------------------------------------------------------- */
+
+static void assert_same_steps(const struct tr_steps *a, const struct tr_steps *b, uint32_t labels)
+{
+    const struct tr_graph *graph = a->graph;
+    assert_memory_equal(a->start, b->start, labels * sizeof(float));
+    assert_memory_equal(a->end, b->end, graph->states * sizeof(float));
+    for (uint32_t s = 0; s < graph->step_count; s++) {
+        assert_true(a->score[s] == b->score[s]);
+    }
+    for (size_t i = 0; a->matrix && i < (size_t)labels * graph->width; i++) {
+        assert_true(a->matrix[i] == b->matrix[i] && a->matrix_by_to[i] == b->matrix_by_to[i]);
+    }
+    for (uint32_t z = 0; a->out_most && z < labels; z++) {
+        assert_true(a->out_most[z] == b->out_most[z]);
+    }
+}
+
+/* One weight after the other is the same as all at once, also far above what they began with. */
+static void changes(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        struct setting one, two;
+        double changed, set;
+        float marginal[12 * 8];
+        make(&one, 6, kind == 3 ? 2 : 1, 20, 1, kind ? TR_LIST_FREE : TR_LIST_ALL);
+        one.grams[0] = (struct tr_gram){1, {2}}; // a label prior
+        if (kind == 2) {
+            one.grams[1] = (struct tr_gram){1, {7}}; // and one of the end
+        }
+        two = one;
+        tr_lattice_destroy(one.lattice);
+        tr_steps_destroy(one.steps);
+        tr_graph_destroy(one.graph);
+        assert_int_equal(
+            tr_graph_create_listing(&one.plan, kind ? TR_LIST_FREE : TR_LIST_ALL, &one.graph, NULL),
+            TRELLIS_OK);
+        two.graph = one.graph;
+        assert_int_equal(tr_steps_create(one.graph, &one.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(one.graph, &two.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_lattice_create(one.graph, &one.lattice, NULL), TRELLIS_OK);
+        for (int round = 0; round < 40; round++) {
+            for (int i = 0; i < 5; i++) {
+                size_t g = tr_random_below(&dice, one.plan.gram_count);
+                one.weights[g] = uniform(1 + round);
+                tr_steps_change(one.steps, (uint32_t)g, one.weights[g]);
+            }
+            if (round == 0) {
+                for (size_t g = 0; g < one.plan.gram_count; g++) {
+                    tr_steps_change(one.steps, (uint32_t)g, one.weights[g]);
+                }
+            }
+            tr_steps_set(two.steps, one.weights);
+            assert_same_steps(one.steps, two.steps, 6);
+            begin(&one, 12, 3);
+            assert_int_equal(tr_lattice_forward_backward(one.lattice, one.steps, &changed, NULL),
+                             TRELLIS_OK);
+            memcpy(marginal, tr_lattice_node_marginals(one.lattice), sizeof marginal);
+            assert_int_equal(tr_lattice_forward_backward(one.lattice, two.steps, &set, NULL),
+                             TRELLIS_OK);
+            assert_true(fabs(changed - set) <= 1e-5 * (1 + fabs(set)));
+            for (size_t j = 0; j < TR_COUNT(marginal); j++) {
+                assert_true(fabsf(marginal[j] - tr_lattice_node_marginals(one.lattice)[j]) < 1e-5f);
+            }
+        }
+        tr_steps_destroy(two.steps);
+        clear(&one);
+    }
+}
+
+/* Adding up the weights of the features that a path is said to fire gives its score. */
+static void fired_features(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        struct setting setting;
+        make(&setting, 5, kind == 2 ? 2 : 1, 12, 1, kind ? TR_LIST_FREE : TR_LIST_ALL);
+        begin(&setting, 9, 0);
+        uint16_t labels[9];
+        uint32_t z = TR_NO_STATE;
+        double sum = 0;
+        for (size_t i = 0; i <= 9; i++) {
+            labels[i < 9 ? i : 8] = i < 9 ? (uint16_t)tr_random_below(&dice, 5) : labels[8];
+            uint32_t next = i < 9 ? tr_graph_next(setting.graph, z, labels[i]) : TR_NO_STATE;
+            const uint32_t *features;
+            size_t count = tr_steps_features(setting.steps, z, next, &features);
+            for (size_t k = 0; k < count; k++) {
+                sum += (double)setting.weights[features[k]];
+            }
+            z = next;
+        }
+        double score = tr_lattice_path_score(setting.lattice, setting.steps, labels);
+        assert_true(fabs(score - sum) < 1e-5);
+        clear(&setting);
+    }
+}
+
+int main(void)
+{
+    tr_random_seed(&dice, 3);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_reference),
+        cmocka_unit_test(long_chains),
+        cmocka_unit_test(a_million_positions),
+        cmocka_unit_test(extreme_scores),
+        cmocka_unit_test(falls_back),
+        cmocka_unit_test(falls_back_in_time),
+        cmocka_unit_test(cancelling_sums),
+        cmocka_unit_test(large_step_weights),
+        cmocka_unit_test(no_path),
+        cmocka_unit_test(no_positions),
+        cmocka_unit_test(restrictions),
+        cmocka_unit_test(ties_are_settled_alike),
+        cmocka_unit_test(ties_in_higher_orders),
+        cmocka_unit_test(changes),
+        cmocka_unit_test(fired_features),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

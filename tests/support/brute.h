@@ -1,0 +1,36 @@
+/* brute.h - the judge: all label sequences of a tiny chain, one by one.
+ *
+ * Everything is worked out from the plan of a graph, not from the graph: the sequence is written out
+ * with the start in front and the end behind, and each gram is compared at each place.
+ */
+#ifndef TRELLIS_TESTS_BRUTE_H
+#define TRELLIS_TESTS_BRUTE_H
+
+#include "graph/graph.h"
+
+#define BRUTE_LABELS 4
+#define BRUTE_LENGTH 6
+#define BRUTE_FEATURES 2048
+
+struct brute_chain {
+    const struct tr_graph_plan *plan;
+    const float *weights;                   // [gram_count]
+    size_t length;                          // at most BRUTE_LENGTH
+    float node[BRUTE_LENGTH][BRUTE_LABELS]; // minus infinity: may not stand there
+    float edge[BRUTE_LENGTH][BRUTE_LABELS][BRUTE_LABELS];
+};
+
+struct brute_answer {
+    double log_z;        // minus infinity where there is no path
+    double best, second; // scores of the best and the second best sequence
+    uint16_t labels[BRUTE_LENGTH];
+    double node[BRUTE_LENGTH][BRUTE_LABELS];               // marginals
+    double edge[BRUTE_LENGTH][BRUTE_LABELS][BRUTE_LABELS]; // marginals, row 0 is 0
+    double expected[BRUTE_FEATURES];                       // counts of step features
+};
+
+/* The score of one sequence, minus infinity where it is forbidden. */
+double brute_score(const struct brute_chain *chain, const uint16_t *labels);
+void brute_solve(const struct brute_chain *chain, struct brute_answer *answer);
+
+#endif
