@@ -8,9 +8,6 @@
  * first sequence has been read. */
 size_t tr_reader_label_column(const trellis_reader *reader);
 
-/* The format it reads, as the option is spelt: "columns", "conllu", ... */
-const char *tr_reader_format(const trellis_reader *reader);
-
 /* The name of a scheme; "none" for TRELLIS_NO_SCHEME. */
 const char *tr_scheme_name(trellis_scheme scheme);
 

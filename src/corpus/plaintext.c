@@ -1,46 +1,87 @@
-/* plaintext.c - running text, a sequence per line, for tagging: words are what stands between blanks.
+/* plaintext.c - running text for tagging, a sequence per sentence: tokenize.c finds words and ends.
  *
- * A tokenizer that knows punctuation would take the place of next_word().
+ * Lines are taken up to the first whose end is the end of a sentence, or to a blank line. Such a passage
+ * is then cut up, a sentence at a time; what is left of it is reader->lines.at[0], line ends included:
+ *
+ *     input --lines--> passage --tr_prose_next()--> a sentence's words
  */
 #include "corpus/reader.h"
+#include "corpus/tokenize.h"
 
 static const char *const names[] = {"word"};
 
-/* The next word at or after *at; false where there is none. */
-static bool next_word(trellis_text line, size_t *at, trellis_text *word)
-{
-    while (*at < line.size && tr_is_blank(line.data[*at])) {
-        ++*at;
-    }
-    size_t begin = *at;
-    while (*at < line.size && !tr_is_blank(line.data[*at])) {
-        ++*at;
-    }
-    *word = (trellis_text){line.data + begin, *at - begin};
-    return word->size > 0;
-}
-
-static trellis_status read_text(trellis_reader *reader, trellis_error *error)
+/* Takes lines until they end a sentence. */
+static trellis_status take_lines(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = tr_take_line(reader, error);
+    while (status == TRELLIS_OK) {
+        struct tr_slice slice = reader->lines.at[reader->lines.size - 1];
+        trellis_text line = {tr_input_base(reader->input) + slice.begin, slice.size};
+        if (tr_is_blank_line(line) || tr_prose_ends_line(line)) {
+            return TRELLIS_OK;
+        }
+        status = tr_input_hold(reader->input, &slice.begin, &slice.size, error);
+        if (status == TRELLIS_OK && !tr_push(&reader->lines, slice)) {
+            status = tr_fail_memory(error);
+        }
+    }
+    return status == TRELLIS_END && reader->lines.size > 0 ? TRELLIS_OK : status;
+}
+
+static trellis_status take_passage(trellis_reader *reader, trellis_error *error)
+{
+    trellis_status status = take_lines(reader, error);
     if (!status) {
         status = tr_settle(reader, error);
     }
     if (status) {
+        reader->lines.size = 0;
         return status;
     }
+    struct tr_slice *first = reader->lines.at, last = first[reader->lines.size - 1];
+    first->size = last.begin + last.size - first->begin;
+    reader->lines.size = 1;
+    return TRELLIS_OK;
+}
+
+/* Leaves the first bytes of the passage behind, and counts their lines. */
+static void pass(trellis_reader *reader, size_t size)
+{
+    struct tr_slice *left = reader->lines.at;
+    const char *at = reader->base + left->begin, *end = at + size;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+        at++;
+        reader->first_line++;
+    }
+    left->begin += size;
+    left->size -= size;
+}
+
+static trellis_status read_text(trellis_reader *reader, trellis_error *error)
+{
+    trellis_status status = reader->lines.size ? TRELLIS_OK : take_passage(reader, error);
+    if (status) {
+        return status;
+    }
+    trellis_sequence *sequence = &reader->sequence;
+    struct tr_prose prose = {.text = tr_line(reader, 0)};
+    struct tr_token token = {0};
     reader->cells.size = 0;
-    trellis_text word, line = tr_line(reader, 0);
-    for (size_t at = 0; next_word(line, &at, &word);) {
-        if (!tr_push(&reader->cells, word)) {
+    while (!token.last && tr_prose_next(&prose, &token)) {
+        if (!tr_push(&reader->cells, token.text)) {
             return tr_fail_memory(error);
         }
     }
-    trellis_sequence *sequence = &reader->sequence;
+    size_t begin = reader->cells.size ? (size_t)(reader->cells.at[0].data - prose.text.data) : 0;
+    pass(reader, begin);
+    sequence->line = reader->first_line;
+    pass(reader, prose.at - begin);
+    if (reader->cells.size == 0 || prose.at == prose.text.size) {
+        reader->lines.size = 0;
+    }
     sequence->length = reader->cells.size;
     sequence->columns = reader->columns = TR_COUNT(names);
     sequence->cells = reader->cells.at;
-    sequence->line = reader->first_line;
     return TRELLIS_OK;
 }
 

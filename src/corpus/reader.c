@@ -326,7 +326,7 @@ size_t tr_reader_label_column(const trellis_reader *reader)
     return reader->label_column;
 }
 
-const char *tr_reader_format(const trellis_reader *reader)
+const char *trellis_format_by_name(const char *path)
 {
-    return reader->format->name;
+    return tr_format_find("auto", path)->name;
 }

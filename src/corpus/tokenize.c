@@ -1,0 +1,599 @@
+/* tokenize.c - tokens and sentences of running prose, cut as the Penn Treebank cuts them.
+ *
+ *     "Mr. O'Brien can't pay $3,000.50," he said. "So?"
+ *     " Mr. O'Brien ca n't pay $ 3,000.50 , " he said .  |  " So ? "
+ *
+ * A token is found by looking at where it begins, and ahead where it must: a walk has no other state,
+ * and may begin anywhere. What is looked at again is bounded, so that time stays linear: the name of
+ * an e-mail address has 64 bytes, and a word loses two contractions, no more.
+ */
+#include "corpus/tokenize.h"
+
+#include <utf8proc.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+/* ---- characters ------------------------------------------------------------------------------- */
+
+enum { END_OF_TEXT = -1 };
+
+/* The code point at an offset. */
+static int32_t code_at(trellis_text text, size_t at)
+{
+    return at < text.size ? tr_utf8_next(text, &at) : END_OF_TEXT;
+}
+
+static bool is_one_of(int32_t code, const int32_t *set)
+{
+    while (*set && *set != code) {
+        set++;
+    }
+    return *set != 0;
+}
+
+/* The ends of lines are blanks here. */
+static bool is_blank(int32_t code)
+{
+    return code < 0x80 ? code == ' ' || (code >= '\t' && code <= '\r')
+                       : tr_utf8_class(code) == TR_SPACE;
+}
+
+static bool is_ascii_letter(int32_t code)
+{
+    return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
+}
+
+static bool is_ascii_digit(int32_t code)
+{
+    return code >= '0' && code <= '9';
+}
+
+static bool is_letter(int32_t code)
+{
+    return code >= 0 && tr_utf8_class(code) <= TR_OTHER_LETTER;
+}
+
+/* What words are made of: all that is no blank, punctuation mark or symbol. Accents that are code
+ * points of their own belong here, and so do bytes that are no UTF-8. */
+static bool is_word(int32_t code)
+{
+    if (code >= 0x80) {
+        enum tr_class class = tr_utf8_class(code);
+        return class <= TR_DIGIT || class == TR_OTHER;
+    }
+    return is_ascii_letter(code) || is_ascii_digit(code) || code == '_' || code == 0x7F ||
+           (code >= 0 && code < ' ' && !is_blank(code));
+}
+
+static bool is_apostrophe(int32_t code)
+{
+    return code == '\'' || code == 0x2019;
+}
+
+/* - and its kin, figure dash to horizontal bar, and the minus sign. */
+static bool is_dash(int32_t code)
+{
+    return code == '-' || (code >= 0x2012 && code <= 0x2015) || code == 0x2212;
+}
+
+static bool is_closing_bracket(int32_t code)
+{
+    return code == ')' || code == ']' || code == '}';
+}
+
+static bool is_opening_bracket(int32_t code)
+{
+    return code == '(' || code == '[' || code == '{';
+}
+
+static bool is_quote(int32_t code)
+{
+    static const int32_t quotes[] = {'"',    '\'',   '`',    0xAB,   0xBB,   0x2018, 0x2019,
+                                     0x201A, 0x201C, 0x201D, 0x201E, 0x2039, 0x203A, 0};
+    return is_one_of(code, quotes);
+}
+
+/* Quotes that may close: not those that open in any country's English. */
+static bool is_closing_quote(int32_t code)
+{
+    static const int32_t quotes[] = {'"', '\'', 0xBB, 0x2019, 0x201D, 0x203A, 0};
+    return is_one_of(code, quotes);
+}
+
+static size_t skip_blanks(trellis_text text, size_t at)
+{
+    size_t next = at;
+    while (at < text.size && is_blank(tr_utf8_next(text, &next))) {
+        at = next;
+    }
+    return at;
+}
+
+/* ---- lists of words ---------------------------------------------------------------------------- */
+
+/* Abbreviations that something always follows. */
+static const char *const never_last[] = {
+    "Adm", "Capt", "Cmdr", "Col",    "Dr",   "Drs", "Fr",  "Ft",   "Gen", "Gov",
+    "Hon", "Lt",   "Maj",  "Messrs", "Mlle", "Mme", "Mr",  "Mrs",  "Ms",  "Msgr",
+    "Mt",  "Pres", "Prof", "Rep",    "Reps", "Rev", "Sen", "Sens", "Sgt", "St",
+    "Ste", "Supt", "ca",   "cf",     "e.g",  "i.e", "v",   "viz",  "vs",  NULL};
+
+/* Abbreviations only in front of a number: "No. 5", but "No. I won't." */
+static const char *const before_numbers[] = {"Ch",  "Fig", "Figs", "No", "Nos", "Sec", "Vol", "ch",
+                                             "fig", "no",  "nos",  "p",  "pp",  "vol", NULL};
+
+/* Abbreviations that may be the last word of a sentence. */
+static const char *const may_be_last[] = {
+    "Apr",  "Ariz", "Assn", "Aug", "Ave",    "Blvd", "Bros", "Calif", "Co",  "Colo", "Conn", "Corp",
+    "Cos",  "Dec",  "Dept", "Esq", "Feb",    "Fla",  "Inc",  "Jan",   "Jr",  "Jul",  "Jun",  "Ltd",
+    "Mar",  "Mich", "Minn", "Nov", "Oct",    "Okla", "Ph.D", "Rd",    "Sep", "Sept", "Sr",   "Tenn",
+    "Univ", "Va",   "Wis",  "al",  "approx", "dept", "est",  "etc",   NULL};
+
+/* Words that begin sentences and, with a capital, seldom stand in names. */
+static const char *const beginners[] = {
+    "A",     "After", "All",     "Although", "An",    "And",  "As",   "At",    "Because",
+    "But",   "By",    "Did",     "Do",       "Even",  "For",  "From", "He",    "Her",
+    "His",   "How",   "However", "I",        "If",    "In",   "Is",   "It",    "Its",
+    "Many",  "Most",  "My",      "No",       "Not",   "Now",  "On",   "One",   "Our",
+    "She",   "Since", "So",      "Some",     "Still", "That", "The",  "Their", "Then",
+    "There", "These", "They",    "This",     "Those", "To",   "Was",  "We",    "What",
+    "When",  "Where", "Who",     "Why",      "With",  "Yet",  "You",  "Your",  NULL};
+
+/* Words that begin with an apostrophe; whatever their case. */
+static const char *const apostrophe_words[] = {"bout", "cause", "em",   "n",     "round",
+                                               "til",  "tis",   "twas", "twere", NULL};
+
+/* Contractions, behind the apostrophe; whatever their case. n't is one more. */
+static const char *const contractions[] = {"s", "m", "d", "ll", "re", "ve", NULL};
+
+static bool is_listed(trellis_text word, const char *const *list)
+{
+    while (*list && !tr_text_is(word, *list)) {
+        list++;
+    }
+    return *list != NULL;
+}
+
+static bool is_listed_in_any_case(trellis_text word, const char *const *list)
+{
+    char lower[8]; // the longest has six letters
+    if (word.size > sizeof lower) {
+        return false;
+    }
+    for (size_t i = 0; i < word.size; i++) {
+        bool capital = word.data[i] >= 'A' && word.data[i] <= 'Z';
+        lower[i] = (char)(capital ? word.data[i] | 0x20 : word.data[i]);
+    }
+    return is_listed((trellis_text){lower, word.size}, list);
+}
+
+static trellis_text slice(trellis_text text, size_t begin, size_t end)
+{
+    return (trellis_text){text.data + begin, end - begin};
+}
+
+/* ---- addresses --------------------------------------------------------------------------------- */
+
+static bool is_mail_name(int32_t code)
+{
+    return is_ascii_letter(code) || is_ascii_digit(code) || code == '.' || code == '_' ||
+           code == '%' || code == '+' || code == '-';
+}
+
+static bool is_host(int32_t code)
+{
+    return is_ascii_letter(code) || is_ascii_digit(code) || code == '.' || code == '-';
+}
+
+/* The end of the e-mail address that begins here, or `begin`. */
+static size_t mail_end(trellis_text text, size_t begin)
+{
+    enum { NAME = 64, HOST = 255 };
+    size_t at = begin;
+    while (at - begin <= NAME && is_mail_name(code_at(text, at))) {
+        at++;
+    }
+    if (code_at(text, at) != '@') {
+        return begin;
+    }
+    size_t host = ++at, end = begin;
+    for (bool dot = false; at - host <= HOST && is_host(code_at(text, at)); at++) {
+        bool letter = text.data[at] != '.' && text.data[at] != '-';
+        dot |= text.data[at] == '.' && at > host;
+        end = dot && letter ? at + 1 : end;
+    }
+    return end;
+}
+
+/* Behind "www." or a scheme and "://", or `begin` where there is neither. */
+static size_t scheme_end(trellis_text text, size_t begin)
+{
+    enum { LONGEST = 16 };
+    static const char *const www[] = {"www.", NULL};
+    if (text.size - begin >= 4 && is_listed_in_any_case(slice(text, begin, begin + 4), www)) {
+        return begin + 4;
+    }
+    size_t at = begin;
+    while (at - begin < LONGEST && is_ascii_letter(code_at(text, at))) {
+        at++;
+    }
+    return at > begin && tr_text_begins(slice(text, at, text.size), "://") ? at + 3 : begin;
+}
+
+/* The end of the URL that begins here, or `begin`. Punctuation at its end is not part of it, but for
+ * a bracket that was opened within. */
+static size_t url_end(trellis_text text, size_t begin)
+{
+    size_t least = scheme_end(text, begin), end = least;
+    if (least == begin) {
+        return begin;
+    }
+    size_t opened = 0, closed = 0;
+    for (size_t next = end; next < text.size; end = next) {
+        int32_t code = tr_utf8_next(text, &next);
+        if (is_blank(code) || code == '<' || code == '>' || (is_quote(code) && code != '\'')) {
+            break;
+        }
+        opened += code == '(';
+        closed += code == ')';
+    }
+    for (; end > least && strchr(".,;:!?')]}", text.data[end - 1]); end--) {
+        if (text.data[end - 1] == ')' && closed-- <= opened) {
+            break;
+        }
+    }
+    return end > least ? end : begin;
+}
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+/* How many bytes of punctuation at `at` join the characters around them to one word, or 0. */
+static size_t joint(trellis_text text, int32_t before, size_t at)
+{
+    static const int32_t joints[] = {'.', '\'', '-', '/', '&', 0x2019, 0x2010, 0x2011, 0xB7, 0};
+    size_t next = at;
+    int32_t code = tr_utf8_next(text, &next), after = code_at(text, next);
+    if (code == '.' && after == '-' && is_word(code_at(text, next + 1))) {
+        return 2; // U.S.-based
+    }
+    bool joins = code == ',' || code == ':' ? is_ascii_digit(before) && is_ascii_digit(after)
+                                            : is_one_of(code, joints) && is_word(after);
+    return joins ? next - at : 0;
+}
+
+/* The end of the word that begins here, contractions included. */
+static size_t word_end(trellis_text text, size_t begin)
+{
+    size_t end = begin;
+    for (int32_t before = 0; end < text.size;) {
+        size_t next = end;
+        int32_t code = tr_utf8_next(text, &next);
+        size_t joined = is_word(code) ? next - end : before ? joint(text, before, end) : 0;
+        if (joined == 0) {
+            break;
+        }
+        before = code;
+        end += joined;
+    }
+    return end;
+}
+
+/* Where the contraction at the end of a word begins, or its end: n't, or what an apostrophe precedes. */
+static size_t contraction(trellis_text text, size_t begin, size_t end)
+{
+    size_t at = end;
+    while (at > begin && end - at < 2 && is_ascii_letter((unsigned char)text.data[at - 1])) {
+        at--;
+    }
+    trellis_text letters = slice(text, at, end), mark;
+    for (; letters.size > 0; letters.data++, letters.size--, at++) {
+        trellis_text before = slice(text, begin, at);
+        if (!tr_utf8_suffix(before, 1, &mark) || !is_apostrophe(code_at(mark, 0))) {
+            continue;
+        }
+        size_t apostrophe = at - mark.size;
+        if (is_listed_in_any_case(letters, contractions)) {
+            return apostrophe;
+        }
+        bool n = apostrophe > begin && (text.data[apostrophe - 1] | 0x20) == 'n';
+        return n && letters.size == 1 && (letters.data[0] | 0x20) == 't' ? apostrophe - 1 : end;
+    }
+    return end;
+}
+
+/* The end of a word's first token: the word without its contractions. */
+static size_t stem_end(trellis_text text, size_t begin, size_t end)
+{
+    static const char *const cannot[] = {"cannot", NULL};
+    for (int i = 0; i < 2; i++) {
+        size_t cut = contraction(text, begin, end);
+        end = cut > begin ? cut : end;
+    }
+    return is_listed_in_any_case(slice(text, begin, end), cannot) ? begin + 3 : end;
+}
+
+/* ---- abbreviations ----------------------------------------------------------------------------- */
+
+/* Whether a word that begins sentences is at `at`, perhaps behind opening quotes and brackets. An
+ * initial is no such word: "A. I. Smith". */
+static bool is_beginner(trellis_text text, size_t at)
+{
+    size_t next = at;
+    while (at < text.size) {
+        int32_t code = tr_utf8_next(text, &next);
+        if (!is_quote(code) && !is_opening_bracket(code)) {
+            break;
+        }
+        at = next;
+    }
+    size_t end = word_end(text, at);
+    return code_at(text, end) != '.' &&
+           is_listed(slice(text, at, stem_end(text, at, end)), beginners);
+}
+
+/* U.S, a.m: letters with periods between them. */
+static bool is_acronym(trellis_text word)
+{
+    size_t letters = 0;
+    for (size_t at = 0; at < word.size; letters++) {
+        if (letters > 0 && word.data[at++] != '.') {
+            return false;
+        }
+        if (at == word.size || !is_letter(tr_utf8_next(word, &at))) {
+            return false;
+        }
+    }
+    return letters > 1;
+}
+
+static bool is_capital(trellis_text word)
+{
+    return tr_utf8_class(code_at(word, 0)) == TR_UPPER && tr_utf8_step(word, 0) == word.size;
+}
+
+/* A capital and a period are an initial unless the sentence ends there: "plan B. The". */
+static bool is_initial(trellis_text text, size_t behind)
+{
+    int32_t code = code_at(text, behind);
+    if (is_closing_quote(code) || is_closing_bracket(code)) {
+        return false;
+    }
+    size_t next = skip_blanks(text, behind);
+    return next < text.size && !(next > behind && is_beginner(text, next));
+}
+
+/* Whether the period at `period`, behind the word from `begin`, belongs to it; and what it ends. */
+static bool is_abbreviation(trellis_text text, size_t begin, size_t period,
+                            enum tr_ending *ret_ending)
+{
+    trellis_text word = slice(text, begin, period);
+    size_t behind = period + 1;
+    *ret_ending = TR_RUNS_ON;
+    if (is_capital(word)) {
+        return is_initial(text, behind);
+    }
+    const char *hyphen = memrchr(word.data, '-', word.size); // non-U.S., mid-Jan.
+    if (hyphen) {
+        word = slice(text, (size_t)(hyphen + 1 - text.data), period);
+    }
+    if (is_listed(word, never_last)) {
+        return true;
+    }
+    if (is_listed(word, before_numbers)) {
+        return is_ascii_digit(code_at(text, skip_blanks(text, behind)));
+    }
+    *ret_ending = TR_MAY_END;
+    return is_listed(word, may_be_last) || is_acronym(word);
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------ */
+
+/* The end of the token that begins with a letter, digit or the like. */
+static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_ending)
+{
+    size_t end = url_end(text, begin);
+    if (end == begin) {
+        end = mail_end(text, begin);
+    }
+    if (end > begin) {
+        return end;
+    }
+    size_t whole = word_end(text, begin);
+    end = stem_end(text, begin, whole);
+    if (end < whole || code_at(text, end) != '.' || code_at(text, end + 1) == '.') {
+        return end;
+    }
+    enum tr_ending ending;
+    if (is_abbreviation(text, begin, end, &ending)) {
+        *ret_ending = ending;
+        end++;
+    }
+    return end;
+}
+
+/* The end of 's, 'em or '90s, or `begin` where the apostrophe is a quote. */
+static size_t apostrophe_token(trellis_text text, size_t begin)
+{
+    size_t word = begin;
+    tr_utf8_next(text, &word);
+    size_t end = stem_end(text, begin, word_end(text, word));
+    if (end == word) {
+        return begin;
+    }
+    trellis_text rest = slice(text, word, end);
+    bool decade = rest.size >= 2 && is_ascii_digit(rest.data[0]) && is_ascii_digit(rest.data[1]) &&
+                  (rest.size == 2 || (rest.size == 3 && rest.data[2] == 's'));
+    bool whole = decade || is_listed_in_any_case(rest, contractions) ||
+                 is_listed_in_any_case(rest, apostrophe_words);
+    return whole ? end : begin;
+}
+
+/* The end of a punctuation mark or symbol with what modifies it: a skin colour, the second half of a
+ * flag. */
+static size_t cluster_end(trellis_text text, size_t begin)
+{
+    size_t end = begin;
+    int32_t code = tr_utf8_next(text, &end);
+    utf8proc_int32_t state = 0;
+    while (end < text.size && (unsigned char)text.data[end] >= 0x80) {
+        size_t next = end;
+        int32_t after = tr_utf8_next(text, &next);
+        if (utf8proc_grapheme_break_stateful(code, after, &state)) {
+            break;
+        }
+        code = after;
+        end = next;
+    }
+    return end;
+}
+
+/* The end of a run of one character. */
+static size_t run_end(trellis_text text, size_t begin)
+{
+    size_t end = begin, next = begin;
+    int32_t code = tr_utf8_next(text, &next);
+    do {
+        end = next;
+    } while (next < text.size && tr_utf8_next(text, &next) == code);
+    return end;
+}
+
+/* The end of the token that begins with a punctuation mark or symbol. */
+static size_t mark_token(trellis_text text, size_t begin, int32_t code, enum tr_ending *ret_ending)
+{
+    size_t end;
+    if (is_apostrophe(code) || code == 0x2018) {
+        end = apostrophe_token(text, begin);
+        if (end > begin) {
+            return end;
+        }
+    }
+    if (code == '.' || is_dash(code)) {
+        end = run_end(text, begin);
+    } else if ((code == '\'' || code == '`') && code_at(text, begin + 1) == code) {
+        end = begin + 2;
+    } else {
+        end = cluster_end(text, begin);
+    }
+    bool ends = code == '.' || code == '!' || code == '?' || code == 0x2026;
+    *ret_ending = ends ? TR_ENDS : TR_RUNS_ON;
+    return end;
+}
+
+static bool next_token(trellis_text text, size_t *at, struct tr_token *token)
+{
+    size_t begin = skip_blanks(text, *at), end;
+    if (begin == text.size) {
+        return false;
+    }
+    *token = (struct tr_token){.spaced = begin > *at || begin == 0};
+    int32_t code = code_at(text, begin);
+    bool sign = token->spaced && (code == '-' || code == '+' || code == '.');
+    if (is_word(code)) {
+        end = word_token(text, begin, &token->ending);
+    } else if (sign && is_ascii_digit(code_at(text, begin + 1))) {
+        end = word_end(text, begin + 1); // -5, .50
+    } else {
+        end = mark_token(text, begin, code, &token->ending);
+    }
+    token->text = slice(text, begin, end);
+    *at = end;
+    return true;
+}
+
+/* ---- sentences --------------------------------------------------------------------------------- */
+
+/* The code point that a token consists of, '' as a curly quote; else 0. */
+static int32_t sole_code(trellis_text text)
+{
+    if (tr_text_is(text, "''")) {
+        return 0x201D;
+    }
+    size_t at = 0;
+    int32_t code = tr_utf8_next(text, &at);
+    return at == text.size ? code : 0;
+}
+
+/* Whether a token behind the end of a sentence still belongs to it: a closing bracket; a quote without
+ * a blank in front; a quote with blanks around that may close, the straight one if it is open. */
+static bool is_closing(const struct tr_prose *prose, const struct tr_token *token, size_t behind)
+{
+    int32_t code = sole_code(token->text), next = code_at(prose->text, behind);
+    if (is_closing_bracket(code)) {
+        return true;
+    }
+    if (!token->spaced) {
+        return is_quote(code);
+    }
+    bool at_end = skip_blanks(prose->text, behind) == prose->text.size;
+    return is_closing_quote(code) && (at_end || (is_blank(next) && (code != '"' || prose->quoted)));
+}
+
+/* Whether a token can begin a sentence behind . ! ? */
+static bool can_begin(const struct tr_token *token)
+{
+    static const int32_t others[] = {'$', 0xA1, 0xA3, 0xA5, 0xBF, 0x20AC, 0};
+    int32_t code = code_at(token->text, 0);
+    enum tr_class class = tr_utf8_class(code);
+    return class == TR_UPPER || class == TR_OTHER_LETTER || class == TR_DIGIT || is_quote(code) ||
+           is_opening_bracket(code) || is_one_of(code, others);
+}
+
+/* Whether the token handed out last, which leaves the sentence at an end, is the last one of it. */
+static bool ends_here(const struct tr_prose *prose)
+{
+    struct tr_token next;
+    size_t behind = prose->at;
+    if (!next_token(prose->text, &behind, &next)) {
+        return true;
+    }
+    if (prose->ending == TR_RUNS_ON || !next.spaced || is_closing(prose, &next, behind)) {
+        return false;
+    }
+    return prose->ending == TR_ENDS ? can_begin(&next)
+                                    : is_beginner(prose->text, behind - next.text.size);
+}
+
+bool tr_prose_next(struct tr_prose *prose, struct tr_token *token)
+{
+    size_t end = prose->at;
+    if (!next_token(prose->text, &end, token)) {
+        return false;
+    }
+    bool closing = prose->ending && is_closing(prose, token, end);
+    prose->ending = token->ending ? token->ending : closing ? prose->ending : TR_RUNS_ON;
+    prose->quoted ^= tr_text_is(token->text, "\"");
+    prose->at = end;
+    token->last = prose->ending ? ends_here(prose)
+                                : skip_blanks(prose->text, end) == prose->text.size;
+    if (token->last) {
+        prose->ending = TR_RUNS_ON;
+        prose->quoted = false;
+    }
+    return true;
+}
+
+bool tr_prose_ends_line(trellis_text line)
+{
+    trellis_text last;
+    int32_t code = END_OF_TEXT;
+    while (tr_utf8_suffix(line, 1, &last)) {
+        code = code_at(last, 0);
+        if (!is_blank(code) && !is_closing_quote(code) && !is_closing_bracket(code)) {
+            break;
+        }
+        line.size -= last.size;
+    }
+    if (line.size == 0 || code != '.') {
+        return line.size > 0 && (code == '!' || code == '?' || code == 0x2026);
+    }
+    enum { LONGEST = 8 }; // of never_last
+    size_t end = line.size - 1, begin = end;
+    while (begin > 0 && end - begin < LONGEST &&
+           (is_ascii_letter((unsigned char)line.data[begin - 1]) || line.data[begin - 1] == '.')) {
+        begin--;
+    }
+    return !is_listed(slice(line, begin, end), never_last);
+}
