@@ -1,0 +1,298 @@
+/* dataset.c - reading a corpus through the templates into numbers. */
+#include "dataset/dataset.h"
+
+#include <math.h>
+
+#include "corpus/corpus.h"
+
+struct reading {
+    struct tr_dataset *dataset;
+    struct tr_vocabulary *vocabulary;
+    const struct tr_dataset *training;
+    const struct tr_dataset_source *source;
+    const char *path;
+    struct tr_extractor *extractor;
+    trellis_scheme_storage *storage;
+    struct tr_buffer text;
+};
+
+static struct tr_place place_of(const struct reading *reading, const trellis_sequence *sequence)
+{
+    return (struct tr_place){.file = reading->path, .line = sequence->line};
+}
+
+/* Records one occurrence; the value array appears with the first value other than 1. */
+static bool add_occurrence(struct tr_occurrences *occurrences, uint32_t attribute, float value)
+{
+    if (value != 1.0f && occurrences->value.size == 0) {
+        for (size_t i = 0; i < occurrences->attribute.size; i++) {
+            if (!tr_push(&occurrences->value, 1.0f)) {
+                return false;
+            }
+        }
+        if (!tr_reserve(&occurrences->value, 1)) {
+            return false;
+        }
+    }
+    if (occurrences->value.capacity && !tr_push(&occurrences->value, value)) {
+        return false;
+    }
+    return tr_push(&occurrences->attribute, attribute);
+}
+
+/* Adds what was seen at one token, numbering new attributes. */
+static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence, bool edge,
+                               const struct tr_seen *seen, size_t token, trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
+    struct tr_dictionary *dictionary =
+        edge ? &reading->vocabulary->edge.dictionary : &reading->vocabulary->node.dictionary;
+    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
+        float value = seen->value ? seen->value[k] : 1.0f;
+        struct tr_key key = {seen->low[k], seen->high[k]};
+        uint32_t number;
+        if (reading->training) {
+            number = tr_dictionary_find(dictionary, key.low);
+            if (number == TR_NONE) {
+                continue;
+            }
+        } else {
+            bool is_new, clash = false;
+            number = tr_dictionary_add(dictionary, key, &is_new, &clash);
+            if (number == TR_NONE) {
+                return tr_fail_memory(error);
+            }
+            if (is_new || clash) {
+                reading->text.size = 0;
+                tr_extractor_text(reading->extractor, sequence, edge, token, k, &reading->text);
+                trellis_text text = {reading->text.data, reading->text.size};
+                if (clash) {
+                    return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
+                                      "the attributes '%.*s' and '%.*s' have the same 64-bit key",
+                                      TR_SHOW(text),
+                                      TR_SHOW(tr_dictionary_text(dictionary, number)));
+                }
+                if (reading->text.failed || !tr_dictionary_name(dictionary, number, text)) {
+                    return tr_fail_memory(error);
+                }
+            }
+        }
+        dataset->fingerprint = tr_fold(dataset->fingerprint ^ key.low, 0x9E3779B97F4A7C15u) + key.high;
+        if (!add_occurrence(occurrences, number, value)) {
+            return tr_fail_memory(error);
+        }
+    }
+    if (occurrences->attribute.size >= UINT32_MAX) {
+        return tr_fail(error, TRELLIS_LIMIT, "more than 4 billion attributes on the tokens");
+    }
+    return tr_push(&occurrences->begin, (uint32_t)occurrences->attribute.size)
+               ? TRELLIS_OK
+               : tr_fail_memory(error);
+}
+
+static trellis_status add_labels(struct reading *reading, const trellis_sequence *sequence,
+                                 trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    const struct tr_dataset_source *source = reading->source;
+    const trellis_text *labels = sequence->labels;
+    if (!labels) {
+        return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
+                          "there is no label column to learn from");
+    }
+    if (source->from != TRELLIS_NO_SCHEME && source->to != source->from) {
+        trellis_status status = trellis_scheme_convert(source->from, source->to, labels,
+                                                       sequence->length, &reading->storage,
+                                                       &labels, error);
+        if (status) {
+            return status;
+        }
+    }
+    for (size_t i = 0; i < sequence->length; i++) {
+        uint32_t number = tr_intern_add(&dataset->labels, labels[i]);
+        if (number == TR_NONE) {
+            return tr_fail_memory(error);
+        }
+        if (number >= TR_MOST_LABELS) {
+            return tr_fail_at(error, TRELLIS_LIMIT, place_of(reading, sequence),
+                              "more than %d different labels: is this the label column?",
+                              TR_MOST_LABELS);
+        }
+        uint64_t h = tr_hash64(labels[i].data, labels[i].size);
+        dataset->fingerprint = tr_fold(dataset->fingerprint ^ h, 0xD6E8FEB86659FD93u) + i;
+        if (!tr_push(&dataset->gold, (uint16_t)number)) {
+            return tr_fail_memory(error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+static bool add_weight(struct tr_dataset *dataset, double weight)
+{
+    if (weight == 1 && dataset->weight.size == 0) {
+        return true;
+    }
+    while (dataset->weight.size < dataset->sequences) {
+        if (!tr_push(&dataset->weight, 1.0f)) {
+            return false;
+        }
+    }
+    return tr_push(&dataset->weight, (float)weight);
+}
+
+static trellis_status add_sequence(struct reading *reading, const trellis_sequence *sequence,
+                                   trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    if (!isfinite((float)sequence->weight) || sequence->weight < 0) {
+        return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
+                          "the weight of a sequence must be a number from 0 up");
+    }
+    trellis_status status = add_labels(reading, sequence, error);
+    if (status) {
+        return status;
+    }
+    const struct tr_observation *observation;
+    status = tr_extractor_run(reading->extractor, sequence, &observation, error);
+    for (size_t i = 0; !status && i < sequence->length; i++) {
+        status = add_seen(reading, sequence, false, &observation->node, i, error);
+        if (!status) {
+            status = add_seen(reading, sequence, true, &observation->edge, i, error);
+        }
+    }
+    if (status) {
+        return status;
+    }
+    dataset->tokens += sequence->length;
+    if (dataset->tokens >= UINT32_MAX) {
+        return tr_fail(error, TRELLIS_LIMIT, "more than 4 billion tokens");
+    }
+    if (!add_weight(dataset, sequence->weight) ||
+        !tr_push(&dataset->sequence, (uint32_t)dataset->tokens)) {
+        return tr_fail_memory(error);
+    }
+    dataset->sequences++;
+    return TRELLIS_OK;
+}
+
+/* Sets up the arrays that begin with a 0, and the labels of a dev corpus. */
+static trellis_status begin(struct tr_dataset *dataset, const struct tr_dataset *training,
+                            trellis_error *error)
+{
+    if (dataset->sequence.size) {
+        return TRELLIS_OK;
+    }
+    if (!tr_push(&dataset->sequence, 0) || !tr_push(&dataset->node.begin, 0) ||
+        !tr_push(&dataset->edge.begin, 0)) {
+        return tr_fail_memory(error);
+    }
+    for (uint32_t i = 0; training && i < training->label_count; i++) {
+        if (tr_intern_add(&dataset->labels, tr_intern_text(&training->labels, i)) == TR_NONE) {
+            return tr_fail_memory(error);
+        }
+    }
+    dataset->label_count = training ? training->label_count : 0;
+    return TRELLIS_OK;
+}
+
+trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
+                               const struct tr_dataset *training,
+                               const struct tr_dataset_source *source, const char *path,
+                               trellis_error *error)
+{
+    struct reading reading = {dataset, vocabulary, training, source, path, NULL, NULL, {0}};
+    trellis_reader *reader = NULL;
+    trellis_status status = begin(dataset, training, error);
+    if (!status) {
+        status = trellis_reader_open(path, source->options, &reader, error);
+    }
+    if (!status) {
+        status = tr_extractor_create(source->features, true, &reading.extractor, error);
+    }
+    const trellis_sequence *sequence;
+    bool bound = false;
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        if (!bound) {
+            status = tr_extractor_bind(reading.extractor, reader, tr_reader_label_column(reader),
+                                       error);
+            bound = true;
+        }
+        if (!status) {
+            status = add_sequence(&reading, sequence, error);
+        }
+        if (!status && source->progress && dataset->sequences % 256 == 0 &&
+            !source->progress(source->user, dataset->tokens)) {
+            status = tr_fail(error, TRELLIS_STOPPED, "stopped while reading %s", path);
+        }
+    }
+    if (status == TRELLIS_END) {
+        status = TRELLIS_OK;
+    }
+    if (!training) {
+        dataset->label_count = (uint32_t)tr_intern_count(&dataset->labels);
+    }
+    tr_buffer_free(&reading.text);
+    trellis_scheme_storage_destroy(reading.storage);
+    tr_extractor_destroy(reading.extractor);
+    trellis_reader_close(reader);
+    return status;
+}
+
+static void occurrences_free(struct tr_occurrences *occurrences)
+{
+    free(occurrences->begin.at);
+    free(occurrences->attribute.at);
+    free(occurrences->value.at);
+}
+
+void tr_dataset_free(struct tr_dataset *dataset)
+{
+    tr_intern_free(&dataset->labels);
+    free(dataset->sequence.at);
+    free(dataset->gold.at);
+    free(dataset->weight.at);
+    occurrences_free(&dataset->node);
+    occurrences_free(&dataset->edge);
+    *dataset = (struct tr_dataset){0};
+}
+
+void tr_vocabulary_free(struct tr_vocabulary *vocabulary)
+{
+    tr_dictionary_free(&vocabulary->node.dictionary);
+    tr_dictionary_free(&vocabulary->edge.dictionary);
+    tr_rows_destroy(vocabulary->node.rows);
+    tr_rows_destroy(vocabulary->edge.rows);
+    *vocabulary = (struct tr_vocabulary){0};
+}
+
+static size_t occurrences_bytes(const struct tr_occurrences *occurrences)
+{
+    return 4 * (occurrences->begin.capacity + occurrences->attribute.capacity +
+                occurrences->value.capacity);
+}
+
+size_t tr_dataset_bytes(const struct tr_dataset *dataset)
+{
+    return occurrences_bytes(&dataset->node) + occurrences_bytes(&dataset->edge) +
+           4 * dataset->sequence.capacity + 2 * dataset->gold.capacity +
+           4 * dataset->weight.capacity;
+}
+
+static size_t attributes_bytes(const struct tr_attributes *attributes)
+{
+    const struct tr_dictionary *d = &attributes->dictionary;
+    size_t bytes = d->entries.capacity * sizeof *d->entries.at + d->bytes.capacity +
+                   4 * d->slot_count;
+    if (attributes->rows) {
+        bytes += 8 * ((size_t)attributes->rows->attributes + 1) +
+                 4 * tr_rows_pairs(attributes->rows) +
+                 8 * attributes->rows->dense * attributes->rows->mask_words;
+    }
+    return bytes;
+}
+
+size_t tr_vocabulary_bytes(const struct tr_vocabulary *vocabulary)
+{
+    return attributes_bytes(&vocabulary->node) + attributes_bytes(&vocabulary->edge);
+}

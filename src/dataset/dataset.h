@@ -1,0 +1,92 @@
+/* dataset.h - a corpus seen through the templates: nothing but numbers.
+ *
+ *     sequences -> tokens -> (gold label, occurrences of attributes)
+ *
+ * Reading turns labels and attributes into numbers; arranging decides which (attribute, outcome) pairs
+ * become features, renumbers the attributes for the layout of rows.h, and rewrites the occurrences.
+ * A second corpus (--dev) is read through the dictionaries of the first; what it has never seen is left
+ * out, as it would be when tagging.
+ */
+#ifndef TRELLIS_DATASET_DATASET_H
+#define TRELLIS_DATASET_DATASET_H
+
+#include "base/intern.h"
+#include "dataset/dictionary.h"
+#include "dataset/rows.h"
+#include "features/features.h"
+#include "graph/graph.h"
+
+/* The attributes of all tokens: those of token t are attribute[begin[t]] .. attribute[begin[t+1]-1]. */
+struct tr_occurrences {
+    TR_ARRAY(uint32_t) begin; // [tokens + 1]
+    TR_ARRAY(uint32_t) attribute;
+    TR_ARRAY(float) value; // empty where all values are 1
+};
+
+struct tr_dataset {
+    struct tr_intern labels;     // of a dev corpus: those of the training first, then its own
+    uint32_t label_count;        // of the training: labels beyond are never predicted
+    size_t sequences, tokens;
+    TR_ARRAY(uint32_t) sequence; // [sequences + 1] the first token of each
+    TR_ARRAY(uint16_t) gold;     // [tokens]
+    TR_ARRAY(float) weight;      // [sequences], empty where all are 1
+    struct tr_occurrences node, edge;
+    uint64_t fingerprint; // of labels and attributes as read
+};
+
+struct tr_attributes {
+    struct tr_dictionary dictionary;
+    struct tr_rows *rows; // after arranging
+};
+
+/* What the two halves of a feature set have learned. */
+struct tr_vocabulary {
+    struct tr_attributes node, edge;
+};
+
+/* How a corpus is read. */
+struct tr_dataset_source {
+    const trellis_options *options;
+    trellis_features *features;
+    trellis_scheme from, to; // label conversion, TRELLIS_NO_SCHEME for none
+    /* Called now and then with the number of tokens so far; false stops. May be NULL. */
+    bool (*progress)(void *user, uint64_t tokens);
+    void *user;
+};
+
+/* Adds the sequences of a file. With `training` NULL the vocabulary grows; else it is looked up only,
+ * and `training` gives the label numbers. */
+trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
+                               const struct tr_dataset *training,
+                               const struct tr_dataset_source *source, const char *path,
+                               trellis_error *error);
+
+/* Ends the reading and lays out the features; for the training corpus, before others are read. */
+struct tr_arrangement {
+    uint32_t min_count;
+    bool all_features;
+};
+trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
+                                  const struct tr_arrangement *arrangement, trellis_error *error);
+
+/* Drops the features whose weight is 0 and the attributes that have none left, and lays the rest out
+ * anew. `dev` may be NULL. Weights in the old layout mean nothing afterwards. */
+trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
+                                struct tr_attributes *attributes, const float *weights,
+                                trellis_error *error);
+
+/* The label grams that occur, as long as the plan's order or cap allows, with those at the start and
+ * the end where chosen; and all steps between labels where asked for. In a fixed order. */
+trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
+                                struct tr_step_choice choice, bool all_steps,
+                                struct tr_gram **ret_grams, size_t *ret_count,
+                                trellis_error *error);
+
+void tr_dataset_free(struct tr_dataset *dataset);
+void tr_vocabulary_free(struct tr_vocabulary *vocabulary);
+
+/* Bytes held at present. */
+size_t tr_dataset_bytes(const struct tr_dataset *dataset);
+size_t tr_vocabulary_bytes(const struct tr_vocabulary *vocabulary);
+
+#endif

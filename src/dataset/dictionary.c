@@ -1,0 +1,120 @@
+/* dictionary.c - attributes numbered, with their texts kept for people. */
+#include "dataset/dictionary.h"
+
+static size_t home(uint64_t low, size_t slot_count)
+{
+    return (low ^ (low >> 32)) & (slot_count - 1);
+}
+
+/* Fills a table of this many slots from the entries. */
+static bool rebuild(struct tr_dictionary *dictionary, size_t slot_count)
+{
+    uint32_t *slots = tr_alloc(slot_count, sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    for (size_t i = 0; i < dictionary->entries.size; i++) {
+        size_t slot = home(dictionary->entries.at[i].key.low, slot_count);
+        while (slots[slot]) {
+            slot = (slot + 1) & (slot_count - 1);
+        }
+        slots[slot] = (uint32_t)i + 1;
+    }
+    free(dictionary->slots);
+    dictionary->slots = slots;
+    dictionary->slot_count = slot_count;
+    return true;
+}
+
+/* The slot of the key, or the empty one where it would go. */
+static size_t find_slot(const struct tr_dictionary *dictionary, uint64_t low)
+{
+    size_t slot = home(low, dictionary->slot_count);
+    while (dictionary->slots[slot] &&
+           dictionary->entries.at[dictionary->slots[slot] - 1].key.low != low) {
+        slot = (slot + 1) & (dictionary->slot_count - 1);
+    }
+    return slot;
+}
+
+uint32_t tr_dictionary_find(const struct tr_dictionary *dictionary, uint64_t low)
+{
+    if (dictionary->slot_count == 0) {
+        return TR_NONE;
+    }
+    uint32_t found = dictionary->slots[find_slot(dictionary, low)];
+    return found ? found - 1 : TR_NONE;
+}
+
+uint32_t tr_dictionary_add(struct tr_dictionary *dictionary, struct tr_key key, bool *ret_new,
+                           bool *ret_clash)
+{
+    size_t count = dictionary->entries.size;
+    *ret_new = false;
+    if (count * 2 >= dictionary->slot_count &&
+        !rebuild(dictionary, dictionary->slot_count ? dictionary->slot_count * 2 : 1024)) {
+        return TR_NONE;
+    }
+    size_t slot = find_slot(dictionary, key.low);
+    if (dictionary->slots[slot]) {
+        uint32_t number = dictionary->slots[slot] - 1;
+        struct tr_entry *entry = &dictionary->entries.at[number];
+        *ret_clash = *ret_clash || entry->key.high != key.high;
+        entry->count += entry->count < UINT32_MAX;
+        return number;
+    }
+    if (count >= TR_NONE - 1 ||
+        !tr_push(&dictionary->entries, (struct tr_entry){.key = key, .count = 1})) {
+        return TR_NONE;
+    }
+    dictionary->slots[slot] = (uint32_t)count + 1;
+    *ret_new = true;
+    return (uint32_t)count;
+}
+
+bool tr_dictionary_name(struct tr_dictionary *dictionary, uint32_t number, trellis_text text)
+{
+    struct tr_entry *entry = &dictionary->entries.at[number];
+    if (text.size > UINT32_MAX ||
+        !tr_reserve(&dictionary->bytes, dictionary->bytes.size + text.size)) {
+        return false;
+    }
+    entry->text = dictionary->bytes.size;
+    entry->text_size = (uint32_t)text.size;
+    if (text.size) {
+        memcpy(dictionary->bytes.at + dictionary->bytes.size, text.data, text.size);
+    }
+    dictionary->bytes.size += text.size;
+    return true;
+}
+
+trellis_text tr_dictionary_text(const struct tr_dictionary *dictionary, uint32_t number)
+{
+    const struct tr_entry *entry = &dictionary->entries.at[number];
+    return (trellis_text){dictionary->bytes.at + entry->text, entry->text_size};
+}
+
+bool tr_dictionary_renumber(struct tr_dictionary *dictionary, const uint32_t *to, uint32_t count)
+{
+    struct tr_entry *entries = tr_alloc(count, sizeof *entries);
+    if (!entries) {
+        return false;
+    }
+    for (size_t i = 0; i < dictionary->entries.size; i++) {
+        if (to[i] != TR_NONE) {
+            entries[to[i]] = dictionary->entries.at[i];
+        }
+    }
+    free(dictionary->entries.at);
+    dictionary->entries.at = entries;
+    dictionary->entries.size = dictionary->entries.capacity = count;
+    return rebuild(dictionary, dictionary->slot_count ? dictionary->slot_count : 1024);
+}
+
+void tr_dictionary_free(struct tr_dictionary *dictionary)
+{
+    free(dictionary->entries.at);
+    free(dictionary->bytes.at);
+    free(dictionary->slots);
+    *dictionary = (struct tr_dictionary){0};
+}

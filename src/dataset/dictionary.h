@@ -1,0 +1,42 @@
+/* dictionary.h - attributes numbered, with their texts kept for people.
+ *
+ * An attribute is known by the low half of its key; the high half tells two attributes apart that
+ * share the low one, which then is an error (it takes billions of attributes to see one).
+ */
+#ifndef TRELLIS_DATASET_DICTIONARY_H
+#define TRELLIS_DATASET_DICTIONARY_H
+
+#include "base/hash.h"
+#include "base/intern.h"
+
+struct tr_entry {
+    struct tr_key key;
+    uint64_t text;       // where its text begins in `bytes`
+    uint32_t text_size;
+    uint32_t count;      // how often it was seen; stays at the highest number there is
+};
+
+struct tr_dictionary {
+    TR_ARRAY(struct tr_entry) entries;
+    TR_ARRAY(char) bytes;
+    uint32_t *slots; // [slot_count] number + 1, or 0
+    size_t slot_count;
+};
+
+/* The number of a key, TR_NONE where it is not there. */
+uint32_t tr_dictionary_find(const struct tr_dictionary *dictionary, uint64_t low);
+
+/* Adds an attribute; its text is set afterwards by tr_dictionary_name(), as it is built only for new
+ * ones: *ret_new says so. TR_NONE where memory or numbers are out. A collision of keys sets
+ * *ret_clash. */
+uint32_t tr_dictionary_add(struct tr_dictionary *dictionary, struct tr_key key, bool *ret_new,
+                           bool *ret_clash);
+bool tr_dictionary_name(struct tr_dictionary *dictionary, uint32_t number, trellis_text text);
+trellis_text tr_dictionary_text(const struct tr_dictionary *dictionary, uint32_t number);
+
+/* Puts the entries into a new order and drops those with to[i] == TR_NONE: entry i becomes to[i]. */
+bool tr_dictionary_renumber(struct tr_dictionary *dictionary, const uint32_t *to, uint32_t count);
+
+void tr_dictionary_free(struct tr_dictionary *dictionary);
+
+#endif

@@ -1,0 +1,150 @@
+/* grams.c - the label grams of a corpus: its step features.
+ *
+ * A gram is coded as one number, label by label with a base of labels + 2, so that collecting the
+ * distinct ones is filling a set of numbers, and sorting them gives the fixed order that model files
+ * and weights rely on: short before long, then by label.
+ */
+#include "dataset/dataset.h"
+
+#include <math.h>
+
+struct gram_set {
+    uint32_t labels;
+    uint32_t longest; // labels of the longest gram
+    bool counted;     // grams are runs of one label and what follows: c .. c d
+    size_t threshold; // when to make the codes distinct again
+    TR_ARRAY(__uint128_t) codes;
+};
+
+static __uint128_t code_of(const struct gram_set *set, const struct tr_gram *gram)
+{
+    __uint128_t code = gram->length;
+    for (uint32_t i = 0; i < set->longest; i++) {
+        code = code * (set->labels + 2) + (i < gram->length ? gram->label[i] : 0);
+    }
+    return code;
+}
+
+static struct tr_gram gram_of(const struct gram_set *set, __uint128_t code)
+{
+    struct tr_gram gram = {0};
+    for (uint32_t i = set->longest; i-- > 0;) {
+        gram.label[i] = (uint16_t)(code % (set->labels + 2));
+        code /= set->labels + 2;
+    }
+    gram.length = (uint8_t)code;
+    return gram;
+}
+
+static int by_code(const void *a, const void *b)
+{
+    __uint128_t x = *(const __uint128_t *)a, y = *(const __uint128_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_distinct(struct gram_set *set)
+{
+    if (set->codes.size) {
+        qsort(set->codes.at, set->codes.size, sizeof *set->codes.at, by_code);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < set->codes.size; i++) {
+        if (kept == 0 || set->codes.at[i] != set->codes.at[kept - 1]) {
+            set->codes.at[kept++] = set->codes.at[i];
+        }
+    }
+    set->codes.size = kept;
+}
+
+/* Adds a code; what was gathered is made distinct whenever it has doubled. */
+static bool add(struct gram_set *set, const struct tr_gram *gram)
+{
+    if (set->codes.size >= set->threshold) {
+        sort_distinct(set);
+        set->threshold = set->codes.size * 2 + 65536;
+    }
+    return tr_push(&set->codes, code_of(set, gram));
+}
+
+/* The grams that end at position i of a sequence, i = n being its end. */
+static bool add_grams_at(struct gram_set *set, const uint16_t *gold, size_t n, size_t i,
+                         struct tr_step_choice choice)
+{
+    const uint32_t labels = set->labels;
+    for (uint32_t back = 1; back < set->longest; back++) {
+        bool from_start = back == i + 1;
+        if (back > i + 1 || (from_start && !choice.start) || (i == n && !choice.end) ||
+            (set->counted && back > 1 && (from_start || gold[i - back] != gold[i - 1]))) {
+            break;
+        }
+        if (!from_start && i < n && !choice.between) {
+            continue;
+        }
+        struct tr_gram gram = {.length = (uint8_t)(back + 1)};
+        for (uint32_t k = 0; k <= back; k++) {
+            ptrdiff_t position = (ptrdiff_t)(i + k) - (ptrdiff_t)back;
+            gram.label[k] = (uint16_t)(position < 0             ? labels
+                                       : (size_t)position >= n ? labels + 1
+                                                               : gold[position]);
+        }
+        if (!add(set, &gram)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_all_steps(struct gram_set *set, struct tr_step_choice choice)
+{
+    const uint32_t labels = set->labels;
+    for (uint32_t from = 0; from <= labels; from++) {
+        for (uint32_t to = 0; to <= labels + 1; to++) {
+            bool wanted = from == labels      ? choice.start && to < labels
+                          : to == labels + 1 ? choice.end
+                                             : choice.between && to < labels;
+            struct tr_gram gram = {2, {(uint16_t)from, (uint16_t)to}};
+            if (wanted && !add(set, &gram)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
+                                struct tr_step_choice choice, bool all_steps,
+                                struct tr_gram **ret_grams, size_t *ret_count,
+                                trellis_error *error)
+{
+    struct gram_set set = {.labels = dataset->label_count,
+                           .longest = tr_graph_longest(plan),
+                           .counted = plan->count_cap > 1,
+                           .threshold = 65536};
+    *ret_grams = NULL;
+    *ret_count = 0;
+    if (log2(set.labels + 2.0) * set.longest > 120) {
+        return tr_fail(error, TRELLIS_LIMIT, "order %u is too high for %u labels", plan->order,
+                       set.labels);
+    }
+    bool fine = !all_steps || set.longest == 1 || add_all_steps(&set, choice);
+    for (size_t s = 0; fine && s < dataset->sequences; s++) {
+        const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
+        size_t n = dataset->sequence.at[s + 1] - dataset->sequence.at[s];
+        for (size_t i = 0; fine && n > 0 && i <= n; i++) {
+            fine = add_grams_at(&set, gold, n, i, choice);
+        }
+    }
+    sort_distinct(&set);
+    struct tr_gram *grams = fine ? tr_alloc(set.codes.size, sizeof *grams) : NULL;
+    if (!grams) {
+        free(set.codes.at);
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < set.codes.size; i++) {
+        grams[i] = gram_of(&set, set.codes.at[i]);
+    }
+    *ret_grams = grams;
+    *ret_count = set.codes.size;
+    free(set.codes.at);
+    return TRELLIS_OK;
+}

@@ -1,0 +1,37 @@
+/* row_kernels.h - adding up rows of weights, and adding to them: where training spends its time.
+ *
+ * Written once, in row_kernels_body.h, and compiled for the same instruction sets as base/kernels.h.
+ */
+#ifndef TRELLIS_DATASET_ROW_KERNELS_H
+#define TRELLIS_DATASET_ROW_KERNELS_H
+
+#include "dataset/rows.h"
+
+/* The attributes of n tokens: those of token i are attribute[begin[i]] .. attribute[begin[i+1]-1], the
+ * dense ones first. */
+struct tr_tokens {
+    const uint32_t *begin; // [n + 1]
+    const uint32_t *attribute;
+    const float *value; // beside attribute, or NULL where all are 1
+    size_t n;
+};
+
+struct tr_row_kernels {
+    /* scores[i * stride + outcome] += the weights of token i's attributes, times their values. */
+    void (*score)(const struct tr_rows *rows, const float *weights, const struct tr_tokens *tokens,
+                  float *scores, size_t stride);
+    /* The weights of token i's attributes += amounts[i * stride + outcome], times their values. */
+    void (*collect)(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
+                    const float *amounts, size_t stride);
+};
+
+extern const struct tr_row_kernels tr_row_kernels_baseline;
+#if defined(__x86_64__)
+extern const struct tr_row_kernels tr_row_kernels_avx2;
+extern const struct tr_row_kernels tr_row_kernels_avx512;
+#endif
+
+/* Those that go with the kernels of this processor. */
+const struct tr_row_kernels *tr_row_kernels(void);
+
+#endif

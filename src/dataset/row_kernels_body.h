@@ -1,0 +1,144 @@
+/* row_kernels_body.h - the row kernels, once for every instruction set.
+ *
+ * A file that includes this defines ROW_KERNELS. A narrow dense row is held in vectors of 8 floats, so
+ * that the scores of a token stay in registers while its rows are added. What the next tokens need is
+ * fetched ahead: where the pairs of an attribute are is looked up two tokens early, the pairs one.
+ */
+#include "dataset/row_kernels.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vector __attribute__((vector_size(32), aligned(32)));
+
+enum { LANES = 8, MOST_VECTORS = 8 };
+
+INLINE void fetch_token(const struct tr_rows *rows, const float *weights,
+                        const struct tr_tokens *tokens, size_t i)
+{
+    if (i + 2 < tokens->n) {
+        for (uint32_t k = tokens->begin[i + 2]; k < tokens->begin[i + 3]; k++) {
+            __builtin_prefetch(&rows->begin[tokens->attribute[k]]);
+        }
+    }
+    if (i + 1 < tokens->n) {
+        for (uint32_t k = tokens->begin[i + 1]; k < tokens->begin[i + 2]; k++) {
+            uint32_t a = tokens->attribute[k];
+            const float *at = weights + tr_rows_at(rows, a);
+            __builtin_prefetch(at);
+            if (a < rows->dense) {
+                __builtin_prefetch(at + 16);
+            } else {
+                __builtin_prefetch(&rows->outcome[rows->begin[a]]);
+            }
+        }
+    }
+}
+
+/* Dense rows of a constant number of vectors; returns the first attribute that is not dense. */
+INLINE uint32_t score_dense(const struct tr_rows *rows, const float *weights,
+                            const struct tr_tokens *tokens, uint32_t k, uint32_t end, float *scores,
+                            size_t vectors)
+{
+    vector sum[MOST_VECTORS];
+    for (size_t v = 0; v < vectors; v++) {
+        sum[v] = *(const vector *)(scores + v * LANES);
+    }
+    for (; k < end && tokens->attribute[k] < rows->dense; k++) {
+        const vector *row = (const vector *)(weights + tokens->attribute[k] * vectors * LANES);
+        for (size_t v = 0; v < vectors; v++) {
+            sum[v] += tokens->value ? row[v] * tokens->value[k] : row[v];
+        }
+    }
+    for (size_t v = 0; v < vectors; v++) {
+        *(vector *)(scores + v * LANES) = sum[v];
+    }
+    return k;
+}
+
+/* The same for any width, through memory. */
+INLINE uint32_t score_wide(const struct tr_rows *rows, const float *weights,
+                           const struct tr_tokens *tokens, uint32_t k, uint32_t end, float *scores)
+{
+    size_t width = rows->width;
+    for (; k < end && tokens->attribute[k] < rows->dense; k++) {
+        const float *row = weights + tokens->attribute[k] * width;
+        float value = tokens->value ? tokens->value[k] : 1.0f;
+        for (size_t j = 0; j < width; j += LANES) {
+            *(vector *)(scores + j) += *(const vector *)(row + j) * value;
+        }
+    }
+    return k;
+}
+
+INLINE uint32_t score_rows(const struct tr_rows *rows, const float *weights,
+                           const struct tr_tokens *tokens, uint32_t k, uint32_t end, float *scores)
+{
+    switch (rows->width / LANES) {
+    case 1:
+        return score_dense(rows, weights, tokens, k, end, scores, 1);
+    case 2:
+        return score_dense(rows, weights, tokens, k, end, scores, 2);
+    case 3:
+        return score_dense(rows, weights, tokens, k, end, scores, 3);
+    case 4:
+        return score_dense(rows, weights, tokens, k, end, scores, 4);
+    case 6:
+        return score_dense(rows, weights, tokens, k, end, scores, 6);
+    default:
+        return score_wide(rows, weights, tokens, k, end, scores);
+    }
+}
+
+static void score(const struct tr_rows *rows, const float *weights, const struct tr_tokens *tokens,
+                  float *scores, size_t stride)
+{
+    for (size_t i = 0; i < tokens->n; i++, scores += stride) {
+        uint32_t k = tokens->begin[i], end = tokens->begin[i + 1];
+        fetch_token(rows, weights, tokens, i);
+        k = score_rows(rows, weights, tokens, k, end, scores);
+        for (; k < end; k++) {
+            uint32_t a = tokens->attribute[k];
+            const float *pair = weights + tr_rows_at(rows, a);
+            const uint32_t *outcome = rows->outcome + rows->begin[a];
+            size_t pairs = rows->begin[a + 1] - rows->begin[a];
+            float value = tokens->value ? tokens->value[k] : 1.0f;
+            for (size_t j = 0; j < pairs; j++) {
+                scores[outcome[j]] += value * pair[j];
+            }
+        }
+    }
+}
+
+static void collect(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
+                    const float *amounts, size_t stride)
+{
+    size_t width = rows->width;
+    for (size_t i = 0; i < tokens->n; i++, amounts += stride) {
+        uint32_t k = tokens->begin[i], end = tokens->begin[i + 1];
+        fetch_token(rows, weights, tokens, i);
+        for (; k < end && tokens->attribute[k] < rows->dense; k++) {
+            float *row = weights + tokens->attribute[k] * width;
+            if (tokens->value) {
+                for (size_t j = 0; j < width; j += LANES) {
+                    *(vector *)(row + j) += *(const vector *)(amounts + j) * tokens->value[k];
+                }
+            } else {
+                for (size_t j = 0; j < width; j += LANES) {
+                    *(vector *)(row + j) += *(const vector *)(amounts + j);
+                }
+            }
+        }
+        for (; k < end; k++) {
+            uint32_t a = tokens->attribute[k];
+            float *pair = weights + tr_rows_at(rows, a);
+            const uint32_t *outcome = rows->outcome + rows->begin[a];
+            size_t pairs = rows->begin[a + 1] - rows->begin[a];
+            float value = tokens->value ? tokens->value[k] : 1.0f;
+            for (size_t j = 0; j < pairs; j++) {
+                pair[j] += value * amounts[outcome[j]];
+            }
+        }
+    }
+}
+
+const struct tr_row_kernels ROW_KERNELS = {score, collect};

@@ -1,0 +1,124 @@
+/* rows.c - where the weights of an attribute live. */
+#include "dataset/rows.h"
+
+#include "base/memory.h"
+
+bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs)
+{
+    size_t vectors = outcomes / 8 + 1;
+    return pairs >= (vectors > 4 ? vectors : 4);
+}
+
+trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
+                              uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
+                              trellis_error *error)
+{
+    struct tr_rows *rows = tr_alloc(1, sizeof *rows);
+    *ret_rows = rows;
+    if (!rows) {
+        free(begin);
+        free(outcome);
+        return tr_fail_memory(error);
+    }
+    rows->outcomes = outcomes;
+    rows->width = tr_row_width(outcomes);
+    rows->attributes = attributes;
+    rows->dense = dense;
+    rows->begin = begin;
+    rows->outcome = outcome;
+    rows->mask_words = ((size_t)outcomes + 63) / 64;
+    rows->mask = tr_alloc((size_t)dense * rows->mask_words, sizeof *rows->mask);
+    if (!rows->mask) {
+        tr_rows_destroy(rows);
+        *ret_rows = NULL;
+        return tr_fail_memory(error);
+    }
+    for (uint32_t a = 0; a < dense; a++) {
+        uint64_t *mask = rows->mask + a * rows->mask_words;
+        for (uint64_t i = begin[a]; i < begin[a + 1]; i++) {
+            mask[outcome[i] / 64] |= (uint64_t)1 << (outcome[i] % 64);
+        }
+    }
+    rows->size = (size_t)dense * rows->width + (size_t)(begin[attributes] - begin[dense]);
+    return TRELLIS_OK;
+}
+
+void tr_rows_destroy(struct tr_rows *rows)
+{
+    if (rows) {
+        free(rows->begin);
+        free(rows->outcome);
+        free(rows->mask);
+        free(rows);
+    }
+}
+
+size_t tr_rows_pairs(const struct tr_rows *rows)
+{
+    return rows->begin[rows->attributes];
+}
+
+size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome)
+{
+    if (outcome >= rows->outcomes) {
+        return SIZE_MAX;
+    }
+    if (attribute < rows->dense) {
+        uint64_t word = rows->mask[attribute * rows->mask_words + outcome / 64];
+        return word >> (outcome % 64) & 1 ? (size_t)attribute * rows->width + outcome : SIZE_MAX;
+    }
+    uint64_t low = rows->begin[attribute], high = rows->begin[attribute + 1];
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (rows->outcome[middle] < outcome) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < rows->begin[attribute + 1] && rows->outcome[low] == outcome;
+    return found ? tr_rows_at(rows, attribute) + (low - rows->begin[attribute]) : SIZE_MAX;
+}
+
+void tr_rows_mask(const struct tr_rows *rows, float *weights)
+{
+    for (uint32_t a = 0; a < rows->dense; a++) {
+        const uint64_t *mask = rows->mask + a * rows->mask_words;
+        float *row = weights + (size_t)a * rows->width;
+        for (uint32_t j = 0; j < rows->width; j++) {
+            if (j >= rows->outcomes || !(mask[j / 64] >> (j % 64) & 1)) {
+                row[j] = 0;
+            }
+        }
+    }
+}
+
+void tr_rows_spread(const struct tr_rows *rows, const double *features, float *weights)
+{
+    for (uint32_t a = 0; a < rows->dense; a++) {
+        float *row = weights + (size_t)a * rows->width;
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            row[rows->outcome[i]] = (float)features[i];
+        }
+    }
+    uint64_t first = rows->begin[rows->dense], last = rows->begin[rows->attributes];
+    float *pairs = weights + (size_t)rows->dense * rows->width;
+    for (uint64_t i = first; i < last; i++) {
+        pairs[i - first] = (float)features[i];
+    }
+}
+
+void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features)
+{
+    for (uint32_t a = 0; a < rows->dense; a++) {
+        const float *row = weights + (size_t)a * rows->width;
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            features[i] += (double)row[rows->outcome[i]];
+        }
+    }
+    uint64_t first = rows->begin[rows->dense], last = rows->begin[rows->attributes];
+    const float *pairs = weights + (size_t)rows->dense * rows->width;
+    for (uint64_t i = first; i < last; i++) {
+        features[i] += (double)pairs[i - first];
+    }
+}

@@ -1,0 +1,69 @@
+/* rows.h - where the weights of an attribute live: the memory layout that decides the speed.
+ *
+ * An attribute has one weight for each outcome it was seen with. An outcome is a label for node
+ * attributes, and a label pair (from * width + to) for edge attributes. The few attributes that are
+ * seen with many outcomes make most of the occurrences: they get a dense row of `width` floats, which
+ * vector instructions add whole; all others get just their pairs. Attributes are numbered so that the
+ * dense ones come first, the frequent before the rare, and what is hot shares cache lines.
+ *
+ *     weights:  [dense][width] | pairs of attribute `dense` | pairs of the next | ...
+ */
+#ifndef TRELLIS_DATASET_ROWS_H
+#define TRELLIS_DATASET_ROWS_H
+
+#include "base/error.h"
+
+/* The stride of a row of scores or weights: whole vectors of 8. */
+static inline uint32_t tr_row_width(uint32_t outcomes)
+{
+    return (outcomes + 7) / 8 * 8;
+}
+
+struct tr_rows {
+    uint32_t outcomes;   // the highest outcome + 1
+    uint32_t width;      // of a dense row: tr_row_width(outcomes)
+    uint32_t attributes; // A
+    uint32_t dense;      // attributes 0 .. dense-1 have dense rows
+    uint64_t *begin;     // [A + 1] into outcome: the pairs of every attribute, dense or not
+    uint32_t *outcome;   // [begin[A]] sorted within an attribute
+    uint64_t *mask;      // [dense][mask_words] which entries of a dense row are weights
+    size_t mask_words;
+    size_t size;         // floats of the weights
+};
+
+/* Lays out the weights of attributes given as sorted pair lists, in their final numbering with
+ * `dense` of them dense. Takes `begin` and `outcome` over, also on failure. */
+trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
+                              uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
+                              trellis_error *error);
+void tr_rows_destroy(struct tr_rows *rows);
+
+/* Whether an attribute with this many pairs should have a dense row: a row of vectors costs
+ * width / 8 additions, a pair about one. */
+bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs);
+
+/* The number of pairs: the features. */
+size_t tr_rows_pairs(const struct tr_rows *rows);
+
+/* Where the weights of an attribute begin: its dense row, or the list of its pairs. */
+static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
+{
+    return attribute < rows->dense
+               ? (size_t)attribute * rows->width
+               : (size_t)rows->dense * rows->width +
+                     (size_t)(rows->begin[attribute] - rows->begin[rows->dense]);
+}
+
+/* Where the pair stands in the weights; SIZE_MAX where it is no feature. */
+size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
+
+/* Empties the entries of dense rows that are no features; the kernels of row_kernels.h fill them as well
+ * when they collect. */
+void tr_rows_mask(const struct tr_rows *rows, float *weights);
+
+/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision.
+ * Spreading fills the weights from them; gathering adds the weights to them. */
+void tr_rows_spread(const struct tr_rows *rows, const double *features, float *weights);
+void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features);
+
+#endif

@@ -1,0 +1,332 @@
+/* test_rows.c - the layout of weights against a plain table [attribute][outcome].
+ *
+ * All numbers are small multiples of 1/2, so that sums are exact in any order and can be compared
+ * with ==.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "dataset/row_kernels.h"
+
+enum { MOST_ATTRIBUTES = 40, MOST_OUTCOMES = 200, TOKENS = 30 };
+
+struct naive {
+    uint32_t attributes, outcomes, width;
+    bool there[MOST_ATTRIBUTES][MOST_OUTCOMES];
+    double weight[MOST_ATTRIBUTES][MOST_OUTCOMES];
+};
+
+static double half_number(struct tr_random *random)
+{
+    return (double)tr_random_below(random, 41) / 2 - 10;
+}
+
+/* Random pairs: the first `dense` attributes have most outcomes, the others few or none at all. */
+static struct tr_rows *draw(struct tr_random *random, uint32_t outcomes, uint32_t attributes,
+                            uint32_t dense, struct naive *naive)
+{
+    memset(naive, 0, sizeof *naive);
+    naive->attributes = attributes;
+    naive->outcomes = outcomes;
+    naive->width = tr_row_width(outcomes);
+    uint64_t *begin = tr_alloc((size_t)attributes + 1, sizeof *begin);
+    uint32_t *outcome = tr_alloc((size_t)attributes * outcomes, sizeof *outcome);
+    for (uint32_t a = 0; a < attributes; a++) {
+        begin[a + 1] = begin[a];
+        for (uint32_t o = 0; o < outcomes; o++) {
+            if (tr_random_below(random, 8) < (a < dense ? 6 : 1)) {
+                naive->there[a][o] = true;
+                outcome[begin[a + 1]++] = o;
+            }
+        }
+    }
+    struct tr_rows *rows;
+    trellis_error error = {0};
+    assert_int_equal(tr_rows_create(outcomes, attributes, dense, begin, outcome, &rows, &error),
+                     TRELLIS_OK);
+    return rows;
+}
+
+static size_t naive_pairs(const struct naive *naive, uint32_t from)
+{
+    size_t count = 0;
+    for (uint32_t a = from; a < naive->attributes; a++) {
+        for (uint32_t o = 0; o < naive->outcomes; o++) {
+            count += naive->there[a][o];
+        }
+    }
+    return count;
+}
+
+/* Every pair has a place of its own; nothing else has one. */
+static void check_places(const struct tr_rows *rows, const struct naive *naive)
+{
+    assert_int_equal(tr_rows_pairs(rows), naive_pairs(naive, 0));
+    assert_int_equal(rows->size,
+                     (size_t)rows->dense * naive->width + naive_pairs(naive, rows->dense));
+    char *taken = tr_alloc(rows->size, 1);
+    for (uint32_t a = 0; a < naive->attributes; a++) {
+        for (uint32_t o = 0; o < naive->outcomes; o++) {
+            size_t at = tr_rows_find(rows, a, o);
+            assert_true((at != SIZE_MAX) == naive->there[a][o]);
+            if (at != SIZE_MAX) {
+                assert_true(at < rows->size);
+                assert_int_equal(taken[at]++, 0);
+            }
+        }
+        const uint32_t beyond[] = {naive->outcomes, naive->width, naive->width + 64, UINT32_MAX};
+        for (size_t i = 0; i < TR_COUNT(beyond); i++) {
+            assert_true(tr_rows_find(rows, a, beyond[i]) == SIZE_MAX);
+        }
+    }
+    free(taken);
+}
+
+/* Spreads random features; the table gets the same ones. */
+static float *spread(struct tr_random *random, const struct tr_rows *rows, struct naive *naive)
+{
+    double *features = tr_alloc(tr_rows_pairs(rows), sizeof *features);
+    float *weights = tr_alloc_aligned(rows->size, sizeof *weights);
+    size_t i = 0;
+    for (uint32_t a = 0; a < naive->attributes; a++) {
+        for (uint32_t o = 0; o < naive->outcomes; o++) {
+            if (naive->there[a][o]) {
+                naive->weight[a][o] = features[i++] = half_number(random);
+            }
+        }
+    }
+    tr_rows_spread(rows, features, weights);
+    free(features);
+    return weights;
+}
+
+static void check_weights(const struct tr_rows *rows, const struct naive *naive,
+                          const float *weights)
+{
+    double sum = 0, expected = 0;
+    for (uint32_t a = 0; a < naive->attributes; a++) {
+        for (uint32_t o = 0; o < naive->outcomes; o++) {
+            if (naive->there[a][o]) {
+                assert_true((double)weights[tr_rows_find(rows, a, o)] == naive->weight[a][o]);
+                expected += naive->weight[a][o] * naive->weight[a][o];
+            }
+        }
+    }
+    for (size_t i = 0; i < rows->size; i++) {
+        sum += (double)weights[i] * (double)weights[i];
+    }
+    assert_true(sum == expected); // so all else is 0
+}
+
+/* The attributes of a token, with repeats. */
+struct token {
+    uint32_t attribute[10];
+    float value[10];
+    size_t count;
+};
+
+static struct token draw_token(struct tr_random *random, const struct naive *naive)
+{
+    struct token token = {.count = tr_random_below(random, 11)};
+    for (size_t k = 0; k < token.count; k++) {
+        token.attribute[k] = (uint32_t)tr_random_below(random, naive->attributes);
+        token.value[k] = (float)half_number(random);
+    }
+    for (size_t i = 1; i < token.count; i++) { // dense attributes come first
+        for (size_t k = i; k > 0 && token.attribute[k] < token.attribute[k - 1]; k--) {
+            uint32_t attribute = token.attribute[k];
+            token.attribute[k] = token.attribute[k - 1];
+            token.attribute[k - 1] = attribute;
+        }
+    }
+    return token;
+}
+
+/* The kernels that this processor can run. */
+static const struct tr_row_kernels *kernels_at(size_t index)
+{
+    const struct tr_row_kernels *all[] = {
+        &tr_row_kernels_baseline,
+#if defined(__x86_64__)
+        tr_row_kernels(),
+#endif
+    };
+    return all[index % TR_COUNT(all)];
+}
+
+/* The token between two that have nothing, as the kernels look ahead. */
+static struct tr_tokens tokens_of(const struct token *token, bool valued, uint32_t begin[4])
+{
+    begin[0] = begin[1] = 0;
+    begin[2] = begin[3] = (uint32_t)token->count;
+    return (struct tr_tokens){begin, token->attribute, valued ? token->value : NULL, 3};
+}
+
+static void check_score(struct tr_random *random, const struct tr_rows *rows,
+                        const struct naive *naive, const float *weights)
+{
+    struct token token = draw_token(random, naive);
+    bool valued = tr_random_below(random, 2);
+    float *all_scores = tr_alloc_aligned(3 * naive->width, sizeof *all_scores);
+    float *scores = all_scores + naive->width;
+    double expected[MOST_OUTCOMES];
+    for (uint32_t o = 0; o < naive->outcomes; o++) {
+        scores[o] = (float)o; // scores are added to
+        expected[o] = o;
+        for (size_t k = 0; k < token.count; k++) {
+            expected[o] += naive->weight[token.attribute[k]][o] *
+                           (valued ? (double)token.value[k] : 1);
+        }
+    }
+    uint32_t begin[4];
+    struct tr_tokens tokens = tokens_of(&token, valued, begin);
+    kernels_at(tr_random_below(random, 2))->score(rows, weights, &tokens, all_scores, naive->width);
+    for (uint32_t o = 0; o < naive->outcomes; o++) {
+        assert_true((double)scores[o] == expected[o]);
+    }
+    for (uint32_t o = naive->outcomes; o < naive->width; o++) {
+        assert_true(scores[o] == 0);
+    }
+    for (uint32_t o = 0; o < naive->width; o++) {
+        assert_true(all_scores[o] == 0 && all_scores[2 * naive->width + o] == 0);
+    }
+    free(all_scores);
+}
+
+/* Collects into the weights and into the table; amounts beyond the outcomes must not matter. */
+static void collect(struct tr_random *random, const struct tr_rows *rows, struct naive *naive,
+                    float *weights)
+{
+    struct token token = draw_token(random, naive);
+    bool valued = tr_random_below(random, 2);
+    float *all_amounts = tr_alloc_aligned(3 * naive->width, sizeof *all_amounts);
+    float *amounts = all_amounts + naive->width;
+    for (uint32_t o = 0; o < 3 * naive->width; o++) {
+        all_amounts[o] = (float)half_number(random);
+    }
+    uint32_t begin[4];
+    struct tr_tokens tokens = tokens_of(&token, valued, begin);
+    kernels_at(tr_random_below(random, 2))
+        ->collect(rows, weights, &tokens, all_amounts, naive->width);
+    for (size_t k = 0; k < token.count; k++) {
+        uint32_t a = token.attribute[k];
+        for (uint32_t o = 0; o < naive->outcomes; o++) {
+            if (naive->there[a][o]) {
+                naive->weight[a][o] += (valued ? (double)token.value[k] : 1) * (double)amounts[o];
+            }
+        }
+    }
+    free(all_amounts);
+}
+
+static void check_gather(const struct tr_rows *rows, const struct naive *naive,
+                         const float *weights)
+{
+    double *features = tr_alloc(tr_rows_pairs(rows), sizeof *features);
+    for (size_t i = 0; i < tr_rows_pairs(rows); i++) {
+        features[i] = 1000; // gathering adds
+    }
+    tr_rows_gather(rows, weights, features);
+    size_t i = 0;
+    for (uint32_t a = 0; a < naive->attributes; a++) {
+        for (uint32_t o = 0; o < naive->outcomes; o++) {
+            if (naive->there[a][o]) {
+                assert_true(features[i++] == 1000 + naive->weight[a][o]);
+            }
+        }
+    }
+    assert_int_equal(i, tr_rows_pairs(rows));
+    free(features);
+}
+
+static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attributes,
+                      uint32_t dense)
+{
+    static struct naive naive;
+    struct tr_rows *rows = draw(random, outcomes, attributes, dense, &naive);
+    check_places(rows, &naive);
+    float *weights = spread(random, rows, &naive);
+    check_weights(rows, &naive, weights);
+    for (size_t i = 0; attributes && i < TOKENS; i++) {
+        check_score(random, rows, &naive, weights);
+    }
+    for (size_t i = 0; attributes && i < TOKENS; i++) {
+        collect(random, rows, &naive, weights);
+    }
+    check_gather(rows, &naive, weights); // also with the gaps filled
+    tr_rows_mask(rows, weights);
+    check_weights(rows, &naive, weights);
+    free(weights);
+    tr_rows_destroy(rows);
+}
+
+static void agrees_with_a_plain_table(void **state)
+{
+    (void)state;
+    static const uint32_t outcomes[] = {1, 2, 5, 8, 9, 63, 64, 65, 128, 129, MOST_OUTCOMES};
+    struct tr_random random;
+    tr_random_seed(&random, 13);
+    for (size_t i = 0; i < TR_COUNT(outcomes); i++) {
+        for (uint32_t attributes = 0; attributes <= MOST_ATTRIBUTES; attributes += 8) {
+            check_all(&random, outcomes[i], attributes, 0);
+            check_all(&random, outcomes[i], attributes, attributes / 3);
+            check_all(&random, outcomes[i], attributes, attributes);
+        }
+    }
+}
+
+static void rounds_rows_up(void **state)
+{
+    (void)state;
+    assert_int_equal(tr_row_width(0), 0);
+    assert_int_equal(tr_row_width(1), 8);
+    assert_int_equal(tr_row_width(8), 8);
+    assert_int_equal(tr_row_width(9), 16);
+    assert_int_equal(tr_row_width(60000), 60000);
+    assert_int_equal(tr_row_width(60001), 60008);
+}
+
+/* Dense pays from as many pairs as a row has vectors, and never for fewer than four. */
+static void knows_when_dense_pays(void **state)
+{
+    (void)state;
+    assert_false(tr_rows_worth_dense(5, 3));
+    assert_true(tr_rows_worth_dense(5, 4));
+    assert_true(tr_rows_worth_dense(5, 5));
+    assert_false(tr_rows_worth_dense(2, 2));
+    assert_false(tr_rows_worth_dense(1000, 100));
+    assert_true(tr_rows_worth_dense(1000, 200));
+    for (uint32_t outcomes = 1; outcomes < 3000; outcomes += 17) {
+        bool before = false;
+        for (size_t pairs = 0; pairs <= outcomes; pairs++) {
+            bool now = tr_rows_worth_dense(outcomes, pairs);
+            assert_true(now || !before);
+            before = now;
+        }
+        assert_true(before || outcomes < 4); // all outcomes
+    }
+}
+
+static void destroys_nothing(void **state)
+{
+    (void)state;
+    tr_rows_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_a_plain_table),
+        cmocka_unit_test(rounds_rows_up),
+        cmocka_unit_test(knows_when_dense_pays),
+        cmocka_unit_test(destroys_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
