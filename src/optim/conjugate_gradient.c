@@ -1,0 +1,87 @@
+/* conjugate_gradient.c - Polak-Ribiere+.
+ *
+ *     d_0     = -g_0
+ *     w_{k+1} = w_k + t_k d_k                              t_k by a strong-Wolfe line search
+ *     beta    = max(0, g_{k+1}·(g_{k+1} - g_k) / g_k·g_k)
+ *     d_{k+1} = -g_{k+1} + beta d_k
+ *
+ * The plus is the max: a beta of 0 starts afresh from the gradient. So does a direction that does not
+ * descend, and one along which no step was found; where the gradient itself gives none, F is as low as
+ * the arithmetic allows.
+ *
+ * Nocedal and Wright, Numerical Optimization, 2006, section 5.2; section 3.5 for the first trial
+ *
+ *     t = t_{k-1} phi'_{k-1}(0) / phi'_k(0)
+ */
+#include "optim/methods.h"
+
+#include "optim/line_search.h"
+#include "optim/vector.h"
+
+/* From d_k to d_{k+1}, with the line search just done. */
+static void turn(struct tr_line *line)
+{
+    const double *g = line->next_gradient, *old = line->gradient;
+    double change = tr_dot(g, g, line->size) - tr_dot(g, old, line->size);
+    double beta = fmax(0, change / tr_dot(old, old, line->size));
+    for (size_t j = 0; j < line->size; j++) {
+        line->direction[j] = beta * line->direction[j] - g[j];
+    }
+}
+
+static double slope_of(const struct tr_line *line)
+{
+    return tr_dot(line->direction, line->gradient, line->size);
+}
+
+/* One search along the direction; a found step of 0 where there is none. */
+static trellis_status search(struct tr_line *line, double reach, struct tr_point *ret_found)
+{
+    struct tr_point start = {.value = line->watcher->value, .slope = slope_of(line)};
+    if (!(start.slope < 0)) {
+        *ret_found = start;
+        return TRELLIS_OK;
+    }
+    double trial = reach < 0 ? reach / start.slope : 1 / tr_norm(line->direction, line->size);
+    return tr_search_strong_wolfe(line, start, trial, ret_found);
+}
+
+static trellis_status run(struct tr_line *line)
+{
+    double reach = 0;  // t phi'(0) of the last iteration; 0: unknown
+    bool fresh = true; // the direction is -g for want of a better one
+    tr_line_down(line);
+    for (;;) {
+        struct tr_point found;
+        trellis_status status = search(line, reach, &found);
+        if (status != TRELLIS_OK) {
+            return status;
+        }
+        if (found.step > 0) {
+            fresh = false;
+            reach = found.step * slope_of(line);
+            turn(line);
+            if (!tr_line_advance(line, found)) {
+                return TRELLIS_OK;
+            }
+        } else if (!fresh) {
+            fresh = true;
+            reach = 0;
+            tr_line_down(line);
+        } else {
+            line->watcher->stop = TR_STOP_PRECISION;
+            return TRELLIS_OK;
+        }
+    }
+}
+
+trellis_status tr_conjugate_gradient(struct tr_watcher *watcher, double *w, double *gradient)
+{
+    struct tr_line line;
+    trellis_status status = tr_line_open(&line, watcher, w, gradient);
+    if (status == TRELLIS_OK) {
+        status = run(&line);
+    }
+    tr_line_close(&line);
+    return status;
+}

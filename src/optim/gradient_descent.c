@@ -1,0 +1,56 @@
+/* gradient_descent.c - steepest descent with Armijo's backtracking.
+ *
+ *     w_{k+1} = w_k - t_k g_k
+ *
+ * The first trial is a step of length 1, later ones are Barzilai and Borwein's (1988), which read the
+ * curvature along the step just made, s = w_{k+1} - w_k = -t_k g_k, from y = g_{k+1} - g_k:
+ *
+ *     t = s·s / s·y = t_k |g_k|^2 / (|g_k|^2 - g_k·g_{k+1})
+ *
+ * at most ten times the last one.
+ */
+#include "optim/methods.h"
+
+#include "optim/line_search.h"
+#include "optim/vector.h"
+
+static double next_trial(const struct tr_line *line, double step)
+{
+    const double *g = line->next_gradient, *old = line->gradient;
+    double old_old = tr_dot(old, old, line->size);
+    double bend = (old_old - tr_dot(old, g, line->size)) / old_old; // s·y / s·s * t_k
+    return step / fmax(bend, 0.1);
+}
+
+static trellis_status run(struct tr_line *line)
+{
+    double trial = 1 / tr_norm(line->gradient, line->size);
+    for (;;) {
+        tr_line_down(line);
+        double slope = -tr_dot(line->gradient, line->gradient, line->size);
+        struct tr_point start = {.value = line->watcher->value, .slope = slope}, found;
+        trellis_status status = tr_search_armijo(line, start, trial, &found);
+        if (status != TRELLIS_OK) {
+            return status;
+        }
+        if (found.step == 0) {
+            line->watcher->stop = TR_STOP_PRECISION;
+            return TRELLIS_OK;
+        }
+        trial = next_trial(line, found.step);
+        if (!tr_line_advance(line, found)) {
+            return TRELLIS_OK;
+        }
+    }
+}
+
+trellis_status tr_gradient_descent(struct tr_watcher *watcher, double *w, double *gradient)
+{
+    struct tr_line line;
+    trellis_status status = tr_line_open(&line, watcher, w, gradient);
+    if (status == TRELLIS_OK) {
+        status = run(&line);
+    }
+    tr_line_close(&line);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* line_search.h - how far to go along a direction d.
+ *
+ * Along the line phi(t) = F(w + t d), with phi'(t) = d·g(w + t d), a step t > 0 is looked for with
+ *
+ *     Armijo        phi(t) <= phi(0) + c1 t phi'(0)             F falls enough
+ *     strong Wolfe  Armijo and |phi'(t)| <= c2 |phi'(0)|        and the bottom is near
+ *
+ * Nocedal and Wright, Numerical Optimization, 2006, chapter 3.
+ */
+#ifndef TRELLIS_OPTIM_LINE_SEARCH_H
+#define TRELLIS_OPTIM_LINE_SEARCH_H
+
+#include "optim/watcher.h"
+
+/* Where a method is, where it goes and where it looked last. */
+struct tr_line {
+    struct tr_watcher *watcher;
+    size_t size;
+    double *w;             // [size] the caller's
+    double *gradient;      // [size] at w, the caller's
+    double *direction;     // [size] d
+    double *next_w;        // [size] w + t d
+    double *next_gradient; // [size]
+};
+
+/* A point of the line. */
+struct tr_point {
+    double step;  // t
+    double value; // phi(t), infinite where it is not finite
+    double slope; // phi'(t)
+};
+
+/* Takes over w and its gradient, which it does not own. close() is due on failure too. */
+trellis_status tr_line_open(struct tr_line *line, struct tr_watcher *watcher, double *w,
+                            double *gradient);
+void tr_line_close(struct tr_line *line);
+
+/* d = -g */
+void tr_line_down(struct tr_line *line);
+/* Moves w and its gradient to the point that was found and tells the watcher; false: stop. */
+bool tr_line_advance(struct tr_line *line, struct tr_point found);
+
+/* Both look from `start`, where the step is 0 and the slope is below 0, with `trial` as the first
+ * step. A found step of 0 means that none was good, and next_w and next_gradient mean nothing then.
+ * The value of a point that was found is never above that of the start. */
+trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, double trial,
+                                struct tr_point *ret_found);
+trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point start, double trial,
+                                      struct tr_point *ret_found);
+
+#endif

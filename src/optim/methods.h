@@ -1,0 +1,16 @@
+/* methods.h - one function for each way to move w.
+ *
+ * Each begins where tr_watcher_start() evaluated, with w and its gradient, both [size], and returns
+ * when the watcher has a reason to stop or an evaluation failed. Either way w is the best so far. The
+ * gradient is scratch space afterwards.
+ */
+#ifndef TRELLIS_OPTIM_METHODS_H
+#define TRELLIS_OPTIM_METHODS_H
+
+#include "optim/watcher.h"
+
+trellis_status tr_lbfgs(struct tr_watcher *watcher, double *w, double *gradient);
+trellis_status tr_conjugate_gradient(struct tr_watcher *watcher, double *w, double *gradient);
+trellis_status tr_gradient_descent(struct tr_watcher *watcher, double *w, double *gradient);
+
+#endif

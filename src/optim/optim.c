@@ -1,0 +1,89 @@
+/* optim.c - checks the settings, evaluates where w begins and hands over to a method. */
+#include "optim/optim.h"
+
+#include "base/memory.h"
+#include "optim/methods.h"
+
+#include <math.h>
+
+static const char *const meanings[] = {
+    [TR_STOP_NONE] = "it has not stopped",
+    [TR_STOP_GRADIENT] = "the gradient is small",
+    [TR_STOP_CHANGE] = "the objective hardly changes any more",
+    [TR_STOP_MOST] = "the most iterations were done",
+    [TR_STOP_CALLER] = "the caller stopped it",
+    [TR_STOP_PRECISION] = "no step makes the objective smaller",
+};
+
+const char *tr_stop_meaning(enum tr_stop stop)
+{
+    return (size_t)stop < TR_COUNT(meanings) ? meanings[stop] : "unknown reason";
+}
+
+typedef trellis_status minimise(struct tr_watcher *watcher, double *w, double *gradient);
+
+static minimise *const methods[] = {
+    [TR_LBFGS] = tr_lbfgs,
+    [TR_CONJUGATE_GRADIENT] = tr_conjugate_gradient,
+    [TR_GRADIENT_DESCENT] = tr_gradient_descent,
+};
+
+/* False for NaN too. */
+static bool is_amount(double number)
+{
+    return number >= 0 && number < INFINITY;
+}
+
+static trellis_status check(const struct tr_objective *objective,
+                            const struct tr_optim_settings *settings, trellis_error *error)
+{
+    if ((size_t)settings->method >= TR_COUNT(methods)) {
+        return tr_fail(error, TRELLIS_OPTION, "there is no optimisation method number %d",
+                       (int)settings->method);
+    }
+    if (!is_amount(settings->l1) || !is_amount(settings->epsilon) || !is_amount(settings->delta)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "l1 (%g), epsilon (%g) and delta (%g) must be finite and not negative",
+                       settings->l1, settings->epsilon, settings->delta);
+    }
+    if (settings->l1_size > objective->size) {
+        return tr_fail(error, TRELLIS_OPTION, "l1 is asked for %zu weights where there are %zu",
+                       settings->l1_size, objective->size);
+    }
+    if (settings->l1 > 0 && settings->l1_size && settings->method != TR_LBFGS) {
+        return tr_fail(error, TRELLIS_OPTION, "of the batch methods only L-BFGS can do l1");
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_optimise(const struct tr_objective *objective,
+                           const struct tr_optim_settings *settings, double *w,
+                           enum tr_stop *ret_stop, trellis_error *error)
+{
+    *ret_stop = TR_STOP_NONE;
+    trellis_status status = check(objective, settings, error);
+    if (status != TRELLIS_OK) {
+        return status;
+    }
+    struct tr_watcher watcher;
+    double *gradient = tr_alloc_aligned(objective->size, sizeof *gradient);
+    status = tr_watcher_open(&watcher, objective, settings, error);
+    if (status != TRELLIS_OK) {
+        goto done;
+    }
+    if (!gradient) {
+        status = tr_fail_memory(error);
+        goto done;
+    }
+    status = tr_watcher_start(&watcher, w, gradient);
+    if (status == TRELLIS_OK && watcher.stop == TR_STOP_NONE) {
+        status = methods[settings->method](&watcher, w, gradient);
+    }
+    if (status == TRELLIS_OK) {
+        *ret_stop = watcher.stop;
+    }
+done:
+    tr_watcher_close(&watcher);
+    free(gradient);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* watcher.h - what stands between an objective and the method that minimises it.
+ *
+ * All methods evaluate through the watcher and tell it of each iteration; it counts, reports to the
+ * caller and is the one place where the stopping rules are. A method reads
+ *
+ *     for (;;) {
+ *         find a step that makes F smaller; where there is none, watcher->stop = TR_STOP_PRECISION
+ *         if (!tr_watcher_step(watcher, w, report)) break;
+ *     }
+ */
+#ifndef TRELLIS_OPTIM_WATCHER_H
+#define TRELLIS_OPTIM_WATCHER_H
+
+#include "optim/optim.h"
+
+struct tr_watcher {
+    const struct tr_objective *objective;
+    const struct tr_optim_settings *settings;
+    trellis_error *error;
+    enum tr_stop stop; // TR_STOP_NONE while it goes on
+    uint64_t iteration;
+    uint64_t evaluations;
+    double smooth; // f of the w that was evaluated last
+    double value;  // F of the last iteration, or of the start
+    double *past;  // [period] F of iteration k at k % period
+    unsigned period;
+    unsigned still; // iterations in a row that left F as it was
+};
+
+trellis_status tr_watcher_open(struct tr_watcher *watcher, const struct tr_objective *objective,
+                               const struct tr_optim_settings *settings, trellis_error *error);
+void tr_watcher_close(struct tr_watcher *watcher);
+
+/* Whether the l1 term is there at all. */
+bool tr_watcher_penalised(const struct tr_watcher *watcher);
+/* l1 * sum_{j < l1_size} |w_j| */
+double tr_watcher_penalty(const struct tr_watcher *watcher, const double *w);
+
+/* f and its gradient; f is infinite where w, f or the gradient is not finite. */
+trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, double *gradient,
+                                   double *ret_smooth);
+
+/* Evaluates where the run begins; stops at once where the gradient is small already. */
+trellis_status tr_watcher_start(struct tr_watcher *watcher, const double *w, double *gradient);
+
+/* After an iteration: `report` comes with value, norms and step, the rest is filled in. False where
+ * a rule held or the caller wants to stop; then watcher->stop says which. */
+bool tr_watcher_step(struct tr_watcher *watcher, const double *w, struct tr_optim_report report);
+
+#endif

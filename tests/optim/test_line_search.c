@@ -1,0 +1,178 @@
+/* test_line_search.c - what both searches promise, along lines of many shapes. */
+#include "optim/problems.h"
+
+#include "optim/line_search.h"
+
+/* Along d = 1 from w = 0: phi(t) = f(t). */
+struct shape {
+    double (*value)(double t);
+    double (*slope)(double t);
+};
+
+static double bowl(double t)
+{
+    return (t - 3) * (t - 3);
+}
+
+static double bowl_slope(double t)
+{
+    return 2 * (t - 3);
+}
+
+/* Moré and Thuente's first function: -t / (t^2 + 2) */
+static double trough(double t)
+{
+    return -t / (t * t + 2);
+}
+
+static double trough_slope(double t)
+{
+    double q = t * t + 2;
+    return (t * t - 2) / (q * q);
+}
+
+/* Their second: (t + 0.004)^5 - 2 (t + 0.004)^4 */
+static double steep(double t)
+{
+    return pow(t + 0.004, 5) - 2 * pow(t + 0.004, 4);
+}
+
+static double steep_slope(double t)
+{
+    return 5 * pow(t + 0.004, 4) - 8 * pow(t + 0.004, 3);
+}
+
+/* Many local minima on the way down. */
+static double wavy(double t)
+{
+    return (t - 30) * (t - 30) / 10 + sin(4 * t);
+}
+
+static double wavy_slope(double t)
+{
+    return (t - 30) / 5 + 4 * cos(4 * t);
+}
+
+/* A wall: -t + t^2 up to 2, nothing beyond. */
+static double wall(double t)
+{
+    return t < 2 ? t * t - t : NAN;
+}
+
+static double wall_slope(double t)
+{
+    return 2 * t - 1;
+}
+
+/* Shallow and high up: a short step changes nothing that can be seen. */
+static double plateau(double t)
+{
+    return 1e12 + 1e-6 * (t - 3000) * (t - 3000);
+}
+
+static double plateau_slope(double t)
+{
+    return 2e-6 * (t - 3000);
+}
+
+static const struct shape shapes[] = {{bowl, bowl_slope},   {trough, trough_slope},
+                                      {steep, steep_slope}, {wavy, wavy_slope},
+                                      {wall, wall_slope},   {plateau, plateau_slope}};
+
+static trellis_status evaluate_shape(void *user, const double *w, double *gradient,
+                                     double *ret_value, trellis_error *error)
+{
+    (void)error;
+    const struct shape *shape = user;
+    *gradient = shape->slope(*w);
+    *ret_value = shape->value(*w);
+    return TRELLIS_OK;
+}
+
+typedef trellis_status search(struct tr_line *line, struct tr_point start, double trial,
+                              struct tr_point *ret_found);
+
+/* Searches from 0 and checks that the point is where it says and falls enough. */
+static struct tr_point found_by(search *look, const struct shape *shape, double trial)
+{
+    struct tr_objective objective = {
+        .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)shape};
+    struct tr_optim_settings settings = {0};
+    struct tr_watcher watcher;
+    assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
+    double w = 0, gradient = 0;
+    assert_int_equal(tr_watcher_start(&watcher, &w, &gradient), TRELLIS_OK);
+    struct tr_line line;
+    assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
+    line.direction[0] = 1;
+    struct tr_point start = {.value = watcher.value, .slope = gradient}, found;
+    assert_true(start.slope < 0);
+    assert_int_equal(look(&line, start, trial, &found), TRELLIS_OK);
+
+    assert_true(found.step > 0);
+    assert_true(found.step == line.next_w[0]);
+    assert_true(found.value == shape->value(found.step));
+    assert_true(found.slope == line.next_gradient[0]);
+    assert_true(found.value <= start.value + 1e-4 * found.step * start.slope);
+    assert_true(watcher.evaluations < 40);
+    tr_line_close(&line);
+    tr_watcher_close(&watcher);
+    return found;
+}
+
+static void steps_are_good_from_any_trial(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < TR_COUNT(shapes); s++) {
+        for (int power = -6; power < 7; power++) {
+            double trial = pow(10, power);
+            found_by(tr_search_armijo, &shapes[s], trial);
+            struct tr_point found = found_by(tr_search_strong_wolfe, &shapes[s], trial);
+            assert_true(fabs(found.slope) <= 0.1 * fabs(shapes[s].slope(0)));
+        }
+    }
+}
+
+/* Uphill all the way, though the slope says otherwise. */
+static double lie(double t)
+{
+    return t;
+}
+
+static double lie_slope(double t)
+{
+    (void)t;
+    return -1;
+}
+
+static void no_step_is_said_to_be_none(void **state)
+{
+    (void)state;
+    const struct shape shape = {lie, lie_slope};
+    search *const both[] = {tr_search_armijo, tr_search_strong_wolfe};
+    for (size_t i = 0; i < 2; i++) {
+        struct tr_objective objective = {
+            .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)&shape};
+        struct tr_optim_settings settings = {0};
+        struct tr_watcher watcher;
+        assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
+        double w = 0, gradient = 0;
+        struct tr_line line;
+        assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
+        line.direction[0] = 1;
+        struct tr_point start = {.slope = -1}, found;
+        assert_int_equal(both[i](&line, start, 1, &found), TRELLIS_OK);
+        assert_true(found.step == 0);
+        tr_line_close(&line);
+        tr_watcher_close(&watcher);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_good_from_any_trial),
+        cmocka_unit_test(no_step_is_said_to_be_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
