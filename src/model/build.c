@@ -1,0 +1,65 @@
+/* build.c - from the parts that a training leaves behind to a model. */
+#include "model/model.h"
+
+static void write_graph(struct tr_buffer *bytes, const struct tr_graph_plan *plan)
+{
+    tr_put_u32(bytes, plan->order);
+    tr_put_u32(bytes, plan->count_cap);
+    tr_put_u32(bytes, plan->observed_states);
+    tr_put_u32(bytes, (uint32_t)plan->gram_count);
+    tr_put_u32(bytes, (uint32_t)plan->forbidden_count);
+    for (size_t i = 0; i < plan->gram_count; i++) {
+        tr_put_u16(bytes, plan->grams[i].length);
+        for (int k = 0; k < plan->grams[i].length; k++) {
+            tr_put_u16(bytes, plan->grams[i].label[k]);
+        }
+    }
+    for (size_t i = 0; i < plan->forbidden_count; i++) {
+        tr_put_u16(bytes, plan->forbidden[i][0]);
+        tr_put_u16(bytes, plan->forbidden[i][1]);
+    }
+}
+
+trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
+                              trellis_error *error)
+{
+    *ret_model = NULL;
+    struct tr_image_writer writer;
+    tr_image_begin(&writer, 11);
+    struct tr_buffer *bytes = &writer.bytes;
+    tr_image_section(&writer, "META");
+    if (parts->notes) {
+        tr_buffer_add(bytes, parts->notes->data, parts->notes->size);
+    }
+    tr_image_section(&writer, "LABL");
+    for (uint32_t i = 0; i < parts->plan->labels; i++) {
+        tr_buffer_text(bytes, tr_intern_text(parts->labels, i));
+        tr_buffer_char(bytes, 0);
+    }
+    tr_image_section(&writer, "GRPH");
+    write_graph(bytes, parts->plan);
+    tr_image_section(&writer, "STEP");
+    tr_buffer_add(bytes, (const char *)parts->step_weights,
+                  parts->plan->gram_count * sizeof(float));
+    tr_image_section(&writer, "FEAT");
+    trellis_status status = tr_features_write(parts->features, bytes, error);
+    if (!status) {
+        status = tr_table_write(&writer, 'N', parts->node.dictionary, parts->node.rows,
+                                parts->node.weights, error);
+    }
+    if (!status) {
+        status = tr_table_write(&writer, 'E', parts->edge.dictionary, parts->edge.rows,
+                                parts->edge.weights, error);
+    }
+    if (status) {
+        tr_buffer_free(&writer.bytes);
+        return status;
+    }
+    status = tr_image_finish(&writer, error);
+    if (status) {
+        return status;
+    }
+    struct tr_image image;
+    tr_image_adopt(&image, writer.bytes.data, writer.bytes.size);
+    return tr_model_read(&image, NULL, ret_model, error);
+}

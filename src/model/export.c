@@ -1,0 +1,279 @@
+/* export.c - a whole model as text or JSON. */
+#include <math.h>
+#include <stdio.h>
+
+#include "model/model.h"
+#include "model/textform.h"
+
+void tr_textform_escape(struct tr_buffer *buffer, trellis_text field)
+{
+    for (size_t i = 0; i < field.size; i++) {
+        switch (field.data[i]) {
+        case '\\':
+            tr_buffer_string(buffer, "\\\\");
+            break;
+        case '\t':
+            tr_buffer_string(buffer, "\\t");
+            break;
+        case '\n':
+            tr_buffer_string(buffer, "\\n");
+            break;
+        case '\r':
+            tr_buffer_string(buffer, "\\r");
+            break;
+        default:
+            tr_buffer_char(buffer, field.data[i]);
+        }
+    }
+}
+
+struct export
+{
+    const trellis_model *model;
+    bool json;
+    trellis_sink sink;
+    void *user;
+    trellis_error *error;
+    struct tr_buffer out;
+    trellis_status status;
+};
+
+/* Hands over what has gathered, so that a model of any size is written in little memory. */
+static void flush_some(struct export *e)
+{
+    if (!e->status && (e->out.size > 65536 || e->out.failed)) {
+        e->status = tr_buffer_flush(&e->out, e->sink, e->user, e->error);
+    }
+}
+
+/* The shortest text that reads back to the same float. JSON has no infinity: a step or a label that
+ * minus infinity forbids is null there. */
+static void put_weight(struct tr_buffer *out, float weight, bool json)
+{
+    if (!isfinite(weight)) {
+        tr_buffer_string(out, json ? "null" : isnan(weight) ? "nan" : weight < 0 ? "-inf" : "inf");
+        return;
+    }
+    char text[40];
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)weight);
+        if (strtof(text, NULL) == weight) {
+            break;
+        }
+    }
+    tr_buffer_string(out, text);
+}
+
+/* A weight on its way out: which record it belongs to. */
+struct outgoing {
+    struct export *e;
+    const struct tr_table *table;
+    const struct tr_text_record *record;
+};
+
+static bool is_edge(const struct export *e, const struct tr_table *table)
+{
+    return table == &e->model->edge;
+}
+
+static void put_weight_line(void *user, uint32_t outcome, float weight)
+{
+    const struct outgoing *outgoing = user;
+    struct export *e = outgoing->e;
+    const struct tr_table *table = outgoing->table;
+    struct tr_buffer *out = &e->out;
+    uint32_t width = e->model->graph->width;
+    tr_buffer_string(out, is_edge(e, table) ? "edge\t" : "node\t");
+    put_weight(out, weight, false);
+    tr_buffer_char(out, '\t');
+    if (is_edge(e, table)) {
+        tr_textform_escape(out, trellis_model_label(e->model, outcome / width));
+        tr_buffer_char(out, '\t');
+        outcome %= width;
+    }
+    tr_textform_escape(out, trellis_model_label(e->model, outcome));
+    tr_buffer_format(out, "\t%016llx\t", (unsigned long long)outgoing->record->key);
+    tr_textform_escape(out, tr_table_text(table, outgoing->record));
+    tr_buffer_char(out, '\n');
+}
+
+static void put_gram_label(struct export *e, uint16_t label)
+{
+    if (label >= e->model->label_count) {
+        tr_buffer_string(&e->out, label == e->model->label_count ? "\\start" : "\\end");
+    } else {
+        tr_textform_escape(&e->out, e->model->labels[label]);
+    }
+}
+
+static void put_templates(struct export *e)
+{
+    struct tr_buffer *out = &e->out;
+    if (tr_features_has_resources(e->model->features)) {
+        struct tr_buffer block = {0};
+        trellis_status status = tr_features_write(e->model->features, &block, e->error);
+        for (size_t i = 0; !status && i < block.size; i++) {
+            if (i % 64 == 0) {
+                tr_buffer_string(out, i ? "\nblock\t" : "block\t");
+            }
+            tr_buffer_format(out, "%02x", (unsigned char)block.data[i]);
+        }
+        tr_buffer_char(out, '\n');
+        tr_buffer_free(&block);
+        e->status = e->status ? e->status : status;
+        return;
+    }
+    trellis_text source = tr_features_source(e->model->features);
+    while (source.size) {
+        const char *end = memchr(source.data, '\n', source.size);
+        size_t n = end ? (size_t)(end - source.data) : source.size;
+        tr_buffer_string(out, "template\t");
+        tr_textform_escape(out, (trellis_text){source.data, n});
+        tr_buffer_char(out, '\n');
+        n += end ? 1 : 0;
+        source = (trellis_text){source.data + n, source.size - n};
+    }
+}
+
+static void put_text_head(struct export *e)
+{
+    const trellis_model *model = e->model;
+    struct tr_buffer *out = &e->out;
+    tr_buffer_format(out, "%s\t%d\n", TR_TEXT_FORM, TR_TEXT_VERSION);
+    for (size_t i = 0; i < model->notes.size; i++) {
+        tr_buffer_string(out, "note\t");
+        tr_textform_escape(out, tr_text(model->notes.at[i].key));
+        tr_buffer_char(out, '\t');
+        tr_textform_escape(out, tr_text(model->notes.at[i].value));
+        tr_buffer_char(out, '\n');
+    }
+    put_templates(e);
+    for (uint32_t i = 0; i < model->label_count; i++) {
+        tr_buffer_string(out, "label\t");
+        tr_textform_escape(out, model->labels[i]);
+        tr_buffer_char(out, '\n');
+    }
+    tr_buffer_format(out, "order\t%u\n", model->plan.order);
+    if (model->plan.count_cap) {
+        tr_buffer_format(out, "count-cap\t%u\n", model->plan.count_cap);
+    }
+    tr_buffer_string(out, model->plan.observed_states ? "observed-states\n" : "");
+    for (size_t i = 0; i < model->plan.forbidden_count; i++) {
+        tr_buffer_string(out, "forbid\t");
+        put_gram_label(e, model->forbidden[i][0]);
+        tr_buffer_char(out, '\t');
+        put_gram_label(e, model->forbidden[i][1]);
+        tr_buffer_char(out, '\n');
+    }
+}
+
+static void put_text(struct export *e)
+{
+    const trellis_model *model = e->model;
+    put_text_head(e);
+    for (size_t i = 0; i < model->plan.gram_count && !e->status; i++) {
+        tr_buffer_string(&e->out, "step\t");
+        put_weight(&e->out, model->step_weights[i], false);
+        for (int k = 0; k < model->grams[i].length; k++) {
+            tr_buffer_char(&e->out, '\t');
+            put_gram_label(e, model->grams[i].label[k]);
+        }
+        tr_buffer_char(&e->out, '\n');
+        flush_some(e);
+    }
+    const struct tr_table *tables[] = {&model->node, &model->edge};
+    for (size_t t = 0; t < TR_COUNT(tables); t++) {
+        for (uint64_t i = 0; i < tables[t]->record_count && !e->status; i++) {
+            struct outgoing outgoing = {e, tables[t], &tables[t]->records[i]};
+            tr_table_each(tables[t], outgoing.record, put_weight_line, &outgoing);
+            flush_some(e);
+        }
+    }
+}
+
+static void put_weight_member(void *user, uint32_t outcome, float weight)
+{
+    const struct outgoing *outgoing = user;
+    struct export *e = outgoing->e;
+    struct tr_buffer *out = &e->out;
+    uint32_t width = e->model->graph->width;
+    bool first = out->size && out->data[out->size - 1] == '[';
+    tr_buffer_string(out, first ? "[" : ",[");
+    if (is_edge(e, outgoing->table)) {
+        tr_buffer_json(out, trellis_model_label(e->model, outcome / width));
+        tr_buffer_char(out, ',');
+        outcome %= width;
+    }
+    tr_buffer_json(out, trellis_model_label(e->model, outcome));
+    tr_buffer_char(out, ',');
+    put_weight(out, weight, true);
+    tr_buffer_char(out, ']');
+}
+
+static void put_json_table(struct export *e, const char *name, const struct tr_table *table)
+{
+    struct tr_buffer *out = &e->out;
+    tr_buffer_format(out, ",\n\"%s\":[", name);
+    for (uint64_t i = 0; i < table->record_count && !e->status; i++) {
+        tr_buffer_string(out, i ? ",\n{\"attribute\":" : "\n{\"attribute\":");
+        struct outgoing outgoing = {e, table, &table->records[i]};
+        tr_buffer_json(out, tr_table_text(table, outgoing.record));
+        tr_buffer_string(out, ",\"weights\":[");
+        tr_table_each(table, outgoing.record, put_weight_member, &outgoing);
+        tr_buffer_string(out, "]}");
+        flush_some(e);
+    }
+    tr_buffer_char(out, ']');
+}
+
+static void put_json(struct export *e)
+{
+    const trellis_model *model = e->model;
+    struct tr_buffer *out = &e->out;
+    tr_buffer_string(out, "{\"notes\":{");
+    for (size_t i = 0; i < model->notes.size; i++) {
+        tr_buffer_string(out, i ? "," : "");
+        tr_buffer_json(out, tr_text(model->notes.at[i].key));
+        tr_buffer_char(out, ':');
+        tr_buffer_json(out, tr_text(model->notes.at[i].value));
+    }
+    tr_buffer_string(out, "},\n\"templates\":");
+    tr_buffer_json(out, tr_features_source(model->features));
+    tr_buffer_string(out, ",\n\"labels\":[");
+    for (uint32_t i = 0; i < model->label_count; i++) {
+        tr_buffer_string(out, i ? "," : "");
+        tr_buffer_json(out, model->labels[i]);
+    }
+    tr_buffer_format(out, "],\n\"order\":%u,\n\"steps\":[", model->plan.order);
+    for (size_t i = 0; i < model->plan.gram_count && !e->status; i++) {
+        tr_buffer_string(out, i ? ",\n{\"labels\":[" : "\n{\"labels\":[");
+        for (int k = 0; k < model->grams[i].length; k++) {
+            tr_buffer_string(out, k ? "," : "");
+            tr_buffer_json(out, tr_model_gram_label(model, model->grams[i].label[k]));
+        }
+        tr_buffer_string(out, "],\"weight\":");
+        put_weight(out, model->step_weights[i], true);
+        tr_buffer_char(out, '}');
+        flush_some(e);
+    }
+    tr_buffer_char(out, ']');
+    put_json_table(e, "node", &model->node);
+    put_json_table(e, "edge", &model->edge);
+    tr_buffer_string(out, "}\n");
+}
+
+trellis_status trellis_model_export(const trellis_model *model, bool json, trellis_sink sink,
+                                    void *user, trellis_error *error)
+{
+    struct export e = {.model = model, .json = json, .sink = sink, .user = user, .error = error};
+    if (json) {
+        put_json(&e);
+    } else {
+        put_text(&e);
+    }
+    if (!e.status) {
+        e.status = tr_buffer_flush(&e.out, sink, user, error);
+    }
+    tr_buffer_free(&e.out);
+    return e.status;
+}

@@ -1,0 +1,277 @@
+/* image.c - the model file: named sections with sizes and checksums. */
+#include "model/image.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "model files are mapped as they are, which takes a little-endian machine"
+#endif
+
+/* A byte that is no text, the name, and line ends that a careless copy would change. */
+static const char magic[8] = {'\x93', 'T', 'R', 'L', 'S', '\r', '\n', '\x1a'};
+
+enum { HEADER_SIZE = 32, ENTRY_SIZE = 32, ALIGNMENT = 64, MOST_SECTIONS = 64 };
+
+void tr_put_u16(struct tr_buffer *buffer, uint16_t value)
+{
+    tr_buffer_add(buffer, (const char *)&value, sizeof value);
+}
+
+void tr_put_u32(struct tr_buffer *buffer, uint32_t value)
+{
+    tr_buffer_add(buffer, (const char *)&value, sizeof value);
+}
+
+void tr_put_u64(struct tr_buffer *buffer, uint64_t value)
+{
+    tr_buffer_add(buffer, (const char *)&value, sizeof value);
+}
+
+void tr_put_align(struct tr_buffer *buffer, size_t alignment)
+{
+    while (!buffer->failed && buffer->size % alignment) {
+        tr_buffer_char(buffer, 0);
+    }
+}
+
+void tr_image_begin(struct tr_image_writer *writer, uint32_t sections)
+{
+    *writer = (struct tr_image_writer){.room = sections};
+    tr_buffer_add(&writer->bytes, magic, sizeof magic);
+    for (size_t i = sizeof magic; i < HEADER_SIZE + (size_t)sections * ENTRY_SIZE; i++) {
+        tr_buffer_char(&writer->bytes, 0);
+    }
+}
+
+static void set_u32(struct tr_buffer *buffer, size_t at, uint32_t value)
+{
+    memcpy(buffer->data + at, &value, sizeof value);
+}
+
+static void set_u64(struct tr_buffer *buffer, size_t at, uint64_t value)
+{
+    memcpy(buffer->data + at, &value, sizeof value);
+}
+
+static uint64_t get_u64(const void *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint32_t get_u32(const void *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* Writes size and checksum of the section written last. */
+static void close_section(struct tr_image_writer *writer)
+{
+    if (writer->sections == 0 || writer->bytes.failed) {
+        return;
+    }
+    size_t entry = HEADER_SIZE + (size_t)(writer->sections - 1) * ENTRY_SIZE;
+    uint64_t offset = get_u64(writer->bytes.data + entry + 8);
+    set_u64(&writer->bytes, entry + 16, writer->bytes.size - offset);
+    set_u64(&writer->bytes, entry + 24,
+            tr_hash64(writer->bytes.data + offset, writer->bytes.size - offset));
+}
+
+void tr_image_section(struct tr_image_writer *writer, const char name[4])
+{
+    close_section(writer);
+    tr_put_align(&writer->bytes, ALIGNMENT);
+    if (writer->bytes.failed || writer->sections >= writer->room) {
+        writer->bytes.failed = true;
+        return;
+    }
+    size_t entry = HEADER_SIZE + (size_t)writer->sections * ENTRY_SIZE;
+    memcpy(writer->bytes.data + entry, name, 4);
+    set_u64(&writer->bytes, entry + 8, writer->bytes.size);
+    writer->sections++;
+}
+
+/* The checksum of everything that says where the sections are. */
+static uint64_t table_checksum(const unsigned char *data, uint32_t sections)
+{
+    uint64_t head = tr_hash64(data, HEADER_SIZE - 8);
+    return head ^ tr_hash64(data + HEADER_SIZE, (size_t)sections * ENTRY_SIZE);
+}
+
+trellis_status tr_image_finish(struct tr_image_writer *writer, trellis_error *error)
+{
+    close_section(writer);
+    if (writer->bytes.failed) {
+        tr_buffer_free(&writer->bytes);
+        return tr_fail_memory(error);
+    }
+    set_u32(&writer->bytes, 8, TR_IMAGE_VERSION);
+    set_u32(&writer->bytes, 12, writer->sections);
+    set_u64(&writer->bytes, 16, writer->bytes.size);
+    set_u64(&writer->bytes, 24,
+            table_checksum((const unsigned char *)writer->bytes.data, writer->sections));
+    return TRELLIS_OK;
+}
+
+trellis_status tr_image_open(const char *path, struct tr_image *image, trellis_error *error)
+{
+    *image = (struct tr_image){0};
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file < 0) {
+        return tr_fail_system(error, "open the model", path);
+    }
+    struct stat about;
+    trellis_status status = TRELLIS_OK;
+    if (fstat(file, &about) != 0) {
+        status = tr_fail_system(error, "open the model", path);
+    } else if (!S_ISREG(about.st_mode)) {
+        status = tr_fail(error, TRELLIS_MODEL, "%s is not a model: it is not a regular file", path);
+    } else if (about.st_size == 0) {
+        status = tr_fail(error, TRELLIS_MODEL, "%s is not a model: it is empty", path);
+    } else {
+        void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (data == MAP_FAILED) {
+            status = tr_fail_system(error, "map the model", path);
+        } else {
+            *image = (struct tr_image){data, (size_t)about.st_size, true};
+        }
+    }
+    close(file);
+    return status;
+}
+
+void tr_image_adopt(struct tr_image *image, void *data, size_t size)
+{
+    *image = (struct tr_image){data, size, false};
+}
+
+void tr_image_close(struct tr_image *image)
+{
+    if (image->mapped) {
+        munmap((void *)image->data, image->size);
+    } else {
+        free((void *)image->data);
+    }
+    *image = (struct tr_image){0};
+}
+
+static trellis_status damaged(const char *path, const char *how, trellis_error *error)
+{
+    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model", how);
+}
+
+trellis_status tr_image_check(const struct tr_image *image, const char *path, trellis_error *error)
+{
+    const unsigned char *data = image->data;
+    if (image->size < sizeof magic || memcmp(data, magic, sizeof magic) != 0) {
+        return tr_fail(error, TRELLIS_MODEL, "%s is not a Trellis model", path ? path : "this");
+    }
+    if (image->size < HEADER_SIZE) {
+        return damaged(path, "it is cut off", error);
+    }
+    if (get_u32(data + 8) != TR_IMAGE_VERSION) {
+        return tr_fail(error, TRELLIS_MODEL, "%s: version %u of the format; this program reads %u",
+                       path ? path : "model", get_u32(data + 8), TR_IMAGE_VERSION);
+    }
+    uint32_t sections = get_u32(data + 12);
+    if (get_u64(data + 16) != image->size) {
+        return damaged(path, "its size is not what it was when written", error);
+    }
+    if (sections > MOST_SECTIONS || HEADER_SIZE + (size_t)sections * ENTRY_SIZE > image->size) {
+        return damaged(path, "the table of sections is too long", error);
+    }
+    if (get_u64(data + 24) != table_checksum(data, sections)) {
+        return damaged(path, "the table of sections has a wrong checksum", error);
+    }
+    for (uint32_t i = 0; i < sections; i++) {
+        const unsigned char *entry = data + HEADER_SIZE + (size_t)i * ENTRY_SIZE;
+        uint64_t offset = get_u64(entry + 8), size = get_u64(entry + 16);
+        if (offset % ALIGNMENT || offset > image->size || size > image->size - offset) {
+            return damaged(path, "a section lies outside the file", error);
+        }
+        if (tr_hash64(data + offset, size) != get_u64(entry + 24)) {
+            return damaged(path, "a section has a wrong checksum", error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content)
+{
+    uint32_t sections = get_u32(image->data + 12);
+    for (uint32_t i = 0; i < sections; i++) {
+        const unsigned char *entry = image->data + HEADER_SIZE + (size_t)i * ENTRY_SIZE;
+        if (memcmp(entry, name, 4) == 0) {
+            *ret_content = (trellis_text){(const char *)image->data + get_u64(entry + 8),
+                                          get_u64(entry + 16)};
+            return true;
+        }
+    }
+    return false;
+}
+
+struct tr_cursor tr_cursor(trellis_text section)
+{
+    const unsigned char *at = (const unsigned char *)section.data;
+    return (struct tr_cursor){at, at + section.size, false};
+}
+
+const void *tr_cursor_bytes(struct tr_cursor *cursor, size_t size)
+{
+    if (cursor->failed || size > (size_t)(cursor->end - cursor->at)) {
+        cursor->failed = true;
+        return NULL;
+    }
+    const void *bytes = cursor->at;
+    cursor->at += size;
+    return bytes;
+}
+
+uint16_t tr_cursor_u16(struct tr_cursor *cursor)
+{
+    const void *bytes = tr_cursor_bytes(cursor, 2);
+    uint16_t value = 0;
+    if (bytes) {
+        memcpy(&value, bytes, sizeof value);
+    }
+    return value;
+}
+
+uint32_t tr_cursor_u32(struct tr_cursor *cursor)
+{
+    const void *bytes = tr_cursor_bytes(cursor, 4);
+    return bytes ? get_u32(bytes) : 0;
+}
+
+uint64_t tr_cursor_u64(struct tr_cursor *cursor)
+{
+    const void *bytes = tr_cursor_bytes(cursor, 8);
+    return bytes ? get_u64(bytes) : 0;
+}
+
+const char *tr_cursor_string(struct tr_cursor *cursor)
+{
+    size_t left = (size_t)(cursor->end - cursor->at);
+    const void *zero = cursor->failed || left == 0 ? NULL : memchr(cursor->at, 0, left);
+    if (!zero) {
+        cursor->failed = true;
+        return NULL;
+    }
+    return tr_cursor_bytes(cursor, (size_t)((const unsigned char *)zero - cursor->at) + 1);
+}
+
+void tr_cursor_align(struct tr_cursor *cursor, trellis_text section, size_t alignment)
+{
+    size_t done = (size_t)(cursor->at - (const unsigned char *)section.data) % alignment;
+    if (done) {
+        tr_cursor_bytes(cursor, alignment - done);
+    }
+}

@@ -1,0 +1,67 @@
+/* image.h - the model file: named sections with sizes and checksums.
+ *
+ *     header   8 bytes magic, u32 version, u32 sections, u64 file size, u64 checksum of the table
+ *     table    for each section: 4 bytes name, u32 zero, u64 offset, u64 size, u64 checksum
+ *     sections, each beginning at a multiple of 64, the gaps filled with zeros
+ *
+ * All numbers are little-endian, checksums are XXH3-64. A training writes an image in memory and opens
+ * it by the same code that opens a file, so there is one way in, and it checks everything.
+ */
+#ifndef TRELLIS_MODEL_IMAGE_H
+#define TRELLIS_MODEL_IMAGE_H
+
+#include "base/text.h"
+
+#define TR_IMAGE_VERSION 1u
+
+/* Writing: begin, add the sections, finish. */
+struct tr_image_writer {
+    struct tr_buffer bytes;
+    uint32_t sections;
+    uint32_t room; // sections that the table has room for
+};
+void tr_image_begin(struct tr_image_writer *writer, uint32_t sections);
+/* Starts the next section: what is added to writer->bytes from here on is its content. */
+void tr_image_section(struct tr_image_writer *writer, const char name[4]);
+/* Fills in the sizes and checksums. */
+trellis_status tr_image_finish(struct tr_image_writer *writer, trellis_error *error);
+
+/* Reading. */
+struct tr_image {
+    const unsigned char *data;
+    size_t size;
+    bool mapped; // else allocated
+};
+/* Maps a file. Only regular files; `path` is for messages. */
+trellis_status tr_image_open(const char *path, struct tr_image *image, trellis_error *error);
+/* Takes over an allocated block of bytes. */
+void tr_image_adopt(struct tr_image *image, void *data, size_t size);
+void tr_image_close(struct tr_image *image);
+/* Checks header, table and all checksums. `path` may be NULL. */
+trellis_status tr_image_check(const struct tr_image *image, const char *path, trellis_error *error);
+/* The content of a section of a checked image; false where there is none. */
+bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content);
+
+/* Reads numbers off a section, never beyond its end: `failed` is set instead. */
+struct tr_cursor {
+    const unsigned char *at, *end;
+    bool failed;
+};
+struct tr_cursor tr_cursor(trellis_text section);
+uint16_t tr_cursor_u16(struct tr_cursor *cursor);
+uint32_t tr_cursor_u32(struct tr_cursor *cursor);
+uint64_t tr_cursor_u64(struct tr_cursor *cursor);
+/* A run of `size` bytes, NULL where there are fewer. */
+const void *tr_cursor_bytes(struct tr_cursor *cursor, size_t size);
+/* Up to and with the next zero byte, NULL where there is none. */
+const char *tr_cursor_string(struct tr_cursor *cursor);
+/* Skips to a multiple of `alignment` from the beginning of the section. */
+void tr_cursor_align(struct tr_cursor *cursor, trellis_text section, size_t alignment);
+
+void tr_put_u16(struct tr_buffer *buffer, uint16_t value);
+void tr_put_u32(struct tr_buffer *buffer, uint32_t value);
+void tr_put_u64(struct tr_buffer *buffer, uint64_t value);
+/* Zeros up to the next multiple of `alignment` of the whole buffer. */
+void tr_put_align(struct tr_buffer *buffer, size_t alignment);
+
+#endif

@@ -1,0 +1,84 @@
+/* info.c - what is in a model, told to a person or a program. */
+#include "model/model.h"
+
+static uint64_t count_weights(const struct tr_table *table)
+{
+    uint64_t count = 0;
+    const float *words = (const float *)table->words;
+    for (uint64_t i = 0; i < table->dense_words; i++) {
+        count += words[i] != 0;
+    }
+    for (uint64_t i = table->dense_words; i < table->word_count;) {
+        uint64_t pairs = table->words[i];
+        count += pairs;
+        i += 1 + 2 * pairs;
+    }
+    return count;
+}
+
+static uint64_t count_steps(const trellis_model *model)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < model->plan.gram_count; i++) {
+        count += model->step_weights[i] != 0;
+    }
+    return count;
+}
+
+static void info_json(const trellis_model *model, struct tr_buffer *out)
+{
+    tr_buffer_format(out, "{\"labels\":[");
+    for (uint32_t i = 0; i < model->label_count; i++) {
+        tr_buffer_string(out, i ? "," : "");
+        tr_buffer_json(out, model->labels[i]);
+    }
+    tr_buffer_format(out,
+                     "],\"order\":%u,\"templates\":%zu,\"attributes\":%llu,\"weights\":%llu,"
+                     "\"step_weights\":%llu,\"bytes\":%zu,\"notes\":{",
+                     model->plan.order, tr_features_template_count(model->features),
+                     (unsigned long long)(model->node.record_count + model->edge.record_count),
+                     (unsigned long long)(count_weights(&model->node) + count_weights(&model->edge)),
+                     (unsigned long long)count_steps(model), model->image.size);
+    for (size_t i = 0; i < model->notes.size; i++) {
+        tr_buffer_string(out, i ? "," : "");
+        tr_buffer_json(out, tr_text(model->notes.at[i].key));
+        tr_buffer_char(out, ':');
+        tr_buffer_json(out, tr_text(model->notes.at[i].value));
+    }
+    tr_buffer_string(out, "}}\n");
+}
+
+static void info_text(const trellis_model *model, struct tr_buffer *out)
+{
+    for (size_t i = 0; i < model->notes.size; i++) {
+        tr_buffer_format(out, "%-20s %s\n", model->notes.at[i].key, model->notes.at[i].value);
+    }
+    tr_buffer_format(out, "%-20s %u:", "labels", model->label_count);
+    for (uint32_t i = 0; i < model->label_count && i < 40; i++) {
+        tr_buffer_format(out, " %.*s", TR_SHOW(model->labels[i]));
+    }
+    tr_buffer_string(out, model->label_count > 40 ? " ...\n" : "\n");
+    tr_buffer_format(out, "%-20s %zu\n", "templates", tr_features_template_count(model->features));
+    tr_buffer_format(out, "%-20s %llu node, %llu edge\n", "attributes",
+                     (unsigned long long)model->node.record_count,
+                     (unsigned long long)model->edge.record_count);
+    tr_buffer_format(out, "%-20s %llu node, %llu edge, %llu step\n", "weights",
+                     (unsigned long long)count_weights(&model->node),
+                     (unsigned long long)count_weights(&model->edge),
+                     (unsigned long long)count_steps(model));
+    tr_buffer_format(out, "%-20s %zu bytes\n", "size", model->image.size);
+}
+
+trellis_status trellis_model_info(const trellis_model *model, bool json, trellis_sink sink,
+                                  void *user, trellis_error *error)
+{
+    struct tr_buffer out = {0};
+    if (json) {
+        info_json(model, &out);
+    } else {
+        info_text(model, &out);
+    }
+    trellis_status status = tr_buffer_flush(&out, sink, user, error);
+    tr_buffer_free(&out);
+    return status;
+}

@@ -1,0 +1,291 @@
+/* model.c - opening a model: every size and every number is checked before it is used. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/output.h"
+#include "corpus/corpus.h"
+#include "model/textform.h"
+
+#define START_NAME "<start>"
+#define END_NAME "<end>"
+
+static trellis_status damaged(const char *path, const char *what, trellis_error *error)
+{
+    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model", what);
+}
+
+static trellis_status read_notes(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    if (!tr_image_find(&model->image, "META", &section)) {
+        return damaged(path, "it has no notes", error);
+    }
+    struct tr_cursor cursor = tr_cursor(section);
+    while (cursor.at < cursor.end) {
+        struct tr_note note = {tr_cursor_string(&cursor), NULL};
+        note.value = tr_cursor_string(&cursor);
+        if (cursor.failed) {
+            return damaged(path, "its notes are cut off", error);
+        }
+        if (!tr_push(&model->notes, note)) {
+            return tr_fail_memory(error);
+        }
+    }
+    const char *inside = trellis_model_note(model, "scheme-inside");
+    const char *outside = trellis_model_note(model, "scheme-outside");
+    model->inside = trellis_scheme_from_name(inside);
+    model->outside = trellis_scheme_from_name(outside);
+    return TRELLIS_OK;
+}
+
+static trellis_status read_labels(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    if (!tr_image_find(&model->image, "LABL", &section)) {
+        return damaged(path, "it has no labels", error);
+    }
+    struct tr_cursor cursor = tr_cursor(section);
+    TR_ARRAY(trellis_text) labels = {0};
+    while (cursor.at < cursor.end) {
+        const char *label = tr_cursor_string(&cursor);
+        if (cursor.failed || labels.size >= TR_MOST_LABELS) {
+            free(labels.at);
+            return damaged(path, "its labels do not fit", error);
+        }
+        if (!tr_push(&labels, tr_text(label))) {
+            free(labels.at);
+            return tr_fail_memory(error);
+        }
+    }
+    model->labels = labels.at;
+    model->label_count = (uint32_t)labels.size;
+    return labels.size ? TRELLIS_OK : damaged(path, "it has no labels", error);
+}
+
+static bool read_gram(struct tr_cursor *cursor, const struct tr_graph_plan *plan,
+                      struct tr_gram *gram)
+{
+    uint32_t labels = plan->labels;
+    uint16_t length = tr_cursor_u16(cursor);
+    if (cursor->failed || length < 1 || length > tr_graph_longest(plan)) {
+        return false;
+    }
+    gram->length = (uint8_t)length;
+    for (uint16_t i = 0; i < length; i++) {
+        gram->label[i] = tr_cursor_u16(cursor);
+        uint32_t most = i + 1 == length && length > 1 ? labels + 1 : i == 0 && length > 1 ? labels
+                                                                                       : labels - 1;
+        if (gram->label[i] > most || (i + 1 == length && gram->label[i] == labels)) {
+            return false;
+        }
+    }
+    return !cursor->failed;
+}
+
+static trellis_status read_graph(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section, steps;
+    if (!tr_image_find(&model->image, "GRPH", &section) ||
+        !tr_image_find(&model->image, "STEP", &steps)) {
+        return damaged(path, "it has no graph", error);
+    }
+    struct tr_graph_plan *plan = &model->plan;
+    struct tr_cursor cursor = tr_cursor(section);
+    plan->labels = model->label_count;
+    plan->order = tr_cursor_u32(&cursor);
+    plan->count_cap = tr_cursor_u32(&cursor);
+    plan->observed_states = tr_cursor_u32(&cursor) & 1;
+    uint32_t grams = tr_cursor_u32(&cursor), forbidden = tr_cursor_u32(&cursor);
+    if (cursor.failed || plan->order > TR_MOST_ORDER || plan->count_cap > TR_MOST_ORDER ||
+        (plan->count_cap > 1 && plan->order != 1) ||
+        grams > section.size / 4 || forbidden > section.size / 4 ||
+        steps.size != (size_t)grams * sizeof(float)) {
+        return damaged(path, "its graph does not fit", error);
+    }
+    model->grams = tr_alloc(grams, sizeof *model->grams);
+    model->forbidden = tr_alloc(forbidden, sizeof *model->forbidden);
+    if (!model->grams || !model->forbidden) {
+        return tr_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < grams; i++) {
+        if (!read_gram(&cursor, plan, &model->grams[i])) {
+            return damaged(path, "a label gram does not fit", error);
+        }
+    }
+    for (uint32_t i = 0; i < forbidden; i++) {
+        model->forbidden[i][0] = tr_cursor_u16(&cursor);
+        model->forbidden[i][1] = tr_cursor_u16(&cursor);
+        if (cursor.failed || model->forbidden[i][0] > plan->labels ||
+            model->forbidden[i][1] > plan->labels + 1 || model->forbidden[i][1] == plan->labels) {
+            return damaged(path, "a forbidden step does not fit", error);
+        }
+    }
+    plan->grams = model->grams;
+    plan->gram_count = grams;
+    plan->forbidden = (const uint16_t(*)[2])model->forbidden;
+    plan->forbidden_count = forbidden;
+    model->step_weights = (const float *)steps.data;
+    for (uint32_t i = 0; i < grams; i++) {
+        if (!(model->step_weights[i] < INFINITY)) {
+            return damaged(path, "a step has a weight that is no number", error);
+        }
+    }
+    trellis_status status = tr_graph_create(plan, &model->graph, error);
+    if (!status) {
+        status = tr_steps_create(model->graph, &model->steps, error);
+    }
+    if (!status) {
+        tr_steps_set(model->steps, model->step_weights);
+    }
+    return status;
+}
+
+static trellis_status read_features(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    if (!tr_image_find(&model->image, "FEAT", &section)) {
+        return damaged(path, "it has no templates", error);
+    }
+    return tr_features_read(section.data, section.size, &model->features, error);
+}
+
+trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
+                             trellis_error *error)
+{
+    *ret_model = NULL;
+    trellis_model *model = tr_alloc(1, sizeof *model);
+    if (!model) {
+        tr_image_close(image);
+        return tr_fail_memory(error);
+    }
+    model->image = *image;
+    *image = (struct tr_image){0};
+    trellis_status status = tr_image_check(&model->image, path, error);
+    if (!status) {
+        status = read_notes(model, path, error);
+    }
+    if (!status) {
+        status = read_labels(model, path, error);
+    }
+    if (!status) {
+        status = read_graph(model, path, error);
+    }
+    if (!status) {
+        status = read_features(model, path, error);
+    }
+    uint32_t labels = model->label_count;
+    if (!status) {
+        status = tr_table_read(&model->image, 'N', labels, &model->node, error);
+    }
+    if (!status) {
+        uint32_t pairs = labels ? (labels - 1) * model->graph->width + labels : 0;
+        status = tr_table_read(&model->image, 'E', pairs, &model->edge, error);
+    }
+    if (status) {
+        trellis_model_close(model);
+        return status;
+    }
+    *ret_model = model;
+    return TRELLIS_OK;
+}
+
+/* Whether a file is the text form of a model. */
+static bool is_text(const struct tr_image *image)
+{
+    static const char begin[] = TR_TEXT_FORM;
+    size_t n = sizeof begin - 1;
+    return image->size > n && memcmp(image->data, begin, n) == 0 &&
+           (image->data[n] == ' ' || image->data[n] == '\t');
+}
+
+trellis_status trellis_model_open(const char *path, trellis_model **ret_model, trellis_error *error)
+{
+    *ret_model = NULL;
+    struct tr_image image;
+    trellis_status status = tr_image_open(path, &image, error);
+    if (status) {
+        return status;
+    }
+    if (is_text(&image)) {
+        tr_image_close(&image);
+        return trellis_model_import(path, ret_model, error);
+    }
+    return tr_model_read(&image, path, ret_model, error);
+}
+
+trellis_status trellis_model_save(const trellis_model *model, const char *path, trellis_error *error)
+{
+    struct tr_output *output;
+    trellis_status status = tr_output_open(path, &output, error);
+    if (status) {
+        return status;
+    }
+    status = tr_output_write(output, model->image.data, model->image.size, error);
+    if (status) {
+        tr_output_discard(output);
+        return status;
+    }
+    return tr_output_commit(output, error);
+}
+
+void trellis_model_close(trellis_model *model)
+{
+    if (!model) {
+        return;
+    }
+    trellis_features_destroy(model->features);
+    tr_steps_destroy(model->steps);
+    tr_graph_destroy(model->graph);
+    free(model->grams);
+    free(model->forbidden);
+    free(model->labels);
+    free(model->notes.at);
+    tr_image_close(&model->image);
+    free(model);
+}
+
+size_t trellis_model_label_count(const trellis_model *model)
+{
+    return model->label_count;
+}
+
+trellis_text trellis_model_label(const trellis_model *model, size_t index)
+{
+    return index < model->label_count ? model->labels[index] : (trellis_text){"", 0};
+}
+
+const char *trellis_model_note(const trellis_model *model, const char *key)
+{
+    for (size_t i = 0; i < model->notes.size; i++) {
+        if (strcmp(model->notes.at[i].key, key) == 0) {
+            return model->notes.at[i].value;
+        }
+    }
+    return NULL;
+}
+
+trellis_text tr_model_gram_label(const trellis_model *model, uint16_t label)
+{
+    return label == model->label_count       ? TR_TEXT(START_NAME)
+           : label == model->label_count + 1 ? TR_TEXT(END_NAME)
+                                             : trellis_model_label(model, label);
+}
+
+void tr_note_text(struct tr_buffer *notes, const char *key, const char *value)
+{
+    tr_buffer_add(notes, key, strlen(key) + 1);
+    tr_buffer_add(notes, value, strlen(value) + 1);
+}
+
+void tr_note_format(struct tr_buffer *notes, const char *key, const char *format, ...)
+{
+    char value[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    tr_note_text(notes, key, value);
+}

@@ -1,0 +1,66 @@
+/* model.h - what is kept: a view of a checked image, with the little that must be built from it.
+ *
+ *     META  notes of the training: key, zero byte, value, zero byte, ...
+ *     LABL  the labels, each ended by a zero byte
+ *     GRPH  the plan of the graph       STEP  a weight for each of its grams
+ *     FEAT  templates, word lists, clusters
+ *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
+ */
+#ifndef TRELLIS_MODEL_MODEL_H
+#define TRELLIS_MODEL_MODEL_H
+
+#include "features/features.h"
+#include "graph/graph.h"
+#include "lattice/lattice.h"
+#include "model/table.h"
+
+struct tr_note {
+    const char *key, *value;
+};
+
+struct trellis_model {
+    struct tr_image image;
+    uint32_t label_count;
+    trellis_text *labels;          // [label_count]
+    TR_ARRAY(struct tr_note) notes; // slices of the image
+    struct tr_graph_plan plan;
+    struct tr_gram *grams;          // [plan.gram_count]
+    uint16_t (*forbidden)[2];       // [plan.forbidden_count]
+    const float *step_weights;      // [plan.gram_count]
+    struct tr_graph *graph;
+    struct tr_steps *steps;
+    trellis_features *features;
+    struct tr_table node, edge;
+    trellis_scheme inside, outside; // labels are `inside`; what is handed out is `outside`
+};
+
+/* What a model is made from. */
+struct tr_model_part {
+    const struct tr_dictionary *dictionary;
+    const struct tr_rows *rows;
+    const float *weights; // [rows->size]
+};
+struct tr_model_parts {
+    const struct tr_intern *labels; // the first plan->labels of them
+    const struct tr_graph_plan *plan;
+    const float *step_weights; // [plan->gram_count]
+    const trellis_features *features;
+    struct tr_model_part node, edge;
+    const struct tr_buffer *notes; // key, zero byte, value, zero byte, ...
+};
+trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
+                              trellis_error *error);
+
+/* Takes the image over, also on failure. `path` is for messages and may be NULL. */
+trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
+                             trellis_error *error);
+
+/* Adds a note to a buffer of notes. */
+void tr_note_text(struct tr_buffer *notes, const char *key, const char *value);
+void tr_note_format(struct tr_buffer *notes, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The label of a number as text; the start and the end of a sequence have names of their own. */
+trellis_text tr_model_gram_label(const trellis_model *model, uint16_t label);
+
+#endif

@@ -1,0 +1,329 @@
+/* sample.c - drawing labelled sequences from an HMM, for tests of scale and for teaching.
+ *
+ *     z_1 ~ start,  z_{i+1} ~ step(z_i),  x_i ~ emission(z_i)
+ *
+ * The HMM is a model (its weights are logarithms of probabilities), or a random one that needs no
+ * memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/options.h"
+#include "base/random.h"
+#include "model/model.h"
+
+/* One sequence being drawn. */
+struct draft {
+    TR_ARRAY(uint64_t) begin; // of each word in bytes
+    TR_ARRAY(uint16_t) labels;
+    struct tr_buffer bytes;
+    TR_ARRAY(trellis_text) cells; // [length][2]
+    TR_ARRAY(trellis_text) texts; // [length] the labels
+};
+
+static void draft_free(struct draft *draft)
+{
+    free(draft->begin.at);
+    free(draft->labels.at);
+    tr_buffer_free(&draft->bytes);
+    free(draft->cells.at);
+    free(draft->texts.at);
+}
+
+/* Writes the draft. `label_texts` gives the text of a label. */
+static trellis_status put_draft(struct draft *draft, const trellis_text *label_texts,
+                                trellis_writer *writer, trellis_error *error)
+{
+    size_t n = draft->labels.size;
+    if (draft->bytes.failed || !tr_reserve(&draft->cells, 2 * n) || !tr_reserve(&draft->texts, n)) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t end = i + 1 < n ? draft->begin.at[i + 1] : draft->bytes.size;
+        const char *bytes = draft->bytes.data ? draft->bytes.data : "";
+        trellis_text word = {bytes + draft->begin.at[i], end - draft->begin.at[i]};
+        draft->texts.at[i] = label_texts[draft->labels.at[i]];
+        draft->cells.at[2 * i] = word;
+        draft->cells.at[2 * i + 1] = draft->texts.at[i];
+    }
+    trellis_sequence sequence = {.length = n,
+                                 .columns = 2,
+                                 .cells = draft->cells.at,
+                                 .labels = draft->texts.at,
+                                 .weight = 1};
+    draft->labels.size = draft->begin.size = draft->bytes.size = 0;
+    return trellis_writer_put(writer, &sequence, NULL, error);
+}
+
+static bool add_token(struct draft *draft, uint16_t label, trellis_text word)
+{
+    bool fine = tr_push(&draft->begin, draft->bytes.size) && tr_push(&draft->labels, label);
+    tr_buffer_text(&draft->bytes, word);
+    return fine;
+}
+
+/* ---- the random HMM --------------------------------------------------------------------------- */
+
+/* A rank in 0 .. n-1 with P(rank) about 1 / (rank + 1): the inverse of the logarithmic distribution. */
+static uint64_t zipf(struct tr_random *random, uint64_t n)
+{
+    double rank = exp(tr_random_real(random) * log((double)n + 1)) - 1;
+    return rank < (double)n ? (uint64_t)rank : n - 1;
+}
+
+static uint64_t scatter(uint64_t a, uint64_t b, uint64_t seed)
+{
+    return tr_fold(tr_fold(a + 0x9E3779B97F4A7C15u, seed ^ 0xD6E8FEB86659FD93u) + b,
+                   0xA0761D6478BD642Fu);
+}
+
+/* The label after `label`: each label has few likely successors, chosen by the seed. */
+static uint16_t next_label(struct tr_random *random, uint64_t label, uint64_t labels, uint64_t seed)
+{
+    uint64_t successors = labels < 8 ? labels : 8 + labels / 16;
+    return (uint16_t)(scatter(label, zipf(random, successors), seed) % labels);
+}
+
+/* A word of a label: most belong to one label; a tenth are drawn from its neighbour's words. */
+static uint64_t draw_word(struct tr_random *random, uint64_t label, uint64_t labels,
+                          uint64_t vocabulary)
+{
+    uint64_t owner = tr_random_real(random) < 0.1 ? (label + 1) % labels : label;
+    uint64_t words = vocabulary / labels + (owner < vocabulary % labels);
+    return words ? owner + labels * zipf(random, words) : owner % vocabulary;
+}
+
+static trellis_status sample_random(const trellis_options *options, trellis_writer *writer,
+                                    trellis_error *error)
+{
+    uint64_t labels = (uint64_t)tr_option_integer(options, "labels");
+    uint64_t vocabulary = (uint64_t)tr_option_integer(options, "vocabulary");
+    uint64_t tokens = (uint64_t)tr_option_integer(options, "tokens"), drawn = 0;
+    uint64_t seed = (uint64_t)tr_option_integer(options, "seed");
+    double ending = 1 / tr_option_real(options, "mean-length");
+    struct tr_random random;
+    struct draft draft = {0};
+    tr_random_seed(&random, seed);
+    TR_ARRAY(trellis_text) texts = {0};
+    char(*names)[24] = tr_alloc(labels, sizeof *names);
+    trellis_status status =
+        names && tr_reserve(&texts, labels) ? TRELLIS_OK : tr_fail_memory(error);
+    for (uint64_t i = 0; !status && i < labels; i++) {
+        snprintf(names[i], sizeof *names, "L%llu", (unsigned long long)i);
+        texts.at[i] = tr_text(names[i]);
+    }
+    while (!status && drawn < tokens) {
+        uint64_t label = scatter(labels, zipf(&random, labels), seed) % labels;
+        do {
+            char word[32];
+            snprintf(word, sizeof word, "w%llu",
+                     (unsigned long long)draw_word(&random, label, labels, vocabulary));
+            if (!add_token(&draft, (uint16_t)label, tr_text(word))) {
+                status = tr_fail_memory(error);
+                break;
+            }
+            drawn++;
+            label = next_label(&random, label, labels, seed);
+        } while (tr_random_real(&random) >= ending);
+        status = status ? status : put_draft(&draft, texts.at, writer, error);
+    }
+    free(texts.at);
+    free(names);
+    draft_free(&draft);
+    return status;
+}
+
+/* ---- the HMM of a model ------------------------------------------------------------------------ */
+
+enum { MOST_LENGTH = 1 << 20, MOST_STATES = 4096 };
+
+struct emission {
+    double sum; // of the probabilities so far
+    trellis_text word;
+};
+
+struct emissions {
+    TR_ARRAY(struct emission) words;
+};
+
+struct hmm {
+    const trellis_model *model;
+    uint32_t labels;
+    double *next; // [labels + 1][labels + 1] running sums over the next label; row `labels` is the
+                  // start, column `labels` the end
+    bool has_end; // some step leads to the end
+    struct emissions *emissions; // [labels]
+    double *p;                   // [labels] of the word whose weights are being read
+};
+
+static void take_weight(void *user, uint32_t label, float weight)
+{
+    ((struct hmm *)user)->p[label] = exp((double)weight);
+}
+
+/* Adds a word to the labels that emit it. A weight that is not there is 0: a probability of 1. */
+static bool add_emissions(struct hmm *hmm, const struct tr_text_record *record, trellis_text word)
+{
+    for (uint32_t z = 0; z < hmm->labels; z++) {
+        hmm->p[z] = 1;
+    }
+    tr_table_each(&hmm->model->node, record, take_weight, hmm);
+    for (uint32_t z = 0; z < hmm->labels; z++) {
+        struct emissions *e = &hmm->emissions[z];
+        double before = e->words.size ? e->words.at[e->words.size - 1].sum : 0;
+        if (hmm->p[z] > 0 && !tr_push(&e->words, (struct emission){before + hmm->p[z], word})) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The word of an attribute such as "word[0]=the". */
+static trellis_text word_of(trellis_text text)
+{
+    const char *equals = text.size ? memchr(text.data, '=', text.size) : NULL;
+    size_t skip = equals ? (size_t)(equals - text.data) + 1 : 0;
+    return (trellis_text){text.data + skip, text.size - skip};
+}
+
+/* P(to | from), from the weights of the steps; a step without a weight is impossible. */
+static void read_steps(struct hmm *hmm)
+{
+    const trellis_model *model = hmm->model;
+    size_t side = (size_t)hmm->labels + 1;
+    for (size_t i = 0; i < model->plan.gram_count; i++) {
+        const struct tr_gram *gram = &model->grams[i];
+        size_t from = gram->label[0], to = gram->label[1];
+        if (gram->length == 2) {
+            bool end = to == side;
+            hmm->next[from * side + (end ? side - 1 : to)] = exp((double)model->step_weights[i]);
+            hmm->has_end = hmm->has_end || (end && hmm->next[from * side + side - 1] > 0);
+        }
+    }
+    for (size_t from = 0; from < side; from++) {
+        for (size_t to = 1; to < side; to++) {
+            hmm->next[from * side + to] += hmm->next[from * side + to - 1];
+        }
+    }
+}
+
+static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
+{
+    const trellis_model *model = hmm->model;
+    const char *type = trellis_model_note(model, "type");
+    if (!type || strcmp(type, "hmm") != 0 || model->plan.order != 1) {
+        return tr_fail(error, TRELLIS_DATA, "sequences can be drawn from a first-order HMM only");
+    }
+    if (hmm->labels > MOST_STATES) {
+        return tr_fail(error, TRELLIS_LIMIT, "an HMM to draw from can have %d labels, not %u",
+                       MOST_STATES, hmm->labels);
+    }
+    size_t side = (size_t)hmm->labels + 1;
+    hmm->next = tr_alloc(side * side, sizeof *hmm->next);
+    hmm->emissions = tr_alloc(hmm->labels, sizeof *hmm->emissions);
+    hmm->p = tr_alloc(hmm->labels, sizeof *hmm->p);
+    if (!hmm->next || !hmm->emissions || !hmm->p) {
+        return tr_fail_memory(error);
+    }
+    read_steps(hmm);
+    for (uint64_t i = 0; i < model->node.record_count; i++) {
+        const struct tr_text_record *record = &model->node.records[i];
+        if (!add_emissions(hmm, record, word_of(tr_table_text(&model->node, record)))) {
+            return tr_fail_memory(error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+/* The next label, `labels` for the end; false where nothing can follow. */
+static bool draw_next(const struct hmm *hmm, struct tr_random *random, uint32_t from, uint32_t *to)
+{
+    size_t side = (size_t)hmm->labels + 1;
+    const double *sums = hmm->next + from * side;
+    double at = tr_random_real(random) * sums[side - 1];
+    *to = 0;
+    while (*to < hmm->labels && sums[*to] <= at) {
+        ++*to;
+    }
+    return sums[side - 1] > 0;
+}
+
+static trellis_text draw_emission(const struct emissions *emissions, struct tr_random *random)
+{
+    size_t low = 0, high = emissions->words.size - 1;
+    double at = tr_random_real(random) * emissions->words.at[high].sum;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (emissions->words.at[middle].sum <= at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return emissions->words.at[low].word;
+}
+
+/* Draws one sequence into the draft. */
+static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *random, double ending,
+                                    struct draft *draft, trellis_error *error)
+{
+    uint32_t label = hmm->labels;
+    do {
+        uint32_t next;
+        if (!draw_next(hmm, random, label, &next)) {
+            return tr_fail(error, TRELLIS_DATA, "the HMM has no step out of '%.*s'",
+                           TR_SHOW(tr_model_gram_label(hmm->model, (uint16_t)label)));
+        }
+        if (next == hmm->labels) {
+            break;
+        }
+        label = next;
+        if (hmm->emissions[label].words.size == 0) {
+            return tr_fail(error, TRELLIS_DATA, "the label '%.*s' of the HMM has no words",
+                           TR_SHOW(hmm->model->labels[label]));
+        }
+        if (!add_token(draft, (uint16_t)label, draw_emission(&hmm->emissions[label], random))) {
+            return tr_fail_memory(error);
+        }
+        if (draft->labels.size > MOST_LENGTH) {
+            return tr_fail(error, TRELLIS_DATA, "the HMM does not come to an end within %d tokens",
+                           MOST_LENGTH);
+        }
+    } while (hmm->has_end || tr_random_real(random) >= ending);
+    return TRELLIS_OK;
+}
+
+static trellis_status sample_model(const trellis_model *model, const trellis_options *options,
+                                   trellis_writer *writer, trellis_error *error)
+{
+    uint64_t tokens = (uint64_t)tr_option_integer(options, "tokens"), drawn = 0;
+    double ending = 1 / tr_option_real(options, "mean-length");
+    struct hmm hmm = {.model = model, .labels = model->label_count};
+    struct draft draft = {0};
+    struct tr_random random;
+    tr_random_seed(&random, (uint64_t)tr_option_integer(options, "seed"));
+    trellis_status status = read_hmm(&hmm, error);
+    while (!status && drawn < tokens) {
+        status = draw_sequence(&hmm, &random, ending, &draft, error);
+        drawn += draft.labels.size + 1; // an empty sequence counts too, so that there is an end
+        if (!status && draft.labels.size) {
+            drawn--;
+            status = put_draft(&draft, model->labels, writer, error);
+        }
+    }
+    for (uint32_t i = 0; hmm.emissions && i < hmm.labels; i++) {
+        free(hmm.emissions[i].words.at);
+    }
+    free(hmm.emissions);
+    free(hmm.next);
+    free(hmm.p);
+    draft_free(&draft);
+    return status;
+}
+
+trellis_status trellis_sample(const trellis_model *model, const trellis_options *options,
+                              trellis_writer *writer, trellis_error *error)
+{
+    return model ? sample_model(model, options, writer, error)
+                 : sample_random(options, writer, error);
+}

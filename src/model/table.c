@@ -1,0 +1,264 @@
+/* table.c - writing the attribute table of a model, and finding it again. */
+#include "model/table.h"
+
+static bool is_weight(float weight)
+{
+    return weight != 0;
+}
+
+/* The weight of pair i of an attribute. */
+static float weight_at(const struct tr_rows *rows, const float *weights, uint32_t attribute,
+                       uint64_t i)
+{
+    return weights[tr_rows_find(rows, attribute, rows->outcome[i])];
+}
+
+/* How many weights of an attribute are not 0. */
+static uint32_t count_weights(const struct tr_rows *rows, const float *weights, uint32_t attribute)
+{
+    uint32_t count = 0;
+    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
+        count += is_weight(weight_at(rows, weights, attribute, i));
+    }
+    return count;
+}
+
+static void put_dense(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
+                      uint32_t attribute)
+{
+    uint64_t i = rows->begin[attribute];
+    for (uint32_t j = 0; j < rows->width; j++) {
+        bool here = i < rows->begin[attribute + 1] && rows->outcome[i] == j;
+        float weight = here ? weight_at(rows, weights, attribute, i++) : 0;
+        tr_buffer_add(bytes, (const char *)&weight, sizeof weight);
+    }
+}
+
+static void put_sparse(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
+                       uint32_t attribute, uint32_t count)
+{
+    tr_put_u32(bytes, count);
+    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
+        float weight = weight_at(rows, weights, attribute, i);
+        if (is_weight(weight)) {
+            tr_put_u32(bytes, rows->outcome[i]);
+            tr_buffer_add(bytes, (const char *)&weight, sizeof weight);
+        }
+    }
+}
+
+/* Writes the rows and notes where each begins; attributes without weights get TR_NONE. Dense rows
+ * are written in a first pass, so that their area is one piece. */
+static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
+                       uint32_t *row_of)
+{
+    size_t header = bytes->size;
+    uint64_t words = 0, dense_words = 0;
+    tr_put_u32(bytes, rows->outcomes);
+    tr_put_u32(bytes, rows->width);
+    tr_put_u64(bytes, 0);
+    tr_put_u64(bytes, 0);
+    tr_put_align(bytes, 64);
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t a = 0; a < rows->attributes && !bytes->failed; a++) {
+            uint32_t count = count_weights(rows, weights, a);
+            bool dense = tr_rows_worth_dense(rows->outcomes, count);
+            if (pass == 0) {
+                row_of[a] = TR_NONE;
+            }
+            if (pass == 0 && dense) {
+                row_of[a] = (uint32_t)words;
+                put_dense(bytes, rows, weights, a);
+                words += rows->width;
+            } else if (pass == 1 && !dense && count) {
+                row_of[a] = (uint32_t)words;
+                put_sparse(bytes, rows, weights, a, count);
+                words += 1 + 2 * (uint64_t)count;
+            }
+            bytes->failed = bytes->failed || words > UINT32_MAX - 1;
+        }
+        dense_words = pass == 0 ? words : dense_words;
+    }
+    if (!bytes->failed) {
+        memcpy(bytes->data + header + 8, &dense_words, sizeof dense_words);
+        memcpy(bytes->data + header + 16, &words, sizeof words);
+    }
+}
+
+/* Puts a key into the first bucket with room; how far from home it went. Keys of an imported text may
+ * have been made to crowd one bucket: beyond TR_MOST_PROBES the search is given up. */
+static uint32_t place(struct tr_table *table, struct tr_bucket *buckets, uint64_t key, uint32_t row)
+{
+    uint64_t at = tr_table_home(table, key);
+    uint32_t probe = 0;
+    while ((buckets[at].used & 7) == TR_BUCKET_KEYS) {
+        buckets[at].used |= TR_BUCKET_FULL;
+        at = (at + 1) & (table->bucket_count - 1);
+        if (++probe > TR_MOST_PROBES) {
+            return probe;
+        }
+    }
+    uint32_t i = buckets[at].used & 7;
+    buckets[at].key[i] = key;
+    buckets[at].row[i] = row;
+    buckets[at].used++;
+    return probe;
+}
+
+static trellis_status write_keys(struct tr_buffer *bytes, const struct tr_dictionary *dictionary,
+                                 uint32_t attributes, const uint32_t *row_of, trellis_error *error)
+{
+    uint64_t kept = 0;
+    for (uint32_t a = 0; a < attributes; a++) {
+        kept += row_of[a] != TR_NONE;
+    }
+    struct tr_table table = {.bucket_count = 1};
+    while (table.bucket_count * TR_BUCKET_KEYS * 7 / 10 < kept) {
+        table.bucket_count *= 2;
+    }
+    struct tr_bucket *buckets = tr_alloc_aligned(table.bucket_count, sizeof *buckets);
+    if (!buckets) {
+        return tr_fail_memory(error);
+    }
+    for (uint32_t a = 0; a < attributes && table.probes <= TR_MOST_PROBES; a++) {
+        if (row_of[a] != TR_NONE) {
+            uint32_t probe =
+                place(&table, buckets, dictionary->entries.at[a].key.low, row_of[a]);
+            table.probes = probe > table.probes ? probe : table.probes;
+        }
+    }
+    if (table.probes > TR_MOST_PROBES) {
+        free(buckets);
+        return tr_fail(error, TRELLIS_LIMIT, "too many attributes have keys that are alike");
+    }
+    tr_put_u64(bytes, table.bucket_count);
+    tr_put_u64(bytes, table.probes);
+    tr_put_align(bytes, 64);
+    tr_buffer_add(bytes, (const char *)buckets, table.bucket_count * sizeof *buckets);
+    free(buckets);
+    return TRELLIS_OK;
+}
+
+static void write_texts(struct tr_buffer *bytes, const struct tr_dictionary *dictionary,
+                        uint32_t attributes, const uint32_t *row_of)
+{
+    uint64_t count = 0, at = 0;
+    for (uint32_t a = 0; a < attributes; a++) {
+        count += row_of[a] != TR_NONE;
+    }
+    tr_put_u64(bytes, count);
+    for (uint32_t a = 0; a < attributes; a++) {
+        const struct tr_entry *entry = &dictionary->entries.at[a];
+        if (row_of[a] != TR_NONE) {
+            struct tr_text_record record = {entry->key.low, at, entry->text_size, row_of[a]};
+            tr_buffer_add(bytes, (const char *)&record, sizeof record);
+            at += entry->text_size;
+        }
+    }
+    for (uint32_t a = 0; a < attributes; a++) {
+        if (row_of[a] != TR_NONE) {
+            tr_buffer_text(bytes, tr_dictionary_text(dictionary, a));
+        }
+    }
+}
+
+trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
+                              const struct tr_dictionary *dictionary, const struct tr_rows *rows,
+                              const float *weights, trellis_error *error)
+{
+    uint32_t *row_of = tr_alloc(rows->attributes, sizeof *row_of);
+    trellis_status status = row_of ? TRELLIS_OK : tr_fail_memory(error);
+    if (!status) {
+        tr_image_section(writer, (char[4]){kind, 'R', 'O', 'W'});
+        write_rows(&writer->bytes, rows, weights, row_of);
+        tr_image_section(writer, (char[4]){kind, 'K', 'E', 'Y'});
+        status = write_keys(&writer->bytes, dictionary, rows->attributes, row_of, error);
+        tr_image_section(writer, (char[4]){kind, 'T', 'X', 'T'});
+        write_texts(&writer->bytes, dictionary, rows->attributes, row_of);
+    }
+    free(row_of);
+    return status || !writer->bytes.failed ? status : tr_fail_memory(error);
+}
+
+static trellis_status unsound(char kind, const char *what, trellis_error *error)
+{
+    return tr_fail(error, TRELLIS_MODEL, "the model is damaged: its %s %s do not fit",
+                   kind == 'N' ? "node" : "edge", what);
+}
+
+trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
+                             struct tr_table *table, trellis_error *error)
+{
+    *table = (struct tr_table){0};
+    trellis_text rows, keys, texts;
+    if (!tr_image_find(image, (char[4]){kind, 'R', 'O', 'W'}, &rows) ||
+        !tr_image_find(image, (char[4]){kind, 'K', 'E', 'Y'}, &keys) ||
+        !tr_image_find(image, (char[4]){kind, 'T', 'X', 'T'}, &texts)) {
+        return unsound(kind, "sections", error);
+    }
+    struct tr_cursor cursor = tr_cursor(rows);
+    table->outcomes = tr_cursor_u32(&cursor);
+    table->width = tr_cursor_u32(&cursor);
+    table->dense_words = tr_cursor_u64(&cursor);
+    table->word_count = tr_cursor_u64(&cursor);
+    tr_cursor_align(&cursor, rows, 64);
+    if (cursor.failed || table->outcomes != outcomes || table->width != tr_row_width(outcomes) ||
+        table->word_count >= UINT32_MAX || table->dense_words > table->word_count ||
+        !(table->words = tr_cursor_bytes(&cursor, table->word_count * 4))) {
+        return unsound(kind, "weights", error);
+    }
+    cursor = tr_cursor(keys);
+    table->bucket_count = tr_cursor_u64(&cursor);
+    uint64_t probes = tr_cursor_u64(&cursor);
+    tr_cursor_align(&cursor, keys, 64);
+    if (cursor.failed || probes > TR_MOST_PROBES || table->bucket_count == 0 ||
+        table->bucket_count & (table->bucket_count - 1) || table->bucket_count > keys.size / 64 ||
+        !(table->buckets = tr_cursor_bytes(&cursor, table->bucket_count * 64))) {
+        return unsound(kind, "keys", error);
+    }
+    table->probes = (uint32_t)probes;
+    cursor = tr_cursor(texts);
+    table->record_count = tr_cursor_u64(&cursor);
+    if (cursor.failed || table->record_count > texts.size / sizeof *table->records ||
+        !(table->records = tr_cursor_bytes(&cursor, table->record_count * sizeof *table->records))) {
+        return unsound(kind, "texts", error);
+    }
+    table->byte_count = (uint64_t)(cursor.end - cursor.at);
+    table->bytes = (const char *)cursor.at;
+    return TRELLIS_OK;
+}
+
+void tr_table_each(const struct tr_table *table, const struct tr_text_record *record,
+                   tr_weight_function function, void *user)
+{
+    if (record->row < table->dense_words) {
+        const float *weight = (const float *)table->words + record->row;
+        for (uint32_t j = 0; j < table->outcomes && (uint64_t)record->row + j < table->dense_words;
+             j++) {
+            if (is_weight(weight[j])) {
+                function(user, j, weight[j]);
+            }
+        }
+        return;
+    }
+    if (record->row >= table->word_count) {
+        return;
+    }
+    uint64_t count = table->words[record->row], room = (table->word_count - record->row - 1) / 2;
+    for (uint64_t j = 0; j < count && j < room; j++) {
+        const uint32_t *pair = table->words + record->row + 1 + 2 * j;
+        float weight;
+        memcpy(&weight, pair + 1, sizeof weight);
+        if (pair[0] < table->outcomes) {
+            function(user, pair[0], weight);
+        }
+    }
+}
+
+trellis_text tr_table_text(const struct tr_table *table, const struct tr_text_record *record)
+{
+    bool sound = record->text <= table->byte_count &&
+                 record->text_size <= table->byte_count - record->text;
+    return sound ? (trellis_text){table->bytes + record->text, record->text_size}
+                 : (trellis_text){"", 0};
+}

@@ -1,0 +1,117 @@
+/* table.h - from an attribute's key to its weights, in place in the model file.
+ *
+ * Keys are in buckets of one cache line, five each; a key that finds its bucket full goes into one of
+ * the next. A bucket gives the word where the row of weights begins:
+ *
+ *     words:  dense rows, `width` floats each | sparse rows: n, then n times (outcome, weight) | ...
+ *
+ * Nothing here is trusted: a row is checked where it is used, which costs a compare or two, so that
+ * opening a model need not read all of it.
+ */
+#ifndef TRELLIS_MODEL_TABLE_H
+#define TRELLIS_MODEL_TABLE_H
+
+#include "base/intern.h"
+#include "dataset/dictionary.h"
+#include "dataset/rows.h"
+#include "model/image.h"
+
+enum { TR_BUCKET_KEYS = 5, TR_BUCKET_FULL = 1 << 8, TR_MOST_PROBES = 256 };
+
+struct tr_bucket {
+    uint64_t key[TR_BUCKET_KEYS];
+    uint32_t row[TR_BUCKET_KEYS];
+    uint32_t used; // keys in use; TR_BUCKET_FULL is added where a key went on to the next bucket
+};
+
+/* A record of the texts: what inspection and export walk over. */
+struct tr_text_record {
+    uint64_t key;
+    uint64_t text; // offset in the bytes
+    uint32_t text_size;
+    uint32_t row;
+};
+
+struct tr_table {
+    const struct tr_bucket *buckets; // [bucket_count], a power of two
+    uint64_t bucket_count;
+    uint32_t probes; // no key is further than this from its first bucket
+    uint32_t outcomes, width;
+    const uint32_t *words; // [word_count]
+    uint64_t word_count, dense_words;
+    const struct tr_text_record *records; // [record_count]
+    uint64_t record_count;
+    const char *bytes;
+    uint64_t byte_count;
+};
+
+/* Writes the sections <kind>KEY, <kind>ROW and <kind>TXT: attributes with at least one weight other
+ * than 0. */
+trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
+                              const struct tr_dictionary *dictionary, const struct tr_rows *rows,
+                              const float *weights, trellis_error *error);
+/* Finds and checks them. `outcomes` is what the graph says. */
+trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
+                             struct tr_table *table, trellis_error *error);
+
+/* Calls back for each weight other than 0 of a record's row. */
+typedef void (*tr_weight_function)(void *user, uint32_t outcome, float weight);
+void tr_table_each(const struct tr_table *table, const struct tr_text_record *record,
+                   tr_weight_function function, void *user);
+/* The text of a record, empty where it is unsound. */
+trellis_text tr_table_text(const struct tr_table *table, const struct tr_text_record *record);
+
+static inline uint64_t tr_table_home(const struct tr_table *table, uint64_t key)
+{
+    return (key ^ (key >> 32)) & (table->bucket_count - 1);
+}
+
+/* The row of a key, TR_NONE where the model does not know it. The table must have buckets. */
+static inline uint32_t tr_table_find(const struct tr_table *table, uint64_t key)
+{
+    uint64_t at = tr_table_home(table, key);
+    for (uint32_t probe = 0; probe <= table->probes; probe++) {
+        const struct tr_bucket *bucket = &table->buckets[at];
+        for (int i = 0; i < TR_BUCKET_KEYS; i++) {
+            if (bucket->key[i] == key && (uint32_t)i < (bucket->used & 7)) {
+                return bucket->row[i];
+            }
+        }
+        if (!(bucket->used & TR_BUCKET_FULL)) {
+            break;
+        }
+        at = (at + 1) & (table->bucket_count - 1);
+    }
+    return TR_NONE;
+}
+
+/* scores[outcome] += value * weight for the weights of a row; an unsound row adds nothing. */
+static inline void tr_table_add(const struct tr_table *table, uint32_t row, float value,
+                                float *scores)
+{
+    if (row < table->dense_words) {
+        if (row + (uint64_t)table->width <= table->dense_words) {
+            const float *weight = (const float *)table->words + row;
+            for (uint32_t j = 0; j < table->width; j++) {
+                scores[j] += value * weight[j];
+            }
+        }
+        return;
+    }
+    if (row >= table->word_count) {
+        return;
+    }
+    const uint32_t *pair = table->words + row + 1;
+    uint64_t count = table->words[row], room = (table->word_count - row - 1) / 2;
+    count = count < room ? count : room;
+    for (uint64_t j = 0; j < count; j++) {
+        uint32_t outcome = pair[2 * j];
+        if (outcome < table->outcomes) {
+            float weight;
+            __builtin_memcpy(&weight, &pair[2 * j + 1], sizeof weight);
+            scores[outcome] += value * weight;
+        }
+    }
+}
+
+#endif

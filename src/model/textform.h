@@ -1,0 +1,34 @@
+/* textform.h - the words of the text form of a model, shared by export and import.
+ *
+ * One item a line, fields separated by tabs. In a field `\\`, `\t`, `\n` and `\r` are escapes; where a
+ * label is due, `\start` and `\end` are the ends of a sequence.
+ *
+ *     trellis-text  1
+ *     note      key  value                 what the training noted down
+ *     template  line                       the templates, line by line
+ *     block     hex                        templates with their word lists, instead of `template`
+ *     label     text
+ *     order     k
+ *     count-cap n
+ *     observed-states                      a flag
+ *     forbid    from  to
+ *     step      weight  label  label ...   a label gram
+ *     node      weight  label  key  text   an attribute; the key in hexadecimal
+ *     edge      weight  from  to  key  text
+ *     word      weight  label  word        the attribute of a lone word, for models written by hand
+ *
+ * A weight is a number, -inf, or log(p).
+ */
+#ifndef TRELLIS_MODEL_TEXTFORM_H
+#define TRELLIS_MODEL_TEXTFORM_H
+
+#include "base/text.h"
+
+#define TR_TEXT_FORM "trellis-text"
+#define TR_TEXT_VERSION 1
+
+void tr_textform_escape(struct tr_buffer *buffer, trellis_text field);
+/* Appends the field without its escapes; false where an escape is unknown. */
+bool tr_textform_unescape(struct tr_buffer *buffer, trellis_text field);
+
+#endif

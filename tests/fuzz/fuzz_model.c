@@ -1,0 +1,142 @@
+/* fuzz_model.c - any bytes as a model file.
+ *
+ * They are tried as they are, with header and checksums made right, and as a list of changes to sound
+ * models, because from nothing a fuzzer would not soon come upon eleven sections that fit each other.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "model/test_hostile.h"
+
+int LLVMFuzzerInitialize(int *count, char ***arguments);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* ---- sound models ---------------------------------------------------------------------------------- */
+
+static const char corpus[] =
+    "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\ncan VB\n\ndogs NN\ncan VB\n";
+static const char edges[] =
+    "columns word\nnode word\nnode suffix(word,1)\nedge word\nstep start end\n";
+static const char hmm[] =
+    "trellis-text 1\nnote\ttype\thmm\nnote\tscheme-inside\tiobes\n"
+    "note\tscheme-outside\tiob2\ntemplate\tcolumns word\ntemplate\tnode word\n"
+    "label\tB-X\nlabel\tO\ncount-cap\t2\nstep\t-1\t\\start\tO\nstep\t-2\tO\tB-X\n"
+    "step\t-0.5\tO\tO\tO\nforbid\tB-X\tB-X\nword\t-1\tO\tthe\nword\t-2\tB-X\tcan\n";
+static struct tr_buffer sound[3];
+
+static const char *make_file(const char *text, int *file, char path[40])
+{
+    *file = memfd_create("fuzz", MFD_CLOEXEC);
+    if (*file < 0 || (size_t)write(*file, text, strlen(text)) != strlen(text)) {
+        abort();
+    }
+    snprintf(path, 40, "/proc/self/fd/%d", *file);
+    return path;
+}
+
+/* Keeps the bytes of a model, and the model no longer. */
+static void keep(struct tr_buffer *bytes, trellis_status status, trellis_model *model,
+                 const trellis_error *error)
+{
+    if (status) {
+        fprintf(stderr, "%s\n", error->message);
+        abort();
+    }
+    tr_buffer_add(bytes, (const char *)model->image.data, model->image.size);
+    trellis_model_close(model);
+}
+
+int LLVMFuzzerInitialize(int *count, char ***arguments)
+{
+    (void)count;
+    (void)arguments;
+    static const char *const orders[] = {"1", "2"};
+    int corpus_file, template_file, hmm_file;
+    char corpus_name[40], template_name[40], hmm_name[40];
+    const char *path = make_file(corpus, &corpus_file, corpus_name);
+    const char *templates = make_file(edges, &template_file, template_name);
+    trellis_error error = {0};
+    trellis_model *model;
+    trellis_options *options;
+    for (size_t i = 0; i < TR_COUNT(orders); i++) {
+        if (trellis_options_create(&options, &error) ||
+            trellis_options_set(options, "features", templates, &error) ||
+            trellis_options_set(options, "epochs", "3", &error) ||
+            trellis_options_set(options, "order", orders[i], &error)) {
+            abort();
+        }
+        trellis_status status = trellis_train(options, &path, 1, NULL, NULL, &model, &error);
+        keep(&sound[i], status, model, &error);
+        trellis_options_destroy(options);
+        lseek(corpus_file, 0, SEEK_SET);
+        lseek(template_file, 0, SEEK_SET);
+    }
+    trellis_status status = trellis_model_import(make_file(hmm, &hmm_file, hmm_name), &model,
+                                                 &error);
+    keep(&sound[2], status, model, &error);
+    close(corpus_file);
+    close(template_file);
+    close(hmm_file);
+    return 0;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------------- */
+
+static void try_bytes(const unsigned char *bytes, size_t size)
+{
+    trellis_model *model;
+    trellis_error error;
+    if (!is_large(bytes, size) && !open_bytes(bytes, size, &model, &error)) {
+        exercise(model);
+        trellis_model_close(model);
+    }
+}
+
+static void repair_header(unsigned char *bytes, size_t size)
+{
+    static const unsigned char magic[] = {
+        0x93, 'T', 'R', 'L', 'S', '\r', '\n', 0x1a, TR_IMAGE_VERSION, 0, 0, 0};
+    if (size >= HEADER) {
+        memcpy(bytes, magic, sizeof magic);
+        set_u64_at(bytes, FILE_SIZE, size);
+    }
+}
+
+static void try_repaired(const uint8_t *data, size_t size)
+{
+    unsigned char *bytes = malloc(size ? size : 1);
+    if (size) {
+        memcpy(bytes, data, size);
+    }
+    repair_header(bytes, size);
+    repair_checksums(bytes, size);
+    try_bytes(bytes, size);
+    free(bytes);
+}
+
+/* The first byte chooses the model, then each six are a change: where (2), what (4). */
+static void try_changes(const uint8_t *data, size_t size)
+{
+    if (size < 1) {
+        return;
+    }
+    const struct tr_buffer *base = &sound[data[0] % TR_COUNT(sound)];
+    unsigned char *bytes = malloc(base->size);
+    memcpy(bytes, base->data, base->size);
+    for (size_t i = 1; i + 6 <= size; i += 6) {
+        size_t at = ((size_t)data[i] | (size_t)data[i + 1] << 8) % (base->size - 3);
+        memcpy(bytes + at, data + i + 2, 4);
+    }
+    repair_checksums(bytes, base->size);
+    try_bytes(bytes, base->size);
+    free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_bytes(data, size);
+    try_repaired(data, size);
+    try_changes(data, size);
+    return 0;
+}

@@ -1,0 +1,466 @@
+/* test_hostile.c - model files that lie: every byte is taken as hostile until it is checked.
+ *
+ * Random damage is caught by checksums. A file that was made to do harm has right checksums, so most
+ * tests here damage a model and then repair them. Whatever the bytes: a model opens or it does not, and
+ * one that opens can be asked everything. The sanitizers are the judge.
+ */
+#include "test_model.h"
+
+#include <math.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/random.h"
+#include "test_hostile.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN
+#endif
+
+enum { MOST_MEGABYTES = 512, ROUNDS = 10000 };
+
+/* An allocation that no small file can justify fails, and then the status says so. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1:max_allocation_size_mb=512";
+}
+
+static void limit_memory(void)
+{
+#ifndef WITH_ASAN
+    struct rlimit limit = {(rlim_t)MOST_MEGABYTES << 20, (rlim_t)MOST_MEGABYTES << 20};
+    setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
+/* ---- the models that are damaged ------------------------------------------------------------------- */
+
+enum { EDGES, SECOND_ORDER, HMM, SPANS, MODELS };
+
+static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks VB\nloudly RB\n\n"
+                             "dogs NN\ncan VB\nchase VB\nthe DT\ncan NN\n";
+static const char spans[] = "John B-PER\nSmith I-PER\nsaw O\nOslo B-LOC\n\nthe O\ncan B-LOC\n";
+
+static trellis_model *make_model(int which)
+{
+    char options[900], templates[900];
+    switch (which) {
+    case EDGES:
+        snprintf(options, sizeof options, "epochs=4 features=%s",
+                 put_text("edges.tpl",
+                          "columns word\nnode word\nnode bias\nedge suffix(word,1)\nstep start end\n"));
+        return train_on(corpus, options);
+    case SECOND_ORDER:
+        snprintf(templates, sizeof templates,
+                 "columns word tag?\nnode word\nnode suffix(word,1)\nnode inlist(word,\"%s\")\n"
+                 "node tag[-1]\nstep\n",
+                 put_text("words.txt", "cat\ncan\n"));
+        snprintf(options, sizeof options, "epochs=4 order=2 features=%s",
+                 put_text("second.tpl", templates));
+        return train_on(corpus, options);
+    case HMM:
+        return import_model("data/hmm/pidgin.txt");
+    default:
+        return train_on(spans, "epochs=4 features=id train-scheme=iobes");
+    }
+}
+
+/* Its bytes; the caller frees them. */
+static unsigned char *make_bytes(int which, size_t *ret_size)
+{
+    trellis_model *model = make_model(which);
+    trellis_error error = {0};
+    assert_ok(trellis_model_save(model, path_of("sound.model"), &error), error);
+    trellis_model_close(model);
+    unsigned char *bytes = (unsigned char *)get_file(path_of("sound.model"), ret_size);
+    trellis_model *opened;
+    assert_ok(open_bytes(bytes, *ret_size, &opened, &error), error);
+    trellis_model_close(opened);
+    return bytes;
+}
+
+/* Opens and, where that goes well, exercises. */
+static trellis_status try_bytes(const unsigned char *bytes, size_t size)
+{
+    trellis_model *model;
+    trellis_error error = {0};
+    trellis_status status = open_bytes(bytes, size, &model, &error);
+    if (status) {
+        assert_null(model);
+        assert_int_equal(error.status, status);
+        assert_true(error.message[0]);
+        assert_true(status == TRELLIS_MODEL || status == TRELLIS_LIMIT);
+    } else {
+        exercise(model);
+        trellis_model_close(model);
+    }
+    return status;
+}
+
+/* Both kinds of rows are there to be damaged. */
+static void test_has_both_rows(void **state)
+{
+    (void)state;
+    trellis_model *model = make_model(EDGES);
+    assert_true(model->node.dense_words > 0);
+    assert_true(model->node.word_count > model->node.dense_words);
+    assert_true(model->edge.word_count > 0);
+    trellis_model_close(model);
+}
+
+/* ---- damage that checksums catch ------------------------------------------------------------------- */
+
+static void test_truncation(void **state)
+{
+    (void)state;
+    for (int which = 0; which < MODELS; which++) {
+        size_t size;
+        unsigned char *bytes = make_bytes(which, &size);
+        for (size_t n = 0; n < size; n++) {
+            assert_int_equal(try_bytes(bytes, n), TRELLIS_MODEL);
+            if (n >= HEADER) { // the same, with the size in the header right
+                unsigned char *cut = malloc(n);
+                memcpy(cut, bytes, n);
+                set_u64_at(cut, FILE_SIZE, n);
+                repair_checksums(cut, n);
+                assert_int_equal(try_bytes(cut, n), TRELLIS_MODEL);
+                free(cut);
+            }
+        }
+        unsigned char *longer = calloc(size + 1, 1);
+        memcpy(longer, bytes, size);
+        assert_int_equal(try_bytes(longer, size + 1), TRELLIS_MODEL);
+        free(longer);
+        free(bytes);
+    }
+}
+
+/* Whether a byte belongs to no section: a gap, which is not looked at. */
+static bool is_gap(const unsigned char *bytes, size_t size, size_t at)
+{
+    bool inside = at < HEADER + (size_t)sections_of(bytes, size) * ENTRY;
+    for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
+        size_t begin, length;
+        assert_true(section_at(bytes, size, i, &begin, &length));
+        inside = inside || (at >= begin && at < begin + length);
+    }
+    return !inside;
+}
+
+static void test_flipped_bytes(void **state)
+{
+    (void)state;
+    static const unsigned char masks[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xFF};
+    size_t size;
+    unsigned char *bytes = make_bytes(EDGES, &size);
+    for (size_t at = 0; at < size; at++) {
+        bool gap = is_gap(bytes, size, at);
+        for (size_t m = 0; m < TR_COUNT(masks); m++) {
+            trellis_model *model;
+            bytes[at] ^= masks[m];
+            assert_int_equal(open_bytes(bytes, size, &model, NULL),
+                             gap ? TRELLIS_OK : TRELLIS_MODEL);
+            trellis_model_close(model);
+            bytes[at] ^= masks[m];
+        }
+    }
+    free(bytes);
+}
+
+/* ---- damage that they do not ----------------------------------------------------------------------- */
+
+static void test_flipped_and_repaired(void **state)
+{
+    (void)state;
+    static const unsigned char masks[] = {0x01, 0x80, 0xFF};
+    for (int which = 0; which < MODELS; which++) {
+        size_t size, opened = 0;
+        unsigned char *bytes = make_bytes(which, &size), *bad = malloc(size);
+        for (size_t at = 0; at < size; at++) {
+            for (size_t m = 0; m < TR_COUNT(masks); m++) {
+                memcpy(bad, bytes, size);
+                bad[at] ^= masks[m];
+                repair_checksums(bad, size);
+                if (!is_gap(bytes, size, at) && !is_large(bad, size)) {
+                    opened += try_bytes(bad, size) == TRELLIS_OK;
+                }
+            }
+        }
+        assert_true(opened > size / 2); // else the tests above test little
+        free(bad);
+        free(bytes);
+    }
+}
+
+static void test_section_table(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *bytes = make_bytes(EDGES, &size), *bad = malloc(size);
+    const uint64_t extremes[] = {0,
+                                 1,
+                                 31,
+                                 32,
+                                 63,
+                                 64,
+                                 65,
+                                 128,
+                                 size - 64,
+                                 size - 1,
+                                 size,
+                                 size + 1,
+                                 size + 64,
+                                 1u << 31,
+                                 UINT32_MAX,
+                                 1ull << 32,
+                                 1ull << 63,
+                                 UINT64_MAX,
+                                 UINT64_MAX - 63,
+                                 (uint64_t)0 - size};
+    for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
+        for (size_t a = 0; a < TR_COUNT(extremes); a++) {
+            for (size_t b = 0; b <= TR_COUNT(extremes); b++) { // the last: the size stays
+                memcpy(bad, bytes, size);
+                set_u64_at(bad, HEADER + i * ENTRY + 8, extremes[a]);
+                if (b < TR_COUNT(extremes)) {
+                    set_u64_at(bad, HEADER + i * ENTRY + 16, extremes[b]);
+                }
+                repair_checksums(bad, size);
+                try_bytes(bad, size);
+                memcpy(bad, bytes, size); // and the size alone
+                set_u64_at(bad, HEADER + i * ENTRY + 16, extremes[a]);
+                repair_checksums(bad, size);
+                try_bytes(bad, size);
+            }
+        }
+        memcpy(bad, bytes, size); // a section that is not there
+        bad[HEADER + i * ENTRY] = '?';
+        repair_checksums(bad, size);
+        assert_int_equal(try_bytes(bad, size), TRELLIS_MODEL);
+    }
+    const uint32_t counts[] = {0, 1, 10, 12, 63, 64, 65, 1u << 27, 1u << 31, UINT32_MAX};
+    for (size_t i = 0; i < TR_COUNT(counts); i++) {
+        memcpy(bad, bytes, size);
+        memcpy(bad + SECTION_COUNT, &counts[i], sizeof counts[i]);
+        repair_checksums(bad, size);
+        assert_int_equal(try_bytes(bad, size), TRELLIS_MODEL);
+    }
+    for (size_t i = 0; i < TR_COUNT(extremes); i++) {
+        memcpy(bad, bytes, size);
+        set_u64_at(bad, FILE_SIZE, extremes[i]);
+        repair_checksums(bad, size);
+        assert_int_equal(try_bytes(bad, size), extremes[i] == size ? TRELLIS_OK : TRELLIS_MODEL);
+    }
+    free(bad);
+    free(bytes);
+}
+
+/* Each number of each section, as 32 and as 64 bits, set to what is hard to bear. */
+static void test_extreme_numbers(void **state)
+{
+    (void)state;
+    static const uint64_t extremes[] = {0,
+                                        1,
+                                        2,
+                                        7,
+                                        8,
+                                        255,
+                                        0x7FFFFFFF,
+                                        0x80000000,
+                                        UINT32_MAX,
+                                        UINT32_MAX - 1,
+                                        1ull << 32,
+                                        INT64_MAX,
+                                        UINT64_MAX,
+                                        UINT64_MAX - 63,
+                                        0x7FC000007FC00000,
+                                        0x7F8000007F800000,
+                                        0xFF800000FF800000,
+                                        0x7F7FFFFF7F7FFFFF};
+    for (int which = 0; which < MODELS; which++) {
+        size_t size, begin, length;
+        unsigned char *bytes = make_bytes(which, &size), *bad = malloc(size);
+        for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
+            assert_true(section_at(bytes, size, i, &begin, &length));
+            for (size_t at = 0; at + 4 <= length && at < 128; at += 4) {
+                for (size_t e = 0; e < TR_COUNT(extremes); e++) {
+                    size_t wide = at + 8 <= length && e % 2 ? 8 : 4;
+                    memcpy(bad, bytes, size);
+                    memcpy(bad + begin + at, &extremes[e], wide);
+                    repair_checksums(bad, size);
+                    if (!is_large(bad, size)) {
+                        try_bytes(bad, size);
+                    }
+                }
+            }
+        }
+        free(bad);
+        free(bytes);
+    }
+}
+
+/* One change somewhere in the sections. */
+static void damage(struct tr_random *random, unsigned char *bytes, size_t size)
+{
+    static const uint32_t words[] = {0,          1,          5,          6,          7,
+                                     0x100,      0x105,      UINT32_MAX, 0x7FC00000, 0x7F800000,
+                                     0xFF800000, 0x7F7FFFFF, 0x00000001, 0x80000000};
+    size_t begin, length;
+    uint32_t i = (uint32_t)tr_random_below(random, sections_of(bytes, size));
+    if (!section_at(bytes, size, i, &begin, &length) || length < 8) {
+        return;
+    }
+    size_t at = begin + tr_random_below(random, length - 7);
+    uint64_t kind = tr_random_below(random, 5);
+    if (kind == 0) {
+        bytes[at] = (unsigned char)tr_random_bits(random);
+    } else if (kind == 1) {
+        bytes[at] ^= (unsigned char)(1u << tr_random_below(random, 8));
+    } else if (kind == 2) {
+        memcpy(bytes + (at & ~(size_t)3), &words[tr_random_below(random, TR_COUNT(words))], 4);
+    } else if (kind == 3) { // a piece from elsewhere
+        size_t from = tr_random_below(random, size - 8);
+        memmove(bytes + at, bytes + from, 8);
+    } else { // the same one more
+        uint32_t word = u32_at(bytes, at & ~(size_t)3) +
+                        (tr_random_bits(random) & 1 ? 1 : UINT32_MAX);
+        memcpy(bytes + (at & ~(size_t)3), &word, 4);
+    }
+}
+
+static void test_random_damage(void **state)
+{
+    (void)state;
+    struct tr_random random;
+    tr_random_seed(&random, 42);
+    size_t opened = 0;
+    for (int which = 0; which < MODELS; which++) {
+        size_t size;
+        unsigned char *bytes = make_bytes(which, &size), *bad = malloc(size);
+        for (int round = 0; round < ROUNDS / MODELS; round++) {
+            memcpy(bad, bytes, size);
+            for (uint64_t n = 1 + tr_random_below(&random, 4); n > 0; n--) {
+                damage(&random, bad, size);
+            }
+            repair_checksums(bad, size);
+            if (!is_large(bad, size)) {
+                opened += try_bytes(bad, size) == TRELLIS_OK;
+            }
+        }
+        free(bad);
+        free(bytes);
+    }
+    assert_true(opened > ROUNDS / 4);
+}
+
+/* All weights no numbers: no label is the best then, and none may be taken from beyond the last. */
+static void test_weights_that_are_no_numbers(void **state)
+{
+    (void)state;
+    static const float values[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f};
+    for (int which = 0; which < MODELS; which++) {
+        size_t size, begin, length;
+        unsigned char *bytes = make_bytes(which, &size), *bad = malloc(size);
+        for (size_t v = 0; v < TR_COUNT(values) * TR_COUNT(values); v++) {
+            memcpy(bad, bytes, size);
+            for (uint32_t i = 0; i < sections_of(bad, size); i++) {
+                const unsigned char *name = bad + HEADER + i * ENTRY;
+                assert_true(section_at(bad, size, i, &begin, &length));
+                if (memcmp(name + 1, "ROW", 3) == 0) { // dense rows, all of it
+                    memcpy(bad + begin + 8, bad + begin + 16, 8);
+                    for (size_t at = 64; at + 4 <= length; at += 4) {
+                        memcpy(bad + begin + at, &values[v % TR_COUNT(values)], 4);
+                    }
+                }
+                for (size_t at = 0; memcmp(name, "STEP", 4) == 0 && at < length; at += 4) {
+                    memcpy(bad + begin + at, &values[v / TR_COUNT(values)], 4);
+                }
+            }
+            repair_checksums(bad, size);
+            float step = values[v / TR_COUNT(values)];
+            assert_int_equal(try_bytes(bad, size), step < INFINITY ? TRELLIS_OK : TRELLIS_MODEL);
+        }
+        free(bad);
+        free(bytes);
+    }
+}
+
+/* Sixty thousand labels and one weight for a pair of them: the scores of all pairs would take 14 GB a
+ * token. */
+static void test_many_labels_with_pairs(void **state)
+{
+    (void)state;
+    struct tr_buffer text = {0};
+    tr_buffer_string(&text, "trellis-text\t1\nnote\ttype\thmm\ntemplate\tcolumns word\n"
+                            "template\tnode word\ntemplate\tedge word\n");
+    for (int i = 0; i < 60000; i++) {
+        tr_buffer_format(&text, "label\tL%d\n", i);
+    }
+    tr_buffer_string(&text, "edge\t1\tL7\tL59999\t0123456789abcdef\tx\n");
+    trellis_model *model = import_model(put_file("many.txt", text.data, text.size));
+    char *found = tag_by(model, "one", NULL);
+    assert_string_equal(found, "L0");
+    free(found);
+    found = tag_by(model, "one two", NULL);
+    assert_non_null(strstr(found, "too much memory"));
+    free(found);
+    trellis_options *options = make_options("tokens=10");
+    trellis_writer *writer;
+    size_t sum = 0;
+    trellis_error error = {0};
+    assert_ok(trellis_writer_create(options, count_bytes, &sum, &writer, &error), error);
+    assert_int_equal(trellis_sample(model, options, writer, &error), TRELLIS_LIMIT);
+    trellis_writer_destroy(writer);
+    trellis_options_destroy(options);
+    trellis_model_close(model);
+    tr_buffer_free(&text);
+}
+
+/* ---- what is no model file ------------------------------------------------------------------------- */
+
+static void refuse_path(const char *path, trellis_status expected)
+{
+    trellis_model *model;
+    trellis_error error = {0};
+    assert_int_equal(trellis_model_open(path, &model, &error), expected);
+    assert_null(model);
+    assert_non_null(strstr(error.message, path));
+    assert_int_equal(trellis_model_open(path, &model, NULL), expected);
+}
+
+static void test_other_files(void **state)
+{
+    (void)state;
+    refuse_path(path_of("no such file"), TRELLIS_IO);
+    refuse_path(test_folder, TRELLIS_MODEL);
+    refuse_path("/dev/null", TRELLIS_MODEL);
+    refuse_path(put_text("empty", ""), TRELLIS_MODEL);
+    refuse_path(put_text("short", "\x93TRLS"), TRELLIS_MODEL);
+    refuse_path(put_text("text", "trellis-textile\n"), TRELLIS_MODEL);
+    refuse_path(put_text("other", "{\"weights\":[]}\n"), TRELLIS_MODEL);
+    assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
+    refuse_path(path_of("fifo"), TRELLIS_MODEL); // and does not wait for a writer
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_has_both_rows),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_flipped_and_repaired),
+        cmocka_unit_test(test_section_table),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_weights_that_are_no_numbers),
+        cmocka_unit_test(test_many_labels_with_pairs),
+        cmocka_unit_test(test_other_files),
+    };
+    limit_memory();
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

@@ -1,0 +1,219 @@
+/* test_sample.c - corpora drawn from an HMM: only what it allows, as often as it says. */
+#include "test_model.h"
+
+#include <math.h>
+
+/* Draws and writes into a text; the caller frees it. */
+static trellis_status draw(const trellis_model *model, const char *options_text, char **ret_text,
+                           trellis_error *error)
+{
+    trellis_options *options = make_options(options_text);
+    struct tr_buffer text = {0};
+    trellis_writer *writer;
+    assert_ok(trellis_writer_create(options, to_buffer, &text, &writer, error), *error);
+    trellis_status status = trellis_sample(model, options, writer, error);
+    assert_ok(trellis_writer_finish(writer, NULL), *error);
+    trellis_writer_destroy(writer);
+    trellis_options_destroy(options);
+    tr_buffer_char(&text, 0);
+    *ret_text = text.data;
+    return status;
+}
+
+static char *must_draw(const trellis_model *model, const char *options)
+{
+    char *text;
+    trellis_error error = {0};
+    assert_ok(draw(model, options, &text, &error), error);
+    return text;
+}
+
+struct counts {
+    size_t sequences, tokens, starts[3], steps[3][3], from[3];
+};
+
+/* Reads "word label" lines and blank lines. */
+static struct counts count(const char *text)
+{
+    static const char names[] = "DNV";
+    struct counts counts = {0};
+    int before = -1;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        if (*line == '\n') {
+            before = -1;
+            continue;
+        }
+        char word[8], label[8];
+        assert_int_equal(sscanf(line, "%7s %7s", word, label), 2);
+        int z = (int)(strchr(names, label[0]) - names);
+        assert_string_equal(word, z == 0 ? "the" : "can");
+        counts.tokens++;
+        if (before < 0) {
+            counts.sequences++;
+            counts.starts[z]++;
+        } else {
+            counts.steps[before][z]++;
+            counts.from[before]++;
+        }
+        before = z;
+    }
+    return counts;
+}
+
+/* Within five standard deviations of a share p of n. */
+static void assert_share(size_t hits, size_t n, double p)
+{
+    double deviation = sqrt(p * (1 - p) / (double)n);
+    assert_true(n > 1000);
+    assert_true(fabs((double)hits / (double)n - p) <= 5 * deviation);
+}
+
+static void test_pidgin(void **state)
+{
+    (void)state;
+    static const double step[3][3] = {{0, 1, 0}, {0.2, 0.2, 0.6}, {0.8, 0, 0.2}};
+    trellis_model *model = import_model("data/hmm/pidgin.txt");
+    char *text = must_draw(model, "tokens=60000 mean-length=8");
+    struct counts counts = count(text);
+    assert_true(counts.tokens >= 60000);
+    assert_share(counts.starts[0], counts.sequences, 0.8);
+    assert_int_equal(counts.starts[1], 0);
+    assert_share(counts.starts[2], counts.sequences, 0.2);
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            assert_share(counts.steps[a][b], counts.from[a], step[a][b]);
+        }
+    }
+    assert_share(counts.sequences, counts.tokens, 1 / 8.0); // mean length 8
+
+    char *again = must_draw(model, "tokens=60000 mean-length=8");
+    char *other = must_draw(model, "tokens=60000 mean-length=8 seed=2");
+    assert_string_equal(text, again);
+    assert_string_not_equal(text, other);
+    free(text);
+    free(again);
+    free(other);
+
+    text = must_draw(model, "tokens=0");
+    assert_string_equal(text, "");
+    free(text);
+    trellis_model_close(model);
+}
+
+#define HMM                                                                                        \
+    "trellis-text\t1\nnote\ttype\thmm\ntemplate\tcolumns word\ntemplate\tnode word\n"              \
+    "template\tstep start end\nlabel\tA\nlabel\tB\n"
+
+static trellis_model *hmm_of(const char *lines)
+{
+    struct tr_buffer text = {0};
+    tr_buffer_string(&text, HMM);
+    tr_buffer_string(&text, lines);
+    const char *path = put_file("hmm.txt", text.data, text.size);
+    tr_buffer_free(&text);
+    return import_model(path);
+}
+
+/* An HMM that says how sequences end: mean-length does not matter then. */
+static void test_ends(void **state)
+{
+    (void)state;
+    trellis_model *model = hmm_of("step\tlog(1)\t\\start\tA\nstep\tlog(1)\tA\tB\n"
+                                  "step\tlog(1)\tB\t\\end\nword\tlog(1)\tA\tx\nword\t-inf\tB\tx\n"
+                                  "word\t-inf\tA\ty\nword\tlog(1)\tB\ty\n");
+    char *text = must_draw(model, "tokens=4 mean-length=100");
+    assert_string_equal(text, "x\tA\ny\tB\n\nx\tA\ny\tB\n\n");
+    free(text);
+    trellis_model_close(model);
+}
+
+static void check_draw(const char *lines, trellis_status expected, const char *sentence)
+{
+    trellis_model *model = hmm_of(lines);
+    trellis_error error = {0};
+    char *text;
+    assert_int_equal(draw(model, "tokens=10", &text, &error), expected);
+    assert_non_null(strstr(error.message, sentence));
+    free(text);
+    trellis_model_close(model);
+}
+
+static void test_hmms_that_do_not_work(void **state)
+{
+    (void)state;
+    check_draw("", TRELLIS_DATA, "no step out of '<start>'");
+    check_draw("step\t0\t\\start\tA\n", TRELLIS_DATA, "'A' of the HMM has no words");
+    check_draw("step\t0\t\\start\tA\nword\t0\tA\tx\nstep\t-inf\tA\tB\nword\t-1\tB\tx\n",
+               TRELLIS_DATA, "");
+    /* There is an end, but no way to it: an endless sequence must not be drawn. */
+    check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t0\tB\t\\end\nword\tlog(0.5)\tA\tx\n",
+               TRELLIS_DATA, "does not come to an end");
+    check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t1e9\tA\t\\end\nstep\t1e9\tA\tB\n"
+               "word\t1e9\tA\tx\nword\t1\tA\ty\n",
+               TRELLIS_OK, "");
+}
+
+/* An end that is impossible is none: the mean length counts. */
+static void test_impossible_end(void **state)
+{
+    (void)state;
+    trellis_model *model = hmm_of("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t-inf\tA\t\\end\n"
+                                  "word\tlog(0.5)\tA\tx\n");
+    char *text = must_draw(model, "tokens=100 mean-length=1");
+    assert_int_equal(strlen(text), 100 * strlen("x\tA\n\n"));
+    free(text);
+    trellis_model_close(model);
+}
+
+static void test_other_models(void **state)
+{
+    (void)state;
+    trellis_model *model = train_on("a X\nb Y\n", "epochs=1");
+    trellis_error error = {0};
+    char *text;
+    assert_int_equal(draw(model, "tokens=10", &text, &error), TRELLIS_DATA);
+    assert_non_null(strstr(error.message, "first-order HMM"));
+    free(text);
+    trellis_model_close(model);
+}
+
+/* The random HMM: the sizes asked for, and always the same. */
+static void test_random_hmm(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"labels=1 vocabulary=1 tokens=1 mean-length=1",
+                                        "labels=7 vocabulary=3 tokens=500",
+                                        "labels=300 vocabulary=1000 tokens=5000"};
+    for (size_t i = 0; i < TR_COUNT(sizes); i++) {
+        char *text = must_draw(NULL, sizes[i]), *again = must_draw(NULL, sizes[i]);
+        assert_string_equal(text, again);
+        unsigned labels, vocabulary, tokens, seen = 0;
+        assert_int_equal(
+            sscanf(sizes[i], "labels=%u vocabulary=%u tokens=%u", &labels, &vocabulary, &tokens),
+            3);
+        for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+            unsigned word, label;
+            if (*line != '\n') {
+                assert_int_equal(sscanf(line, "w%u L%u", &word, &label), 2);
+                assert_true(word < vocabulary && label < labels);
+                seen++;
+            }
+        }
+        assert_true(seen >= tokens);
+        free(text);
+        free(again);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pidgin),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_hmms_that_do_not_work),
+        cmocka_unit_test(test_impossible_end),
+        cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_random_hmm),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
