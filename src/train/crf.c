@@ -1,0 +1,160 @@
+/* crf.c - the conditional random field by batch optimisation (Lafferty, McCallum, Pereira 2001).
+ *
+ *     minimise  sum_s -log P(Z_s | X_s; w)  +  l2 |w|^2  +  l1 |w|_1
+ *
+ * The objective and its gradient are in objective.c, the optimisers in src/optim; this file joins
+ * them and reports. The maximum-entropy classifier is the same with order 0: every position by itself.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "model/model.h"
+#include "train/objective.h"
+
+struct crf {
+    struct tr_training *training;
+    struct tr_likelihood *likelihood;
+    double *w;      // [features]
+    float *weights; // [training->size] w, spread for scoring
+    double seconds; // when the iteration began
+    trellis_status status;
+    trellis_error *error;
+};
+
+/* The l2 penalty in the dialect that the user speaks. */
+static trellis_status choose_l2(const trellis_options *options, double *ret_l2, trellis_error *error)
+{
+    bool l2 = trellis_options_given(options, "l2"), l1 = tr_option_real(options, "l1") > 0;
+    bool sigma = trellis_options_given(options, "sigma");
+    bool lambda = trellis_options_given(options, "lambda");
+    if (l2 + sigma + lambda > 1) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--l2, --sigma and --lambda are three ways to say the same: give one");
+    }
+    double s = tr_option_real(options, "sigma");
+    if (sigma && s <= 0) {
+        return tr_fail(error, TRELLIS_OPTION, "--sigma must be above 0");
+    }
+    *ret_l2 = sigma          ? 1 / (2 * s * s)
+              : lambda       ? tr_option_real(options, "lambda") / 2
+              : l2 || !l1 ? tr_option_real(options, "l2")
+                             : 0;
+    return TRELLIS_OK;
+}
+
+static bool report(void *user, const struct tr_optim_report *step, const double *w)
+{
+    struct crf *crf = user;
+    struct tr_training *t = crf->training;
+    double now = tr_training_seconds(t);
+    trellis_progress figures = tr_training_figures(t);
+    figures.iteration = step->iteration;
+    figures.fraction = 1;
+    figures.objective = step->value;
+    figures.gradient_norm = step->gradient_norm / fmax(1, step->weight_norm);
+    figures.tokens_per_second = (double)t->data.tokens / (now - crf->seconds + 1e-9);
+    bool stop = false;
+    crf->seconds = now;
+    tr_likelihood_spread(crf->likelihood, w, crf->weights);
+    crf->status = tr_training_iteration(t, &figures, crf->weights, &stop, crf->error);
+    return !stop && !crf->status;
+}
+
+/* Where the weights that it begins with cannot be bettered (a single label, an overwhelming l1), they are
+ * the result. */
+static trellis_status keep_start(struct crf *crf)
+{
+    trellis_progress figures = tr_training_figures(crf->training);
+    figures.fraction = 1;
+    bool stop;
+    return tr_training_iteration(crf->training, &figures, crf->weights, &stop, crf->error);
+}
+
+/* Why it ended: for the person who waits, and for the model. */
+static void note_stop(struct tr_training *training, enum tr_stop stop)
+{
+    char reason[160];
+    if (stop == TR_STOP_CALLER && !training->stopped) {
+        snprintf(reason, sizeof reason, "the score on --dev has not risen for %llu iterations",
+                 (unsigned long long)training->since_best);
+    } else {
+        snprintf(reason, sizeof reason, "%s", tr_stop_meaning(stop));
+    }
+    tr_training_note(training, "stopped because %s", reason);
+    tr_note_text(&training->notes, "stopped-because", reason);
+}
+
+static enum tr_method method_of(const char *algorithm)
+{
+    return strcmp(algorithm, "cg") == 0   ? TR_CONJUGATE_GRADIENT
+           : strcmp(algorithm, "gd") == 0 ? TR_GRADIENT_DESCENT
+                                          : TR_LBFGS;
+}
+
+/* Minimises the objective by a batch method, from the weights of --from or from 0. */
+static trellis_status minimise(struct tr_training *training, enum tr_method method, double l1,
+                               double l2, trellis_error *error)
+{
+    struct crf crf = {.training = training, .error = error};
+    const trellis_options *options = training->options;
+    trellis_status status = tr_likelihood_create(training, l2, &crf.likelihood, error);
+    if (status) {
+        return status;
+    }
+    size_t size = tr_likelihood_size(crf.likelihood);
+    crf.w = tr_alloc(size, sizeof *crf.w);
+    crf.weights = tr_alloc_aligned(training->size, sizeof *crf.weights);
+    enum tr_stop stop = TR_STOP_NONE;
+    status = crf.w && crf.weights ? tr_training_warm(training, crf.weights, error)
+                                  : tr_fail_memory(error);
+    if (!status) {
+        tr_likelihood_gather(crf.likelihood, crf.weights, crf.w);
+        struct tr_objective objective = {size, tr_likelihood_evaluate, crf.likelihood};
+        struct tr_optim_settings settings = {
+            .method = method,
+            .l1 = l1,
+            .l1_size = size,
+            .history = (unsigned)tr_option_integer(options, "history"),
+            .most_iterations = tr_training_epochs(training),
+            .epsilon = tr_option_real(options, "epsilon"),
+            .delta = tr_option_real(options, "delta"),
+            .period = (unsigned)tr_option_integer(options, "period"),
+            .report = report,
+            .user = &crf};
+        crf.seconds = tr_training_seconds(training);
+        status = tr_optimise(&objective, &settings, crf.w, &stop, error);
+        status = status ? status : crf.status;
+    }
+    if (!status && !training->has_best) {
+        status = keep_start(&crf);
+    }
+    if (!status) {
+        note_stop(training, stop);
+    }
+    free(crf.w);
+    free(crf.weights);
+    tr_likelihood_destroy(crf.likelihood);
+    return status;
+}
+
+trellis_status tr_train_crf(struct tr_training *training, trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    double l1 = tr_option_real(options, "l1"), select = tr_option_real(options, "select-l1"), l2 = 0;
+    bool stochastic = strcmp(training->algorithm, "sgd") == 0;
+    trellis_status status = choose_l2(options, &l2, error);
+    if (!status && stochastic && l1 > 0) {
+        status = tr_fail(error, TRELLIS_OPTION, "-a sgd has no --l1; use -a lbfgs or --select-l1");
+    }
+    if (!status && select > 0) {
+        status = minimise(training, TR_LBFGS, select, 0, error);
+        if (!status && !training->stopped && training->has_best) {
+            status = tr_training_select(training, error);
+        }
+    }
+    if (status || training->stopped) {
+        return status;
+    }
+    return stochastic ? tr_train_crf_sgd(training, l2, error)
+                      : minimise(training, method_of(training->algorithm), l1, l2, error);
+}

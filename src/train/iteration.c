@@ -1,0 +1,183 @@
+/* iteration.c - what happens after each pass: score the dev data, keep the best, report, stop. */
+#include <math.h>
+
+#include "train/train.h"
+
+uint64_t tr_training_epochs(const struct tr_training *training)
+{
+    int64_t wanted = tr_option_integer(training->options, "epochs");
+    return wanted > 0 ? (uint64_t)wanted : training->learner->epochs;
+}
+
+trellis_progress tr_training_figures(const struct tr_training *training)
+{
+    return (trellis_progress){.phase = "training",
+                              .iterations = tr_training_epochs(training),
+                              .objective = NAN,
+                              .gradient_norm = NAN,
+                              .error_rate = NAN,
+                              .dev_accuracy = NAN,
+                              .dev_f1 = NAN};
+}
+
+bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
+{
+    if (training->progress) {
+        trellis_progress shown = *figures;
+        shown.seconds = tr_training_seconds(training);
+        if (!training->progress(training->user, &shown)) {
+            training->stopped = true;
+        }
+    }
+    return !training->stopped;
+}
+
+struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge, size_t sequence)
+{
+    const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
+    size_t first = dataset->sequence.at[sequence];
+    return (struct tr_tokens){
+        .begin = occurrences->begin.at + first,
+        .attribute = occurrences->attribute.at,
+        .value = occurrences->value.size ? occurrences->value.at : NULL,
+        .n = dataset->sequence.at[sequence + 1] - first};
+}
+
+trellis_status tr_training_scores(const struct tr_training *training,
+                                  const struct tr_dataset *dataset, size_t sequence, const float *w,
+                                  struct tr_lattice *lattice, trellis_error *error)
+{
+    size_t width = training->graph->width;
+    struct tr_tokens tokens = tr_training_tokens(dataset, false, sequence);
+    trellis_status status = tr_lattice_begin(lattice, tokens.n, error);
+    if (status) {
+        return status;
+    }
+    const struct tr_row_kernels *kernels = training->kernels;
+    kernels->score(training->vocabulary.node.rows, w, &tokens, tr_lattice_nodes(lattice), width);
+    if (dataset->edge.attribute.size == 0) {
+        return TRELLIS_OK;
+    }
+    float *scores = tr_lattice_edges(lattice);
+    if (!scores) {
+        return tr_fail_memory(error);
+    }
+    tokens = tr_training_tokens(dataset, true, sequence);
+    kernels->score(training->vocabulary.edge.rows, w + training->node_size, &tokens, scores,
+                   training->graph->labels * width);
+    return TRELLIS_OK;
+}
+
+/* The workspace of one scoring of the dev data. */
+struct testing {
+    struct tr_steps *steps;
+    struct tr_lattice *lattice;
+    trellis_evaluation *evaluation;
+    trellis_scheme_storage *gold_storage, *found_storage;
+    TR_ARRAY(uint16_t) path;
+    TR_ARRAY(trellis_text) gold, found;
+};
+
+static void testing_free(struct testing *testing)
+{
+    tr_lattice_destroy(testing->lattice);
+    tr_steps_destroy(testing->steps);
+    trellis_evaluation_destroy(testing->evaluation);
+    trellis_scheme_storage_destroy(testing->gold_storage);
+    trellis_scheme_storage_destroy(testing->found_storage);
+    free(testing->path.at);
+    free(testing->gold.at);
+    free(testing->found.at);
+}
+
+static trellis_status test_sequence(struct tr_training *training, struct testing *testing,
+                                    size_t s, const float *w, trellis_error *error)
+{
+    const struct tr_dataset *dev = &training->dev;
+    size_t first = dev->sequence.at[s], n = dev->sequence.at[s + 1] - first;
+    if (!tr_reserve(&testing->path, n) || !tr_reserve(&testing->gold, n) ||
+        !tr_reserve(&testing->found, n)) {
+        return tr_fail_memory(error);
+    }
+    double score;
+    trellis_status status = tr_training_scores(training, dev, s, w, testing->lattice, error);
+    if (!status) {
+        status = tr_lattice_viterbi(testing->lattice, testing->steps, testing->path.at, &score,
+                                    error);
+    }
+    if (status) {
+        return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        testing->gold.at[i] = tr_intern_text(&dev->labels, dev->gold.at[first + i]);
+        testing->found.at[i] = tr_intern_text(&dev->labels, testing->path.at[i]);
+    }
+    const trellis_text *gold = testing->gold.at, *found = testing->found.at;
+    if (training->inside != TRELLIS_NO_SCHEME && training->inside != training->outside) {
+        status = trellis_scheme_convert(training->inside, training->outside, gold, n,
+                                        &testing->gold_storage, &gold, error);
+        if (!status) {
+            status = trellis_scheme_convert(training->inside, training->outside, found, n,
+                                            &testing->found_storage, &found, error);
+        }
+    }
+    return status ? status : trellis_evaluation_add(testing->evaluation, gold, found, n, error);
+}
+
+static trellis_status test(struct tr_training *training, const float *w, trellis_progress *figures,
+                           trellis_error *error)
+{
+    struct testing testing = {0};
+    trellis_status status = tr_steps_create(training->graph, &testing.steps, error);
+    if (!status) {
+        tr_steps_set(testing.steps, w + training->node_size + training->edge_size);
+        status = tr_lattice_create(training->graph, &testing.lattice, error);
+    }
+    if (!status) {
+        status = trellis_evaluation_create(NULL, &testing.evaluation, error);
+    }
+    for (size_t s = 0; !status && s < training->dev.sequences; s++) {
+        status = test_sequence(training, &testing, s, w, error);
+    }
+    if (!status) {
+        trellis_scores scores = trellis_evaluation_scores(testing.evaluation);
+        figures->dev_accuracy = scores.accuracy;
+        figures->dev_f1 = scores.has_spans ? scores.f1 : NAN;
+    }
+    testing_free(&testing);
+    return status;
+}
+
+trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
+                                     const float *w, bool *ret_stop, trellis_error *error)
+{
+    figures->dev_accuracy = figures->dev_f1 = NAN;
+    figures->active_features = 0;
+    for (size_t j = 0; j < training->size; j++) {
+        figures->active_features += w[j] != 0;
+    }
+    double score = 0;
+    if (training->dev.sequences) {
+        trellis_status status = test(training, w, figures, error);
+        if (status) {
+            return status;
+        }
+        score = isfinite(figures->dev_f1) ? figures->dev_f1 : figures->dev_accuracy;
+    }
+    bool better =
+        !training->has_best || !training->dev.sequences || score > training->best_score;
+    if (better) {
+        memcpy(training->best, w, training->size * sizeof *w);
+        training->has_best = true;
+        training->best_score = score;
+        training->figures = *figures;
+        training->since_best = 0;
+    } else {
+        training->since_best++;
+    }
+    tr_training_tick(training, figures);
+    uint64_t patience = (uint64_t)tr_option_integer(training->options, "patience");
+    *ret_stop = training->stopped ||
+                (training->dev.sequences && patience && training->since_best >= patience);
+    return TRELLIS_OK;
+}

@@ -1,0 +1,271 @@
+/* objective.c - the likelihood of a CRF and its gradient (Wu 2013, equations 36 and 42).
+ *
+ *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - Phi_k(X_s, Z_s)) + 2 l2 w_k
+ *
+ * The corpus is cut into a fixed number of blocks of about equal size. A thread adds up a block in
+ * single precision, in its own copy of the weights' layout; the copies are then added in double
+ * precision, in block order. So the sum is the same for any number of threads, and no sum in single
+ * precision is longer than a block.
+ */
+#include "train/objective.h"
+
+#include <math.h>
+
+enum { BLOCKS = 16 };
+
+struct worker {
+    struct tr_lattice *lattice;
+    float *gradient; // [training->size] of the block at hand
+};
+
+struct tr_likelihood {
+    struct tr_training *training;
+    double l2;
+    size_t node, edge, size; // features: node pairs, edge pairs, all
+    float *weights;          // [training->size]
+    struct tr_steps *steps;
+    double *observed_steps; // [step_size] weighted counts in the gold labels
+    struct worker *workers; // [threads]
+    size_t begin[BLOCKS + 1];
+    double *gradient; // where the blocks are added up
+    double value[BLOCKS];
+    trellis_status status[BLOCKS];
+    trellis_error errors[BLOCKS];
+};
+
+static double weight_of(const struct tr_dataset *data, size_t sequence)
+{
+    return data->weight.size ? (double)data->weight.at[sequence] : 1.0;
+}
+
+/* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
+ * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
+static void collect_nodes(const struct tr_likelihood *l, struct worker *worker, size_t s,
+                          float weight)
+{
+    const struct tr_training *t = l->training;
+    struct tr_tokens tokens = tr_training_tokens(&t->data, false, s);
+    const uint16_t *gold = t->data.gold.at + t->data.sequence.at[s];
+    size_t width = t->graph->width;
+    float *p = (float *)tr_lattice_node_marginals(worker->lattice);
+    for (size_t i = 0; i < tokens.n; i++) {
+        p[i * width + gold[i]] -= 1;
+    }
+    for (size_t j = 0; weight != 1 && j < tokens.n * width; j++) {
+        p[j] *= weight;
+    }
+    t->kernels->collect(t->vocabulary.node.rows, worker->gradient, &tokens, p, width);
+}
+
+/* The same for label pairs and edge attributes. */
+static bool collect_edges(const struct tr_likelihood *l, struct worker *worker, size_t s,
+                          float weight)
+{
+    const struct tr_training *t = l->training;
+    struct tr_tokens tokens = tr_training_tokens(&t->data, true, s);
+    const uint16_t *gold = t->data.gold.at + t->data.sequence.at[s];
+    size_t width = t->graph->width, area = t->graph->labels * width;
+    float *p = (float *)tr_lattice_edge_marginals(worker->lattice, l->steps);
+    if (!p) {
+        return false;
+    }
+    for (size_t i = 1; i < tokens.n; i++) {
+        p[i * area + gold[i - 1] * width + gold[i]] -= 1;
+    }
+    for (size_t j = 0; weight != 1 && j < tokens.n * area; j++) {
+        p[j] *= weight;
+    }
+    t->kernels->collect(t->vocabulary.edge.rows, worker->gradient + t->node_size, &tokens, p, area);
+    return true;
+}
+
+static trellis_status add_sequence(struct tr_likelihood *l, struct worker *worker, size_t s,
+                                   double *value, trellis_error *error)
+{
+    struct tr_training *t = l->training;
+    size_t first = t->data.sequence.at[s], n = t->data.sequence.at[s + 1] - first;
+    double weight = weight_of(&t->data, s), log_z;
+    if (n == 0 || weight == 0) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = tr_training_scores(t, &t->data, s, l->weights, worker->lattice, error);
+    if (!status) {
+        status = tr_lattice_forward_backward(worker->lattice, l->steps, &log_z, error);
+    }
+    if (status) {
+        return status;
+    }
+    double gold = tr_lattice_path_score(worker->lattice, l->steps, t->data.gold.at + first);
+    *value += weight * (log_z - gold);
+    if (!tr_lattice_collect_steps(worker->lattice, l->steps, weight) ||
+        (t->data.edge.attribute.size && !collect_edges(l, worker, s, (float)weight))) {
+        return tr_fail_memory(error);
+    }
+    collect_nodes(l, worker, s, (float)weight);
+    return TRELLIS_OK;
+}
+
+/* One block: its own sum, then in its turn into the whole. */
+static void add_block(void *user, size_t block, unsigned thread)
+{
+    struct tr_likelihood *l = user;
+    struct tr_training *t = l->training;
+    struct worker *worker = &l->workers[thread];
+    trellis_status status = TRELLIS_OK;
+    memset(worker->gradient, 0, t->size * sizeof *worker->gradient);
+    l->value[block] = 0;
+    for (size_t s = l->begin[block]; !status && s < l->begin[block + 1]; s++) {
+        status = add_sequence(l, worker, s, &l->value[block], &l->errors[block]);
+    }
+    tr_lattice_hand_over_steps(worker->lattice, l->steps,
+                               worker->gradient + t->node_size + t->edge_size);
+    l->status[block] = status;
+    tr_pool_turn(t->pool, block);
+    tr_likelihood_gather(l, worker->gradient, l->gradient);
+    tr_pool_turn_done(t->pool, block);
+}
+
+void tr_likelihood_spread(const struct tr_likelihood *l, const double *w, float *weights)
+{
+    const struct tr_training *t = l->training;
+    tr_rows_spread(t->vocabulary.node.rows, w, weights);
+    tr_rows_spread(t->vocabulary.edge.rows, w + l->node, weights + t->node_size);
+    for (size_t j = 0; j < t->step_size; j++) {
+        weights[t->node_size + t->edge_size + j] = (float)w[l->node + l->edge + j];
+    }
+}
+
+void tr_likelihood_gather(const struct tr_likelihood *l, const float *weights, double *w)
+{
+    const struct tr_training *t = l->training;
+    tr_rows_gather(t->vocabulary.node.rows, weights, w);
+    tr_rows_gather(t->vocabulary.edge.rows, weights + t->node_size, w + l->node);
+    for (size_t j = 0; j < t->step_size; j++) {
+        w[l->node + l->edge + j] += (double)weights[t->node_size + t->edge_size + j];
+    }
+}
+
+trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,
+                                      double *ret_value, trellis_error *error)
+{
+    struct tr_likelihood *l = user;
+    struct tr_training *t = l->training;
+    tr_likelihood_spread(l, w, l->weights);
+    tr_steps_set(l->steps, l->weights + t->node_size + t->edge_size);
+    memset(gradient, 0, l->size * sizeof *gradient);
+    l->gradient = gradient;
+    tr_pool_run(t->pool, BLOCKS, add_block, l);
+    double value = 0;
+    for (size_t b = 0; b < BLOCKS; b++) {
+        if (l->status[b] == TRELLIS_DATA) { // scores beyond all numbers: w went too far
+            *ret_value = INFINITY;
+            return TRELLIS_OK;
+        }
+        if (l->status[b]) {
+            return tr_fail(error, l->status[b], "%s", l->errors[b].message);
+        }
+        value += l->value[b];
+    }
+    for (size_t j = 0; j < t->step_size; j++) {
+        gradient[l->node + l->edge + j] -= l->observed_steps[j];
+    }
+    for (size_t k = 0; k < l->size; k++) {
+        value += l->l2 * w[k] * w[k];
+        gradient[k] += 2 * l->l2 * w[k];
+    }
+    *ret_value = value;
+    return TRELLIS_OK;
+}
+
+/* How often each step feature is fired by the gold labels. */
+static void count_steps(struct tr_likelihood *l)
+{
+    struct tr_training *t = l->training;
+    const struct tr_dataset *data = &t->data;
+    for (size_t s = 0; s < data->sequences; s++) {
+        uint32_t state = TR_NO_STATE;
+        size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
+        for (size_t i = first; i <= end && first < end; i++) {
+            uint32_t next = i < end ? tr_graph_next(t->graph, state, data->gold.at[i]) : TR_NO_STATE;
+            const uint32_t *features;
+            size_t count = tr_steps_features(l->steps, state, next, &features);
+            for (size_t k = 0; k < count; k++) {
+                l->observed_steps[features[k]] += weight_of(data, s);
+            }
+            state = next;
+        }
+    }
+}
+
+/* Cuts the corpus so that every block has about as many tokens. */
+static void cut_blocks(struct tr_likelihood *l)
+{
+    const struct tr_dataset *data = &l->training->data;
+    size_t s = 0;
+    for (size_t b = 0; b < BLOCKS; b++) {
+        l->begin[b] = s;
+        while (s < data->sequences &&
+               (double)data->sequence.at[s] < (double)data->tokens * (double)(b + 1) / BLOCKS) {
+            s++;
+        }
+    }
+    l->begin[BLOCKS] = data->sequences;
+}
+
+trellis_status tr_likelihood_create(struct tr_training *t, double l2,
+                                    struct tr_likelihood **ret_likelihood, trellis_error *error)
+{
+    struct tr_likelihood *l = tr_alloc(1, sizeof *l);
+    *ret_likelihood = l;
+    if (!l) {
+        return tr_fail_memory(error);
+    }
+    unsigned threads = tr_pool_threads(t->pool);
+    l->training = t;
+    l->l2 = l2;
+    l->node = tr_rows_pairs(t->vocabulary.node.rows);
+    l->edge = tr_rows_pairs(t->vocabulary.edge.rows);
+    l->size = l->node + l->edge + t->step_size;
+    l->weights = tr_alloc_aligned(t->size, sizeof *l->weights);
+    l->observed_steps = tr_alloc(t->step_size, sizeof *l->observed_steps);
+    l->workers = tr_alloc(threads, sizeof *l->workers);
+    trellis_status status = tr_steps_create(t->graph, &l->steps, error);
+    if (!status && (!l->weights || !l->observed_steps || !l->workers)) {
+        status = tr_fail_memory(error);
+    }
+    for (unsigned i = 0; !status && i < threads; i++) {
+        struct worker *worker = &l->workers[i];
+        worker->gradient = tr_alloc_aligned(t->size, sizeof *worker->gradient);
+        status = worker->gradient ? tr_lattice_create(t->graph, &worker->lattice, error)
+                                  : tr_fail_memory(error);
+    }
+    if (status) {
+        tr_likelihood_destroy(l);
+        *ret_likelihood = NULL;
+        return status;
+    }
+    cut_blocks(l);
+    count_steps(l);
+    return TRELLIS_OK;
+}
+
+void tr_likelihood_destroy(struct tr_likelihood *l)
+{
+    if (!l) {
+        return;
+    }
+    for (unsigned i = 0; l->workers && i < tr_pool_threads(l->training->pool); i++) {
+        tr_lattice_destroy(l->workers[i].lattice);
+        free(l->workers[i].gradient);
+    }
+    tr_steps_destroy(l->steps);
+    free(l->workers);
+    free(l->observed_steps);
+    free(l->weights);
+    free(l);
+}
+
+size_t tr_likelihood_size(const struct tr_likelihood *l)
+{
+    return l->size;
+}

@@ -1,0 +1,29 @@
+/* objective.h - the negative log-likelihood of a CRF, and its gradient, over blocks of sequences.
+ *
+ *     f(w) = sum_s weight_s (log Z(X_s) - score(X_s, Z_s)) + l2 |w|^2
+ *
+ * w here is the list of features without gaps, in double precision: node pairs, edge pairs, steps.
+ */
+#ifndef TRELLIS_TRAIN_OBJECTIVE_H
+#define TRELLIS_TRAIN_OBJECTIVE_H
+
+#include "optim/optim.h"
+#include "train/train.h"
+
+struct tr_likelihood;
+trellis_status tr_likelihood_create(struct tr_training *training, double l2,
+                                    struct tr_likelihood **ret_likelihood, trellis_error *error);
+void tr_likelihood_destroy(struct tr_likelihood *likelihood);
+/* The number of features. */
+size_t tr_likelihood_size(const struct tr_likelihood *likelihood);
+/* For tr_objective; `user` is the likelihood. */
+trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,
+                                      double *ret_value, trellis_error *error);
+/* Features to weights [training->size] and back. */
+void tr_likelihood_spread(const struct tr_likelihood *likelihood, const double *w, float *weights);
+void tr_likelihood_gather(const struct tr_likelihood *likelihood, const float *weights, double *w);
+
+/* The same objective by stochastic steps. */
+trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis_error *error);
+
+#endif

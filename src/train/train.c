@@ -1,0 +1,527 @@
+/* train.c - the pipeline: read, lay out, learn, keep.
+ *
+ *     files -> dataset -> features -> graph -> learner -> best weights -> model
+ */
+#include "train/train.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "corpus/corpus.h"
+#include "graph/constraint.h"
+#include "model/model.h"
+
+double tr_training_seconds(const struct tr_training *training)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - training->began.tv_sec) +
+           1e-9 * (double)(now.tv_nsec - training->began.tv_nsec);
+}
+
+void tr_training_note(struct tr_training *training, const char *format, ...)
+{
+    char text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    trellis_progress figures = {.phase = "note", .text = text};
+    tr_training_tick(training, &figures);
+}
+
+static bool reading_progress(void *user, uint64_t tokens)
+{
+    struct tr_training *training = user;
+    double seconds = tr_training_seconds(training);
+    trellis_progress figures = {.phase = "reading",
+                                .tokens_per_second = (double)tokens / (seconds + 1e-9)};
+    return tr_training_tick(training, &figures);
+}
+
+/* Bytes from "500M", "8G", "1000000". */
+static bool parse_size(const char *text, double *bytes)
+{
+    trellis_text number = tr_text(text);
+    double unit = 1;
+    if (number.size > 0) {
+        const char *units = "kKmMgGtT", *at = strchr(units, number.data[number.size - 1]);
+        if (at && *at) {
+            unit = pow(1024, 1.0 + (double)((at - units) / 2));
+            number.size--;
+        }
+    }
+    bool fine = tr_text_real(number, bytes) && *bytes >= 0;
+    *bytes *= unit;
+    return fine;
+}
+
+static trellis_status choose_learner(struct tr_training *training, trellis_error *error)
+{
+    const char *type = tr_option_text(training->options, "type");
+    char known[400] = "";
+    for (size_t i = 0; tr_learner_at(i); i++) {
+        const struct tr_learner *learner = tr_learner_at(i);
+        if (strcmp(learner->name, type) == 0) {
+            training->learner = learner;
+        }
+        snprintf(known + strlen(known), sizeof known - strlen(known), " %s", learner->name);
+    }
+    if (!training->learner) {
+        return tr_fail(error, TRELLIS_OPTION, "there is no type '%s'; there are:%s", type, known);
+    }
+    const char *algorithms = training->learner->algorithms;
+    training->algorithm = tr_option_text(training->options, "algorithm");
+    size_t wanted = strlen(training->algorithm);
+    for (const char *at = algorithms; *at;) {
+        size_t n = strcspn(at, " ");
+        if (n == wanted && strncmp(at, training->algorithm, n) == 0) {
+            return TRELLIS_OK;
+        }
+        at += n + (at[n] == ' ');
+    }
+    if (strcmp(training->algorithm, "default") != 0) {
+        return tr_fail(error, TRELLIS_OPTION, "the type '%s' has no algorithm '%s'; it has: %s",
+                       type, training->algorithm, algorithms);
+    }
+    return TRELLIS_OK;
+}
+
+/* The templates: as asked for, or what suits the input. */
+static trellis_status choose_features(struct tr_training *training, trellis_error *error)
+{
+    const char *wanted = tr_option_text(training->options, "features");
+    bool ready_made = tr_option_is(training->options, "format", "crfsuite");
+    if (strcmp(wanted, "auto") == 0 && ready_made) {
+        return tr_features_none(&training->features, error);
+    }
+    return trellis_features_open(strcmp(wanted, "auto") == 0 ? "extended" : wanted,
+                                 &training->features, error);
+}
+
+/* A pass over the data for templates that want to know how often words occur. */
+static trellis_status count_file(struct tr_training *training, const char *path,
+                                 trellis_error *error)
+{
+    trellis_reader *reader = NULL;
+    struct tr_extractor *extractor = NULL;
+    const trellis_sequence *sequence;
+    bool bound = false;
+    trellis_status status = trellis_reader_open(path, training->options, &reader, error);
+    if (!status) {
+        status = tr_extractor_create(training->features, true, &extractor, error);
+    }
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        if (!bound) {
+            status = tr_extractor_bind(extractor, reader, tr_reader_label_column(reader), error);
+            bound = true;
+        }
+        if (!status) {
+            status = tr_features_count(training->features, extractor, sequence, error);
+        }
+    }
+    tr_extractor_destroy(extractor);
+    trellis_reader_close(reader);
+    return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
+static trellis_status count_words(struct tr_training *training, const char *const *paths,
+                                  size_t path_count, trellis_error *error)
+{
+    if (!tr_features_needs_counts(training->features)) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < path_count; i++) {
+        if (strcmp(paths[i], "-") == 0) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "these templates ask for rare words, so the data is read twice: "
+                           "give it as a file, not on standard input");
+        }
+        status = count_file(training, paths[i], error);
+    }
+    return status ? status : tr_features_end_count(training->features, error);
+}
+
+/* The scheme of the labels in the files, judged from the first ones of the training data. */
+static trellis_status choose_schemes(struct tr_training *training, const char *path,
+                                     trellis_error *error)
+{
+    training->inside = trellis_scheme_from_name(tr_option_text(training->options, "train-scheme"));
+    training->outside = trellis_scheme_from_name(tr_option_text(training->options, "scheme"));
+    if (training->inside == TRELLIS_NO_SCHEME || training->outside != TRELLIS_NO_SCHEME) {
+        return TRELLIS_OK;
+    }
+    if (strcmp(path, "-") == 0) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--train-scheme with standard input needs --scheme, the scheme of the input");
+    }
+    trellis_reader *reader = NULL;
+    struct tr_intern labels = {0};
+    const trellis_sequence *sequence;
+    trellis_status status = trellis_reader_open(path, training->options, &reader, error);
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        for (size_t i = 0; sequence->labels && i < sequence->length; i++) {
+            if (tr_intern_add(&labels, sequence->labels[i]) == TR_NONE) {
+                status = tr_fail_memory(error);
+                break;
+            }
+        }
+    }
+    trellis_reader_close(reader);
+    size_t count = tr_intern_count(&labels);
+    trellis_text *texts = tr_alloc(count, sizeof *texts);
+    if (status == TRELLIS_END) {
+        status = texts ? TRELLIS_OK : tr_fail_memory(error);
+    }
+    for (uint32_t i = 0; !status && i < count; i++) {
+        texts[i] = tr_intern_text(&labels, i);
+    }
+    training->outside = status ? TRELLIS_NO_SCHEME : tr_scheme_guess(texts, count);
+    if (!status && training->outside == TRELLIS_NO_SCHEME) {
+        status = tr_fail(error, TRELLIS_DATA,
+                         "%s: --train-scheme needs span labels (B-X, I-X, O), and these are not",
+                         path);
+    }
+    free(texts);
+    tr_intern_free(&labels);
+    return status;
+}
+
+static trellis_status read_data(struct tr_training *training, const char *const *paths,
+                                size_t path_count, trellis_error *error)
+{
+    const char *dev = tr_option_text(training->options, "dev");
+    struct tr_dataset_source source = {training->options,  training->features, training->outside,
+                                       training->inside,   reading_progress,   training};
+    if (training->inside == TRELLIS_NO_SCHEME) {
+        source.from = source.to = TRELLIS_NO_SCHEME;
+    }
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < path_count; i++) {
+        status = tr_dataset_read(&training->data, &training->vocabulary, NULL, &source, paths[i],
+                                 error);
+    }
+    if (!status && training->data.tokens == 0) {
+        status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no tokens in %s%s",
+                         path_count ? paths[0] : "no files",
+                         path_count > 1 ? " and the other files" : "");
+    }
+    if (status) {
+        return status;
+    }
+    struct tr_arrangement arrangement = {
+        .min_count = (uint32_t)tr_option_integer(training->options, "min-count"),
+        .all_features = tr_option_flag(training->options, "all-features")};
+    status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
+    if (!status && *dev) {
+        status = tr_dataset_read(&training->dev, &training->vocabulary, &training->data, &source,
+                                 dev, error);
+        if (!status && training->dev.tokens == 0) {
+            status = tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on", dev);
+        }
+    }
+    return status;
+}
+
+/* A gold path must not use a forbidden step, or its probability is 0 and nothing can be learned. */
+static trellis_status check_gold(const struct tr_training *training, trellis_error *error)
+{
+    const struct tr_dataset *data = &training->data;
+    const struct tr_graph *graph = training->graph;
+    for (size_t s = 0; training->plan.forbidden_count && s < data->sequences; s++) {
+        uint32_t state = TR_NO_STATE;
+        size_t begin = data->sequence.at[s], end = data->sequence.at[s + 1];
+        for (size_t i = begin; i < end; i++) {
+            state = tr_graph_next(graph, state, data->gold.at[i]);
+            if (state == TR_NO_STATE || (i + 1 == end && graph->end_forbidden[state])) {
+                return tr_fail(error, TRELLIS_DATA,
+                               "sequence %zu of the training data takes a step that --constrain "
+                               "forbids, at its token %zu with the label '%.*s'",
+                               s + 1, i - begin + 1,
+                               TR_SHOW(tr_intern_text(&data->labels, data->gold.at[i])));
+            }
+        }
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status read_constraint(struct tr_training *training, trellis_error *error)
+{
+    uint32_t count = training->data.label_count;
+    trellis_text *labels = tr_alloc(count, sizeof *labels);
+    if (!labels) {
+        return tr_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        labels[i] = tr_intern_text(&training->data.labels, i);
+    }
+    trellis_status status =
+        tr_constraint_steps(tr_option_text(training->options, "constrain"), labels, count,
+                            &training->forbidden, &training->plan.forbidden_count, error);
+    training->plan.forbidden = (const uint16_t(*)[2])training->forbidden;
+    free(labels);
+    return status;
+}
+
+static trellis_status make_plan(struct tr_training *training, trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    struct tr_graph_plan *plan = &training->plan;
+    plan->labels = training->data.label_count;
+    plan->order = training->learner->no_steps ? 0 : (uint32_t)tr_option_integer(options, "order");
+    plan->count_cap = (uint32_t)tr_option_integer(options, "counted");
+    plan->observed_states = plan->order > 1 && tr_option_flag(options, "observed-states");
+    if (plan->count_cap && plan->order != 1) {
+        return tr_fail(error, TRELLIS_OPTION, "--counted goes with --order 1");
+    }
+    /* With few labels every step gets a weight, as CRFsuite has it; with many, the steps seen do. */
+    bool all = tr_option_flag(options, "all-features") || plan->labels <= 64;
+    trellis_status status =
+        tr_dataset_grams(&training->data, plan, tr_features_steps(training->features), all,
+                         &training->grams, &plan->gram_count, error);
+    plan->grams = training->grams;
+    return status ? status : read_constraint(training, error);
+}
+
+/* Where the parts of w are. */
+static void measure(struct tr_training *training)
+{
+    training->kernels = tr_row_kernels();
+    training->node_size = (training->vocabulary.node.rows->size + 15) / 16 * 16;
+    training->edge_size = (training->vocabulary.edge.rows->size + 15) / 16 * 16;
+    training->step_size = training->plan.gram_count;
+    training->size = training->node_size + training->edge_size + training->step_size;
+}
+
+static trellis_status make_graph(struct tr_training *training, trellis_error *error)
+{
+    trellis_status status = make_plan(training, error);
+    if (!status) {
+        status = tr_graph_create(&training->plan, &training->graph, error);
+    }
+    if (!status) {
+        status = check_gold(training, error);
+    }
+    if (!status) {
+        measure(training);
+    }
+    return status;
+}
+
+trellis_status tr_training_select(struct tr_training *training, trellis_error *error)
+{
+    struct tr_dataset *dev = training->dev.sequences ? &training->dev : NULL;
+    struct tr_vocabulary *v = &training->vocabulary;
+    const float *w = training->best, *steps = w + training->node_size + training->edge_size;
+    size_t kept = 0;
+    for (size_t i = 0; i < training->plan.gram_count; i++) {
+        if (steps[i] != 0) {
+            training->grams[kept++] = training->grams[i];
+        }
+    }
+    training->plan.gram_count = kept;
+    trellis_status status = tr_dataset_prune(&training->data, dev, false, &v->node, w, error);
+    if (!status) {
+        status = tr_dataset_prune(&training->data, dev, true, &v->edge, w + training->node_size,
+                                  error);
+    }
+    tr_graph_destroy(training->graph);
+    training->graph = NULL;
+    if (!status) {
+        status = tr_graph_create(&training->plan, &training->graph, error);
+    }
+    if (!status) {
+        measure(training);
+        training->has_best = false;
+        training->since_best = 0;
+        tr_training_note(training, "selected %zu features of %u attributes",
+                         tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) + kept,
+                         v->node.rows->attributes + v->edge.rows->attributes);
+    }
+    return status;
+}
+
+/* Says how large it all is, and refuses where it is larger than the user wants. */
+static trellis_status weigh(struct tr_training *training, trellis_error *error)
+{
+    const struct tr_vocabulary *v = &training->vocabulary;
+    size_t held = tr_dataset_bytes(&training->data) + tr_dataset_bytes(&training->dev) +
+                  tr_vocabulary_bytes(v);
+    double needed = (double)held +
+                    4.0 * (double)training->size * (training->learner->floats_per_weight + 2);
+    double most;
+    tr_training_note(training, "%zu sequences, %zu tokens, %u labels, %u attributes, %zu features",
+                     training->data.sequences, training->data.tokens, training->data.label_count,
+                     v->node.rows->attributes + v->edge.rows->attributes,
+                     tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) +
+                         training->step_size);
+    tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for weights",
+                     needed / 1048576 + 1, (double)held / 1048576 + 1);
+    if (!parse_size(tr_option_text(training->options, "memory"), &most)) {
+        return tr_fail(error, TRELLIS_OPTION, "--memory takes a size such as 500M or 8G, not '%s'",
+                       tr_option_text(training->options, "memory"));
+    }
+    if (most > 0 && needed > most) {
+        return tr_fail(error, TRELLIS_LIMIT,
+                       "this training needs about %.0f MB, more than the %.0f MB of --memory; "
+                       "a higher --min-count or fewer templates make it smaller",
+                       needed / 1048576 + 1, most / 1048576);
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status start_threads(struct tr_training *training, trellis_error *error)
+{
+    int64_t threads = tr_option_integer(training->options, "threads");
+    if (threads == 0) {
+        threads = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    return tr_pool_create((unsigned)(threads < 1 ? 1 : threads), &training->pool, error);
+}
+
+static void write_notes(struct tr_training *training)
+{
+    struct tr_buffer *notes = &training->notes;
+    const struct tr_vocabulary *v = &training->vocabulary;
+    const trellis_progress *figures = &training->figures;
+    tr_note_text(notes, "program", "trellis");
+    tr_note_text(notes, "version", trellis_version());
+    tr_note_text(notes, "type", training->learner->name);
+    tr_note_text(notes, "algorithm", training->algorithm);
+    tr_note_text(notes, "features", tr_features_name(training->features));
+    tr_note_format(notes, "order", "%u", training->plan.order);
+    tr_note_format(notes, "sequences", "%zu", training->data.sequences);
+    tr_note_format(notes, "tokens", "%zu", training->data.tokens);
+    tr_note_format(notes, "training-features", "%zu",
+                   tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) + training->step_size);
+    tr_note_format(notes, "data-fingerprint", "%016llx",
+                   (unsigned long long)training->data.fingerprint);
+    tr_note_format(notes, "iterations", "%llu", (unsigned long long)figures->iteration);
+    if (figures->objective != 0 && isfinite(figures->objective)) {
+        tr_note_format(notes, "objective", "%.10g", figures->objective);
+    }
+    if (training->dev.sequences) {
+        tr_note_format(notes, "dev-accuracy", "%.6f", figures->dev_accuracy);
+        if (isfinite(figures->dev_f1)) {
+            tr_note_format(notes, "dev-f1", "%.6f", figures->dev_f1);
+        }
+    }
+    if (training->inside != TRELLIS_NO_SCHEME && training->inside != training->outside) {
+        tr_note_text(notes, "scheme-inside", tr_scheme_name(training->inside));
+        tr_note_text(notes, "scheme-outside", tr_scheme_name(training->outside));
+    }
+    /* Options that change the model; those of reading and running are not part of it. */
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        const trellis_option *option = trellis_option_at(i);
+        char key[80];
+        if (option->groups & TRELLIS_GROUP_TRAIN && trellis_options_given(training->options, option->name) &&
+            strcmp(option->name, "dev") != 0 && strcmp(option->name, "log") != 0) {
+            snprintf(key, sizeof key, "option-%s", option->name);
+            tr_note_text(notes, key, trellis_options_get(training->options, option->name));
+        }
+    }
+    tr_note_text(notes, "option-seed", tr_option_text(training->options, "seed"));
+}
+
+static trellis_status make_model(struct tr_training *training, trellis_model **ret_model,
+                                 trellis_error *error)
+{
+    const float *w = training->best;
+    write_notes(training);
+    if (training->notes.failed) {
+        return tr_fail_memory(error);
+    }
+    struct tr_vocabulary *v = &training->vocabulary;
+    struct tr_model_parts parts = {
+        .labels = &training->data.labels,
+        .plan = &training->plan,
+        .step_weights = w + training->node_size + training->edge_size,
+        .features = training->features,
+        .node = {&v->node.dictionary, v->node.rows, w},
+        .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size},
+        .notes = &training->notes};
+    return tr_model_build(&parts, ret_model, error);
+}
+
+static void training_free(struct tr_training *training)
+{
+    tr_pool_destroy(training->pool);
+    tr_graph_destroy(training->graph);
+    free(training->grams);
+    free(training->forbidden);
+    free(training->best);
+    tr_buffer_free(&training->notes);
+    tr_dataset_free(&training->data);
+    tr_dataset_free(&training->dev);
+    tr_vocabulary_free(&training->vocabulary);
+    trellis_features_destroy(training->features);
+}
+
+/* Everything up to the learner. */
+static trellis_status prepare(struct tr_training *training, const char *const *paths,
+                              size_t path_count, trellis_error *error)
+{
+    trellis_status status = choose_learner(training, error);
+    if (!status && path_count == 0) {
+        status = tr_fail(error, TRELLIS_DATA, "there is no training data");
+    }
+    if (!status) {
+        status = choose_features(training, error);
+    }
+    if (!status) {
+        status = choose_schemes(training, paths[0], error);
+    }
+    if (!status) {
+        status = count_words(training, paths, path_count, error);
+    }
+    if (!status) {
+        status = read_data(training, paths, path_count, error);
+    }
+    if (!status) {
+        status = make_graph(training, error);
+    }
+    if (!status) {
+        status = weigh(training, error);
+    }
+    if (!status) {
+        status = start_threads(training, error);
+    }
+    return status;
+}
+
+trellis_status trellis_train(const trellis_options *options, const char *const *paths,
+                             size_t path_count, trellis_progress_function progress, void *user,
+                             trellis_model **ret_model, trellis_error *error)
+{
+    *ret_model = NULL;
+    struct tr_training training = {.options = options, .progress = progress, .user = user};
+    clock_gettime(CLOCK_MONOTONIC, &training.began);
+    tr_random_seed(&training.random, (uint64_t)tr_option_integer(options, "seed"));
+    trellis_status status = prepare(&training, paths, path_count, error);
+    if (!status && strcmp(training.algorithm, "default") == 0) {
+        training.algorithm = training.learner->algorithms; // cut to its first word below
+    }
+    char algorithm[64] = "";
+    if (!status) {
+        size_t n = strcspn(training.algorithm, " ");
+        snprintf(algorithm, sizeof algorithm, "%.*s", (int)n, training.algorithm);
+        training.algorithm = algorithm;
+        training.best = tr_alloc_aligned(training.size, sizeof *training.best);
+        status = training.best ? training.learner->train(&training, error) : tr_fail_memory(error);
+    }
+    if (!status && !training.has_best) {
+        status = tr_fail(error, training.stopped ? TRELLIS_STOPPED : TRELLIS_DATA,
+                         "the training ended before its first iteration");
+    } else if (!status) {
+        status = make_model(&training, ret_model, error);
+        if (!status && training.stopped) {
+            status = tr_fail(error, TRELLIS_STOPPED, "stopped after %llu iterations",
+                             (unsigned long long)training.figures.iteration);
+        }
+    }
+    training_free(&training);
+    return status;
+}

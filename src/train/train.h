@@ -1,0 +1,107 @@
+/* train.h - what a learner sees, and the one table that lists the learners.
+ *
+ * The pipeline (train.c) reads the data, lays out the features, calls the learner and makes the model.
+ * A learner is handed a tr_training, moves a weight vector
+ *
+ *     w = [ node weights | edge weights | step weights ]
+ *
+ * and reports after each iteration; the pipeline scores the dev data, keeps the best iterate and says
+ * when to stop.
+ */
+#ifndef TRELLIS_TRAIN_TRAIN_H
+#define TRELLIS_TRAIN_TRAIN_H
+
+#include <time.h>
+
+#include "base/options.h"
+#include "base/pool.h"
+#include "base/random.h"
+#include "dataset/dataset.h"
+#include "dataset/row_kernels.h"
+#include "lattice/lattice.h"
+
+struct tr_learner;
+
+struct tr_training {
+    const trellis_options *options;
+    const struct tr_learner *learner;
+    const char *algorithm;
+    struct tr_dataset data, dev; // dev without sequences: there is none
+    struct tr_vocabulary vocabulary;
+    trellis_features *features;
+    struct tr_graph_plan plan;
+    struct tr_gram *grams;
+    uint16_t (*forbidden)[2];
+    struct tr_graph *graph;
+    size_t node_size, edge_size, step_size, size; // of w; the parts begin at whole vectors
+    const struct tr_row_kernels *kernels;
+    struct tr_pool *pool;
+    struct tr_random random;
+    struct tr_buffer notes;
+    trellis_scheme outside, inside; // of the labels as given and as learned
+
+    /* Reporting. */
+    trellis_progress_function progress;
+    void *user;
+    struct timespec began;
+    bool stopped; // by the caller
+
+    /* The best iterate so far: by the dev score, or the last where there is no dev. */
+    float *best; // [size]
+    bool has_best;
+    double best_score;
+    uint64_t since_best;
+    trellis_progress figures; // of the best iterate
+};
+
+/* A learner. `train` calls tr_training_iteration() after each pass and returns when that says so, or
+ * when it is done by its own rules. */
+struct tr_learner {
+    const char *name, *help;
+    const char *algorithms; // separated by blanks, the default first
+    uint64_t epochs;        // unless the user says otherwise; 0: no limit
+    trellis_status (*train)(struct tr_training *training, trellis_error *error);
+    /* Floats that it needs for each weight, for the estimate before training. */
+    double floats_per_weight;
+    bool no_steps; // order 0, whatever the options say
+};
+
+/* All learners; NULL behind the last. */
+const struct tr_learner *tr_learner_at(size_t index);
+
+/* The most passes: what the user said, or the learner's own. */
+uint64_t tr_training_epochs(const struct tr_training *training);
+
+/* Ends an iteration with weights w: scores the dev data, keeps the best, reports. `figures` holds what
+ * the learner knows. *ret_stop says whether to end. */
+trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
+                                     const float *w, bool *ret_stop, trellis_error *error);
+/* Figures of a training that has not begun: all unknown. */
+trellis_progress tr_training_figures(const struct tr_training *training);
+/* Reports from within an iteration; false where the caller wants to stop. */
+bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);
+/* A sentence for the person who waits. */
+void tr_training_note(struct tr_training *training, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+double tr_training_seconds(const struct tr_training *training);
+
+/* Drops every feature whose weight in the best iterate is 0, and forgets that iterate: the next learner
+ * starts with what is left (Wu 2013, section 6.2). */
+trellis_status tr_training_select(struct tr_training *training, trellis_error *error);
+/* Fills in first weights from the model of --from, where there is one: those of features that both have,
+ * matched by attribute and label. */
+trellis_status tr_training_warm(struct tr_training *training, float *weights, trellis_error *error);
+
+/* What is seen at the tokens of a sequence. */
+struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge, size_t sequence);
+
+/* Begins the lattice for a sequence of a dataset and fills in its scores under w. */
+trellis_status tr_training_scores(const struct tr_training *training,
+                                  const struct tr_dataset *dataset, size_t sequence, const float *w,
+                                  struct tr_lattice *lattice, trellis_error *error);
+
+/* The learners. */
+trellis_status tr_train_perceptron(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_crf(struct tr_training *training, trellis_error *error);
+
+#endif

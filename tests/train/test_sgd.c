@@ -1,0 +1,352 @@
+/* test_sgd.c - stochastic gradient descent finds what L-BFGS finds, whatever the features, the batches
+ * and the threads. With an l2 penalty there is one optimum, so weights can be compared one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "base/text.h"
+
+/* ---- helpers ------------------------------------------------------------------------------------- */
+
+static char *temporary(const char *name)
+{
+    const char *folder = getenv("TRELLIS_TMP");
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/sgd-%d-%s", folder ? folder : "/tmp", (int)getpid(), name) > 0);
+    return path;
+}
+
+static char *write_file(const char *name, const char *text)
+{
+    char *path = temporary(name);
+    FILE *file = fopen(path, "w");
+    assert_true(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    return path;
+}
+
+static void drop(char *path)
+{
+    unlink(path);
+    free(path);
+}
+
+/* JSON lines with words, a real column and weights; x is in units of `unit`. */
+static char *write_corpus(const char *name, double unit, unsigned sentences)
+{
+    struct tr_random random;
+    char *path = temporary(name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    tr_random_seed(&random, 5);
+    for (unsigned s = 0; s < sentences; s++) {
+        struct tr_buffer words = {0}, numbers = {0}, labels = {0};
+        unsigned label = 0;
+        for (unsigned i = 0, n = 1 + (unsigned)tr_random_below(&random, 6); i < n; i++) {
+            unsigned word = (unsigned)tr_random_below(&random, 3);
+            label = tr_random_real(&random) < 0.3 ? (unsigned)tr_random_below(&random, 3)
+                                                  : (label + word) % 3;
+            double x = 0.4 * label + tr_random_real(&random);
+            tr_buffer_format(&words, "%s\"w%u\"", i ? "," : "", word);
+            tr_buffer_format(&numbers, "%s\"%.3f\"", i ? "," : "", unit * x);
+            tr_buffer_format(&labels, "%s\"%c\"", i ? "," : "", 'A' + label);
+        }
+        fprintf(file, "{\"weight\":%u,\"tokens\":[%.*s],\"x\":[%.*s],\"labels\":[%.*s]}\n", s % 3,
+                (int)words.size, words.data, (int)numbers.size, numbers.data, (int)labels.size,
+                labels.data);
+        tr_buffer_free(&words);
+        tr_buffer_free(&numbers);
+        tr_buffer_free(&labels);
+    }
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* Keeps what is said in a text [2000]. */
+static bool listen(void *user, const trellis_progress *progress)
+{
+    char *said = user;
+    if (progress->text) {
+        snprintf(said + strlen(said), 2000 - strlen(said), "%s\n", progress->text);
+    }
+    return true;
+}
+
+/* Ends the training within the second epoch. */
+static bool stop_in_the_middle(void *user, const trellis_progress *progress)
+{
+    (void)user;
+    bool within = progress->fraction > 0 && progress->fraction < 1;
+    return !(strcmp(progress->phase, "training") == 0 && progress->iteration == 1 && within);
+}
+
+/* "name=value name=value" */
+static trellis_status train(const char *path, const char *settings,
+                            trellis_progress_function progress, void *user,
+                            trellis_model **ret_model, trellis_error *error)
+{
+    trellis_options *options;
+    assert_int_equal(trellis_options_create(&options, error), TRELLIS_OK);
+    char *copy = strdup(settings), *rest = copy, *pair;
+    while ((pair = strsep(&rest, " "))) {
+        char *value = strchr(pair, '=');
+        assert_non_null(value);
+        *value++ = '\0';
+        if (trellis_options_set(options, pair, value, error)) {
+            fail_msg("%s", error->message);
+        }
+    }
+    free(copy);
+    trellis_status status = trellis_train(options, &path, 1, progress, user, ret_model, error);
+    trellis_options_destroy(options);
+    return status;
+}
+
+static trellis_status keep_text(void *user, const char *data, size_t size)
+{
+    tr_buffer_add(user, data, size);
+    return TRELLIS_OK;
+}
+
+/* The text of a model, which it closes; to be freed. */
+static char *text_of(trellis_model *model)
+{
+    struct tr_buffer text = {0};
+    assert_int_equal(trellis_model_export(model, false, keep_text, &text, NULL), TRELLIS_OK);
+    tr_buffer_char(&text, '\0');
+    trellis_model_close(model);
+    return text.data;
+}
+
+/* The text of the model that a training gives. `said` [2000] gets the notes, or is NULL. */
+static char *learned(const char *path, const char *settings, char *said)
+{
+    trellis_model *model;
+    trellis_error error = {0};
+    if (train(path, settings, said ? listen : NULL, said, &model, &error)) {
+        fail_msg("%s: %s", settings, error.message);
+    }
+    return text_of(model);
+}
+
+/* The weight in a model's text of the feature of a line "kind <tab> weight <tab> what": 0 where there is
+ * none. */
+static double weight_in(const char *text, const char *kind, size_t kind_size, const char *what,
+                        size_t what_size)
+{
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, kind, kind_size) == 0) {
+            const char *there = strchr(line + kind_size, '\t') + 1;
+            if (strncmp(there, what, what_size) == 0 && there[what_size] == '\n') {
+                return strtod(line + kind_size, NULL);
+            }
+        }
+    }
+    return 0;
+}
+
+/* The largest difference of a weight of `one` to that in `other`, and the largest weight. */
+static double difference(const char *one, const char *other, double *ret_most)
+{
+    double wrong = 0;
+    size_t lines = 0;
+    *ret_most = 0;
+    for (const char *line = one; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "node\t", 5) == 0 || strncmp(line, "edge\t", 5) == 0 ||
+            strncmp(line, "step\t", 5) == 0) {
+            const char *what = strchr(line + 5, '\t') + 1;
+            double weight = strtod(line + 5, NULL);
+            double there = weight_in(other, line, 5, what, strcspn(what, "\n"));
+            wrong = fmax(wrong, fabs(weight - there));
+            *ret_most = fmax(*ret_most, fabs(weight));
+            lines++;
+        }
+    }
+    assert_true(lines > 3);
+    return wrong;
+}
+
+/* ---- tests --------------------------------------------------------------------------------------- */
+
+static const char *const templates[] = {
+    "node word\nnode bias\nstep\n",
+    "node word\nnode real(x)\nedge word\nedge real(x)\nstep start end\n",
+};
+
+static void test_finds_the_optimum(void **state)
+{
+    (void)state;
+    static const char *const graphs[] = {"order=0", "order=1", "order=2", "order=1 counted=2"};
+    static const char *const ways[] = {"rate=0.2 epochs=250", "batch=5 rate=1 epochs=400",
+                                       "batch=13 rate=2 epochs=600 average=no",
+                                       "rate=0.2 average=no epochs=400"};
+    char *path = write_corpus("optimum.jsonl", 1, 40);
+    for (size_t t = 0; t < TR_COUNT(templates); t++) {
+        char *file = write_file("templates", templates[t]);
+        for (size_t g = 0; g < TR_COUNT(graphs); g++) {
+            char settings[1000];
+            snprintf(settings, sizeof settings, "type=crf l2=1 epsilon=1e-6 delta=0 features=%s %s",
+                     file, graphs[g]);
+            char *wanted = learned(path, settings, NULL);
+            /* All ways on the richest features, the plain one on all. */
+            for (size_t k = 0; k < (t && g == 1 ? TR_COUNT(ways) : 1); k++) {
+                snprintf(settings, sizeof settings, "type=crf algorithm=sgd l2=1 features=%s %s %s",
+                         file, graphs[g], ways[k]);
+                char *found = learned(path, settings, NULL);
+                double most, wrong = fmax(difference(found, wanted, &most),
+                                          difference(wanted, found, &most));
+                if (!(wrong < 0.05 * fmax(1, most))) {
+                    fail_msg("%s: a weight is off by %g, the largest is %g", settings, wrong, most);
+                }
+                free(found);
+            }
+            free(wanted);
+        }
+        drop(file);
+    }
+    drop(path);
+}
+
+/* The text without its notes. */
+static char *without_notes(char *text)
+{
+    char *behind = text, *at = text;
+    while ((at = strstr(at, "note\t"))) {
+        behind = strchr(at, '\n') + 1;
+        at = behind;
+    }
+    return behind;
+}
+
+/* Results depend on the batch, not on who looks at it; and the rate that was found by trial, given by
+ * hand, leads to the same weights: trials leave nothing behind. */
+static void test_deterministic(void **state)
+{
+    (void)state;
+    char *path = write_corpus("threads.jsonl", 1, 40),
+         *file = write_file("templates", templates[1]);
+    static const unsigned batches[] = {1, 4, 7, 1000};
+    for (size_t b = 0; b < TR_COUNT(batches); b++) {
+        char settings[1000], said[2000] = "";
+        snprintf(settings, sizeof settings,
+                 "type=crf algorithm=sgd epochs=4 features=%s batch=%u threads=1", file,
+                 batches[b]);
+        char *first = learned(path, settings, said);
+        for (unsigned threads = 1; threads <= 8; threads = 2 * threads + 1) {
+            snprintf(settings, sizeof settings,
+                     "type=crf algorithm=sgd epochs=4 features=%s batch=%u threads=%u", file,
+                     batches[b], threads);
+            char *again = learned(path, settings, NULL);
+            assert_string_equal(first, again);
+            free(again);
+        }
+        const char *rate = strstr(said, "learning rate ");
+        assert_non_null(rate);
+        snprintf(settings, sizeof settings,
+                 "type=crf algorithm=sgd epochs=4 features=%s batch=%u rate=%.10g", file,
+                 batches[b], strtod(rate + 14, NULL));
+        char *by_hand = learned(path, settings, NULL);
+        assert_string_equal(without_notes(first), without_notes(by_hand));
+        free(first);
+        free(by_hand);
+    }
+    drop(path);
+    drop(file);
+}
+
+/* Two batches in an epoch, so that in the second epoch there are two iterates: the average is their mean.
+ * The first is what a training that is stopped in the middle has. */
+static void test_average(void **state)
+{
+    (void)state;
+    char *path = write_corpus("average.jsonl", 1, 128),
+         *file = write_file("templates", templates[1]);
+    char settings[1000];
+    trellis_model *model;
+    trellis_error error = {0};
+    snprintf(settings, sizeof settings,
+             "type=crf algorithm=sgd batch=64 rate=5 epochs=2 average=no features=%s", file);
+    assert_int_equal(train(path, settings, stop_in_the_middle, NULL, &model, &error),
+                     TRELLIS_STOPPED);
+    char *first = text_of(model), *second = learned(path, settings, NULL);
+    snprintf(settings, sizeof settings,
+             "type=crf algorithm=sgd batch=64 rate=5 epochs=2 features=%s", file);
+    char *average = learned(path, settings, NULL);
+    double most, apart = difference(first, second, &most);
+    assert_true(apart > 0.05);
+    for (const char *line = average; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "node\t", 5) == 0 || strncmp(line, "edge\t", 5) == 0 ||
+            strncmp(line, "step\t", 5) == 0) {
+            const char *what = strchr(line + 5, '\t') + 1;
+            size_t size = strcspn(what, "\n");
+            double mean = (weight_in(first, line, 5, what, size) +
+                           weight_in(second, line, 5, what, size)) /
+                          2;
+            if (!(fabs(strtod(line + 5, NULL) - mean) < 1e-5)) {
+                fail_msg("%.*s should have %g", (int)strcspn(line, "\n"), line, mean);
+            }
+        }
+    }
+    free(first);
+    free(second);
+    free(average);
+    drop(path);
+    drop(file);
+}
+
+/* Formants in Hz: the rate must be far below those that suit values about 1. */
+static void test_rate_goes_down(void **state)
+{
+    (void)state;
+    char *path = write_corpus("units.jsonl", 1000, 40),
+         *file = write_file("templates", templates[1]);
+    char settings[1000], said[2000] = "";
+    snprintf(settings, sizeof settings, "type=crf algorithm=sgd epochs=20 features=%s", file);
+    free(learned(path, settings, said));
+    const char *rate = strstr(said, "learning rate ");
+    assert_non_null(rate);
+    assert_true(strtod(rate + 14, NULL) < 0.001);
+    drop(path);
+    drop(file);
+}
+
+static void test_rate_too_high(void **state)
+{
+    (void)state;
+    char *path = write_corpus("rate.jsonl", 1, 40);
+    trellis_model *model;
+    trellis_error error = {0};
+    assert_int_equal(
+        train(path, "type=crf algorithm=sgd l2=1 rate=20 features=id", NULL, NULL, &model, &error),
+        TRELLIS_OPTION);
+    assert_non_null(strstr(error.message, "must be below 20"));
+    assert_null(model);
+    /* However strong the penalty, a rate is found by trial. */
+    assert_int_equal(train(path, "type=crf algorithm=sgd l2=1e6 epochs=3 features=id", NULL, NULL,
+                           &model, &error),
+                     TRELLIS_OK);
+    trellis_model_close(model);
+    drop(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_the_optimum), cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_average),           cmocka_unit_test(test_rate_goes_down),
+        cmocka_unit_test(test_rate_too_high),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
