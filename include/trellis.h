@@ -173,6 +173,8 @@ TRELLIS_API trellis_status trellis_reader_open(const char *path, const trellis_o
 TRELLIS_API trellis_status trellis_reader_next(trellis_reader *reader,
                                                const trellis_sequence **ret_sequence,
                                                trellis_error *error);
+/* The format that "auto" takes a file for, by its name: "columns", "conllu", ... */
+TRELLIS_API const char *trellis_format_by_name(const char *path);
 /* How the format names a column ("FORM"), or NULL where it has no name. */
 TRELLIS_API const char *trellis_reader_column_name(const trellis_reader *reader, size_t column);
 TRELLIS_API void trellis_reader_close(trellis_reader *reader);
@@ -342,7 +344,7 @@ typedef struct trellis_scores {
     uint64_t spans_gold, spans_found, spans_right;
     double accuracy;              // of tokens, 0 to 1, as all figures here
     double precision, recall, f1; // of spans
-    bool has_spans;               // some label begins with "B-", "I-", ...
+    bool has_spans;               // every gold label is O, B-TYPE, I-TYPE, ...
 } trellis_scores;
 
 TRELLIS_API trellis_status trellis_evaluation_create(const trellis_options *options,

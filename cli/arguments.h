@@ -1,0 +1,37 @@
+/* arguments.h - the words behind a subcommand, parsed against its tables.
+ *
+ * Options are --name value, --name=value, -n value, -nvalue, --flag and --no-flag; "--" ends them, "-"
+ * is a path (standard input), and paths may stand anywhere.
+ */
+#ifndef TRELLIS_CLI_ARGUMENTS_H
+#define TRELLIS_CLI_ARGUMENTS_H
+
+#include "command.h"
+
+enum { MOST_OWN_OPTIONS = 8 };
+
+struct arguments {
+    const struct command *command;
+    trellis_options *options;
+    const char *own[MOST_OWN_OPTIONS]; // value, "yes" or "no"; NULL: not given
+    const char **paths;                // [path_count], and NULL behind the last
+    size_t path_count;
+    bool help; // --help was given; the words behind it have not been looked at
+};
+
+/* Returns EXIT_RIGHT, or says what is wrong and returns the exit status. arguments_free() is due in
+ * either case. */
+int arguments_parse(const struct command *command, int count, char **words,
+                    struct arguments *ret_arguments);
+void arguments_free(struct arguments *arguments);
+
+/* The value of an own option, NULL where it was not given. */
+const char *argument(const struct arguments *arguments, const char *name);
+/* Whether an own flag was given. */
+bool argument_flag(const struct arguments *arguments, const char *name);
+/* The paths given, or "-" for standard input where there are none. */
+const char *const *argument_inputs(const struct arguments *arguments, size_t *ret_count);
+/* --threads, with the number of processors in the place of 0. */
+unsigned argument_threads(const struct arguments *arguments);
+
+#endif

@@ -1,0 +1,33 @@
+/* batch.h - copies of sequences that outlive the reader's next step, and the labels found for them. */
+#ifndef TRELLIS_CLI_BATCH_H
+#define TRELLIS_CLI_BATCH_H
+
+#include "trellis.h"
+
+struct batch_item {
+    trellis_sequence sequence;
+    const trellis_text *labels; // [sequence.length], once they have been found
+};
+
+/* Memory is kept from one use to the next. Start with {0}. */
+struct batch {
+    struct batch_item *items; // [count]
+    size_t count, capacity;
+    size_t tokens; // in all items
+    struct chunk *first_chunk, *chunk;
+
+    /* For whoever labels it. */
+    size_t labelled; // items that have labels
+    trellis_status status;
+    trellis_error error;
+    bool done;
+};
+
+/* Both copy all that is pointed to; false where memory is out. */
+bool batch_add(struct batch *batch, const trellis_sequence *sequence);
+bool batch_label(struct batch *batch, size_t item, const trellis_text *labels);
+
+void batch_reset(struct batch *batch);
+void batch_free(struct batch *batch);
+
+#endif

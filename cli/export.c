@@ -1,0 +1,26 @@
+/* export.c - `trellis export`: a model as text. */
+#include "showing.h"
+
+static int run(const struct arguments *arguments)
+{
+    return show_model(arguments, trellis_model_export);
+}
+
+static const struct own_option own[] = {
+    {"model", 'm', "FILE", "The model; it may also be given without -m."},
+    {"json", 0, NULL, "Write JSON, which other programs read but 'trellis import' does not."},
+    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {0},
+};
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "write a model as text",
+    .synopsis = "[OPTION...] MODEL",
+    .description = "Writes every weight of a model as text that 'trellis import' reads back to the "
+                   "same model, or as JSON.",
+    .own = own,
+    .examples = "trellis export pos.model > pos.txt\n"
+                "trellis export --json -o pos.json pos.model\n",
+    .run = run,
+};

@@ -1,0 +1,41 @@
+/* import.c - `trellis import`: a model from its text. */
+#include "arguments.h"
+#include "message.h"
+
+static int run(const struct arguments *arguments)
+{
+    const char *path = argument(arguments, "model");
+    if (!path) {
+        return usage_error(arguments->command, "-m is missing: where to write the model");
+    }
+    if (arguments->path_count > 1) {
+        return usage_error(arguments->command, "it takes one file");
+    }
+    size_t count;
+    trellis_model *model = NULL;
+    trellis_error error = {0};
+    trellis_status status = trellis_model_import(argument_inputs(arguments, &count)[0], &model,
+                                                 &error);
+    if (!status) {
+        status = trellis_model_save(model, path, &error);
+    }
+    trellis_model_close(model);
+    return status ? failure(status, &error) : EXIT_RIGHT;
+}
+
+static const struct own_option own[] = {
+    {"model", 'm', "FILE", "Write the model to FILE. Required."},
+    {0},
+};
+
+const struct command command_import = {
+    .name = "import",
+    .summary = "read a model from text",
+    .synopsis = "-m MODEL [FILE]",
+    .description = "Reads the text that 'trellis export' wrote, perhaps changed since, and writes "
+                   "the model.",
+    .own = own,
+    .examples = "trellis export pos.model > pos.txt\n"
+                "trellis import -m changed.model pos.txt\n",
+    .run = run,
+};

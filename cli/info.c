@@ -1,0 +1,25 @@
+/* info.c - `trellis info`: what is in a model. */
+#include "showing.h"
+
+static int run(const struct arguments *arguments)
+{
+    return show_model(arguments, trellis_model_info);
+}
+
+static const struct own_option own[] = {
+    {"model", 'm', "FILE", "The model; it may also be given without -m."},
+    {"json", 0, NULL, "Write JSON."},
+    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {0},
+};
+
+const struct command command_info = {
+    .name = "info",
+    .summary = "show what is in a model",
+    .synopsis = "[OPTION...] MODEL",
+    .description = "Shows how a model was learned, its labels, its sizes and its templates.",
+    .own = own,
+    .examples = "trellis info pos.model\n"
+                "trellis info --json pos.model\n",
+    .run = run,
+};

@@ -1,0 +1,11 @@
+/* iteration_log.h - the figures of each iteration in a file, one JSON object a line. */
+#ifndef TRELLIS_CLI_ITERATION_LOG_H
+#define TRELLIS_CLI_ITERATION_LOG_H
+
+#include <stdio.h>
+
+#include "trellis.h"
+
+void iteration_log_write(FILE *file, const trellis_progress *progress);
+
+#endif

@@ -1,0 +1,40 @@
+/* tagging.c - labels the sequences of some files, one by one as they are read. */
+#include "tagging.h"
+
+#include "parallel.h"
+
+static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *tagger,
+                               const char *path, trellis_error *error)
+{
+    trellis_reader *reader = NULL;
+    const trellis_sequence *sequence;
+    const trellis_text *labels;
+    trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
+    if (!status) {
+        status = trellis_tagger_bind(tagger, reader, error);
+    }
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        status = trellis_tagger_tag(tagger, sequence, &labels, error);
+        if (!status) {
+            status = tagging->tagged(tagging->user, sequence, labels, error);
+        }
+    }
+    trellis_reader_close(reader);
+    return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
+static trellis_status tag_alone(const struct tagging *tagging, trellis_error *error)
+{
+    trellis_tagger *tagger = NULL;
+    trellis_status status = trellis_tagger_create(tagging->model, tagging->options, &tagger, error);
+    for (size_t i = 0; !status && i < tagging->path_count; i++) {
+        status = tag_file(tagging, tagger, tagging->paths[i], error);
+    }
+    trellis_tagger_destroy(tagger);
+    return status;
+}
+
+trellis_status tagging_run(const struct tagging *tagging, unsigned threads, trellis_error *error)
+{
+    return threads > 1 ? parallel_run(tagging, threads, error) : tag_alone(tagging, error);
+}

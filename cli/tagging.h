@@ -1,0 +1,21 @@
+/* tagging.h - labels the sequences of some files, in one thread or in several. */
+#ifndef TRELLIS_CLI_TAGGING_H
+#define TRELLIS_CLI_TAGGING_H
+
+#include "trellis.h"
+
+struct tagging {
+    const trellis_model *model;
+    const trellis_options *options;
+    const char *const *paths; // [path_count]
+    size_t path_count;
+    /* Called for each sequence in the order of the input, by the thread that calls tagging_run();
+     * anything but TRELLIS_OK stops. */
+    trellis_status (*tagged)(void *user, const trellis_sequence *sequence,
+                             const trellis_text *labels, trellis_error *error);
+    void *user;
+};
+
+trellis_status tagging_run(const struct tagging *tagging, unsigned threads, trellis_error *error);
+
+#endif

@@ -1,0 +1,42 @@
+# bash completion for trellis; written by 'trellis help --completion', do not edit.
+_trellis() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local subcommands="train tag eval convert features info export import sample help version" values= names=
+    if [ "$COMP_CWORD" -eq 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$before" = help ]; }; then
+        COMPREPLY=($(compgen -W "$subcommands --help --version" -- "$word"))
+        return
+    fi
+    case $before in
+        --format) values="auto columns conllu crfsuite wordtag jsonl text" ;;
+        --separator) values="blank tab" ;;
+        --invalid-utf8) values="error keep" ;;
+        --scheme) values="none iob1 iob2 iobes bilou" ;;
+        --output-format) values="same columns conllu crfsuite wordtag jsonl inline" ;;
+        --to-scheme) values="none iob1 iob2 iobes bilou" ;;
+        -t | --type) values="perceptron crf maxent" ;;
+        -f | --features) values="id extended pos chunk ner chars" ;;
+        --train-scheme) values="none iob1 iob2 iobes bilou" ;;
+        --decode) values="viterbi posterior" ;;
+    esac
+    if [ -n "$values" ]; then
+        COMPREPLY=($(compgen -W "$values" -- "$word"))
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --batch --rate --no-average --log --constrain --threads --seed --memory" ;;
+        tag) names="--help --model --output --at-once --format --label --columns --separator --invalid-utf8 --output-format --constrain --decode --threads" ;;
+        eval) names="--help --model --json --output --format --label --columns --separator --invalid-utf8 --scheme --constrain --decode --strict --threads" ;;
+        convert) names="--help --output --format --label --columns --separator --invalid-utf8 --scheme --output-format --to-scheme" ;;
+        features) names="--help --list --show --functions --output --format --label --columns --separator --invalid-utf8 --features" ;;
+        info) names="--help --model --json --output" ;;
+        export) names="--help --model --json --output" ;;
+        import) names="--help --model" ;;
+        sample) names="--help --model --output --output-format --labels --vocabulary --tokens --mean-length --seed" ;;
+        help) names="--help" ;;
+        version) names="--help" ;;
+    esac
+    case $word in
+        -*) COMPREPLY=($(compgen -W "$names" -- "$word")) ;;
+    esac
+}
+complete -o default -F _trellis trellis
