@@ -259,7 +259,7 @@ static trellis_status next_line(struct tr_input *input, size_t *begin, size_t *s
     size_t searched = 0;
     for (;;) {
         size_t left = input->used - input->at;
-        char *from = input->buffer + input->at;
+        char *from = input->buffer ? input->buffer + input->at : NULL;
         char *end = left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
         if (!end && !input->at_end) {
             searched = left;

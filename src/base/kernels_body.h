@@ -170,7 +170,11 @@ INLINE size_t place_of_largest(const float *from, const float *column, size_t wi
     for (size_t j = 0; j < width; j += LANES) {
         largest = larger(column ? load(from + j) + load(column + j) : load(from + j), largest);
     }
-    vector goal = all(across_largest(largest));
+    float most = across_largest(largest);
+    if (!(most > -INFINITY)) {
+        return 0; // not the padding, which is minus infinity too
+    }
+    vector goal = all(most);
     for (size_t j = 0; j < width; j += LANES) {
         vector x = column ? load(from + j) + load(column + j) : load(from + j);
         int lane = first_lane(x == goal);
