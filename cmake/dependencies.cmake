@@ -7,13 +7,7 @@ set(TRELLIS_PKGCONFIG_MODULES libutf8proc libpcre2-8 zlib libzstd jansson) # als
 pkg_check_modules(TRELLIS_DEPS REQUIRED IMPORTED_TARGET ${TRELLIS_PKGCONFIG_MODULES})
 pkg_check_modules(XXHASH REQUIRED libxxhash) # header only (XXH_INLINE_ALL): not linked
 
-find_path(LBFGS_INCLUDE_DIR lbfgs.h) # liblbfgs has no pkg-config file
-find_library(LBFGS_LIBRARY lbfgs)
-if(NOT LBFGS_INCLUDE_DIR OR NOT LBFGS_LIBRARY)
-  message(FATAL_ERROR "liblbfgs was not found (Debian: liblbfgs-dev)")
-endif()
-
 add_library(trellis_dependencies INTERFACE)
-target_include_directories(trellis_dependencies SYSTEM INTERFACE ${LBFGS_INCLUDE_DIR} ${XXHASH_INCLUDE_DIRS})
+target_include_directories(trellis_dependencies SYSTEM INTERFACE ${XXHASH_INCLUDE_DIRS})
 target_link_libraries(trellis_dependencies INTERFACE
-  PkgConfig::TRELLIS_DEPS ${LBFGS_LIBRARY} Threads::Threads m)
+  PkgConfig::TRELLIS_DEPS Threads::Threads m)

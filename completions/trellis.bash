@@ -23,7 +23,7 @@ _trellis() {
         return
     fi
     case ${COMP_WORDS[1]} in
-        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --batch --rate --no-average --log --constrain --threads --seed --memory" ;;
+        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --log --constrain --threads --seed --memory" ;;
         tag) names="--help --model --output --at-once --format --label --columns --separator --invalid-utf8 --output-format --constrain --decode --threads" ;;
         eval) names="--help --model --json --output --format --label --columns --separator --invalid-utf8 --scheme --constrain --decode --strict --threads" ;;
         convert) names="--help --output --format --label --columns --separator --invalid-utf8 --scheme --output-format --to-scheme" ;;

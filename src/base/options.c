@@ -85,6 +85,8 @@ static const trellis_option table[] = {
      "Iterations that --delta looks back."},
     {"history", 0, TRELLIS_INTEGER, TRAIN, "N", "6", 1, 100, NULL,
      "Steps that L-BFGS remembers."},
+    {"warm-up", 0, TRELLIS_INTEGER, TRAIN, "N", "3", 0, 1000, NULL,
+     "Epochs of -a sgd that -a lbfgs begins with, which saves it most of its iterations; 0 is none."},
     {"batch", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
      "Sequences in a step of -a sgd; more than one are looked at by all threads."},
     {"rate", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e6, NULL,

@@ -43,7 +43,8 @@ static trellis_status search(struct tr_line *line, double reach, struct tr_point
         return TRELLIS_OK;
     }
     double trial = reach < 0 ? reach / start.slope : 1 / tr_norm(line->direction, line->size);
-    return tr_search_strong_wolfe(line, start, trial, ret_found);
+    double c2 = 0.1; // below 1/2, or the next direction may not descend
+    return tr_search_strong_wolfe(line, start, c2, trial, ret_found);
 }
 
 static trellis_status run(struct tr_line *line)

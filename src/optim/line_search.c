@@ -22,7 +22,6 @@
 #include <string.h>
 
 static const double c1 = 1e-4;
-static const double c2 = 0.1; // conjugate gradient needs c2 < 1/2 for its next direction to descend
 static const double rounding = 1e-10; // a change of F by this share of it may be rounding
 static const int most_trials = 60;
 
@@ -170,8 +169,8 @@ static trellis_status settle_for(struct tr_line *line, struct tr_point low, stru
     return evaluate_at(line, low.step, ret_found);
 }
 
-trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point start, double trial,
-                                      struct tr_point *ret_found)
+trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point start, double c2,
+                                      double trial, struct tr_point *ret_found)
 {
     struct tr_point low = start, high = {.step = INFINITY}, point = start;
     double t = trial;

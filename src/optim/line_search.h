@@ -45,7 +45,7 @@ bool tr_line_advance(struct tr_line *line, struct tr_point found);
  * The value of a point that was found is never above that of the start. */
 trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, double trial,
                                 struct tr_point *ret_found);
-trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point start, double trial,
-                                      struct tr_point *ret_found);
+trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point start, double c2,
+                                      double trial, struct tr_point *ret_found);
 
 #endif

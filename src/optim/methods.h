@@ -9,7 +9,7 @@
 
 #include "optim/watcher.h"
 
-trellis_status tr_lbfgs(struct tr_watcher *watcher, double *w, double *gradient);
+trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gradient);
 trellis_status tr_conjugate_gradient(struct tr_watcher *watcher, double *w, double *gradient);
 trellis_status tr_gradient_descent(struct tr_watcher *watcher, double *w, double *gradient);
 

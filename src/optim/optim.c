@@ -23,7 +23,7 @@ const char *tr_stop_meaning(enum tr_stop stop)
 typedef trellis_status minimise(struct tr_watcher *watcher, double *w, double *gradient);
 
 static minimise *const methods[] = {
-    [TR_LBFGS] = tr_lbfgs,
+    [TR_LBFGS] = tr_quasi_newton,
     [TR_CONJUGATE_GRADIENT] = tr_conjugate_gradient,
     [TR_GRADIENT_DESCENT] = tr_gradient_descent,
 };

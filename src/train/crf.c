@@ -14,15 +14,17 @@
 struct crf {
     struct tr_training *training;
     struct tr_likelihood *likelihood;
-    double *w;      // [features]
-    float *weights; // [training->size] w, spread for scoring
-    double seconds; // when the iteration began
+    double *w;         // [features]
+    double *curvature; // [features]
+    float *weights;    // [training->size] w, spread for scoring
+    double seconds;    // when the iteration began
     trellis_status status;
     trellis_error *error;
 };
 
 /* The l2 penalty in the dialect that the user speaks. */
-static trellis_status choose_l2(const trellis_options *options, double *ret_l2, trellis_error *error)
+static trellis_status choose_l2(const trellis_options *options, double *ret_l2,
+                                trellis_error *error)
 {
     bool l2 = trellis_options_given(options, "l2"), l1 = tr_option_real(options, "l1") > 0;
     bool sigma = trellis_options_given(options, "sigma");
@@ -35,10 +37,10 @@ static trellis_status choose_l2(const trellis_options *options, double *ret_l2, 
     if (sigma && s <= 0) {
         return tr_fail(error, TRELLIS_OPTION, "--sigma must be above 0");
     }
-    *ret_l2 = sigma          ? 1 / (2 * s * s)
-              : lambda       ? tr_option_real(options, "lambda") / 2
+    *ret_l2 = sigma       ? 1 / (2 * s * s)
+              : lambda    ? tr_option_real(options, "lambda") / 2
               : l2 || !l1 ? tr_option_real(options, "l2")
-                             : 0;
+                          : 0;
     return TRELLIS_OK;
 }
 
@@ -91,7 +93,27 @@ static enum tr_method method_of(const char *algorithm)
                                           : TR_LBFGS;
 }
 
-/* Minimises the objective by a batch method, from the weights of --from or from 0. */
+/* Where to begin: with the weights of --from, after a few stochastic epochs, or at 0. */
+static trellis_status find_start(struct crf *crf, enum tr_method method, double l1, double l2)
+{
+    struct tr_training *training = crf->training;
+    uint64_t epochs = (uint64_t)tr_option_integer(training->options, "warm-up");
+    if (*tr_option_text(training->options, "from") || method != TR_LBFGS || epochs == 0) {
+        return tr_training_warm(training, crf->weights, crf->error);
+    }
+    trellis_status status = tr_sgd_warm_up(training, l2 > 0 ? l2 : l1, epochs, crf->weights,
+                                           crf->error);
+    bool finite = !status;
+    for (size_t j = 0; finite && j < training->size; j++) {
+        finite = isfinite(crf->weights[j]);
+    }
+    if (!finite) { // values that stochastic steps cannot cope with; the batch method may
+        memset(crf->weights, 0, training->size * sizeof *crf->weights);
+    }
+    return status == TRELLIS_MEMORY ? status : TRELLIS_OK;
+}
+
+/* Minimises the objective by a batch method. */
 static trellis_status minimise(struct tr_training *training, enum tr_method method, double l1,
                                double l2, trellis_error *error)
 {
@@ -103,10 +125,14 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     }
     size_t size = tr_likelihood_size(crf.likelihood);
     crf.w = tr_alloc(size, sizeof *crf.w);
+    crf.curvature = tr_alloc(size, sizeof *crf.curvature);
     crf.weights = tr_alloc_aligned(training->size, sizeof *crf.weights);
     enum tr_stop stop = TR_STOP_NONE;
-    status = crf.w && crf.weights ? tr_training_warm(training, crf.weights, error)
-                                  : tr_fail_memory(error);
+    status = crf.w && crf.weights && crf.curvature ? find_start(&crf, method, l1, l2)
+                                                   : tr_fail_memory(error);
+    if (!status) {
+        status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
+    }
     if (!status) {
         tr_likelihood_gather(crf.likelihood, crf.weights, crf.w);
         struct tr_objective objective = {size, tr_likelihood_evaluate, crf.likelihood};
@@ -115,6 +141,8 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
             .l1 = l1,
             .l1_size = size,
             .history = (unsigned)tr_option_integer(options, "history"),
+            .curvature = crf.curvature,
+            .pool = training->pool,
             .most_iterations = tr_training_epochs(training),
             .epsilon = tr_option_real(options, "epsilon"),
             .delta = tr_option_real(options, "delta"),
@@ -132,6 +160,7 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
         note_stop(training, stop);
     }
     free(crf.w);
+    free(crf.curvature);
     free(crf.weights);
     tr_likelihood_destroy(crf.likelihood);
     return status;
@@ -140,7 +169,8 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
 trellis_status tr_train_crf(struct tr_training *training, trellis_error *error)
 {
     const trellis_options *options = training->options;
-    double l1 = tr_option_real(options, "l1"), select = tr_option_real(options, "select-l1"), l2 = 0;
+    double l1 = tr_option_real(options, "l1"), select = tr_option_real(options, "select-l1"),
+           l2 = 0;
     bool stochastic = strcmp(training->algorithm, "sgd") == 0;
     trellis_status status = choose_l2(options, &l2, error);
     if (!status && stochastic && l1 > 0) {

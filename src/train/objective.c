@@ -186,7 +186,8 @@ static void count_steps(struct tr_likelihood *l)
         uint32_t state = TR_NO_STATE;
         size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
         for (size_t i = first; i <= end && first < end; i++) {
-            uint32_t next = i < end ? tr_graph_next(t->graph, state, data->gold.at[i]) : TR_NO_STATE;
+            uint32_t next = i < end ? tr_graph_next(t->graph, state, data->gold.at[i])
+                                    : TR_NO_STATE;
             const uint32_t *features;
             size_t count = tr_steps_features(l->steps, state, next, &features);
             for (size_t k = 0; k < count; k++) {
@@ -268,4 +269,66 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
 size_t tr_likelihood_size(const struct tr_likelihood *l)
 {
     return l->size;
+}
+
+/* Where a pair stands among the features of its rows, SIZE_MAX where it is none. */
+static size_t feature_of(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome)
+{
+    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
+        if (rows->outcome[i] == outcome) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* An attribute that is seen with weight n, a share p of it with the outcome, is taken to have the
+ * variance n p (1 - p) there. The square root of that, half-way between all alike and the estimate
+ * itself, took the fewest iterations in practice (docs/results.md). */
+static trellis_status curvature_of(const struct tr_dataset *data, bool edge,
+                                   const struct tr_rows *rows, size_t width, double *curvature,
+                                   trellis_error *error)
+{
+    const struct tr_occurrences *occurrences = edge ? &data->edge : &data->node;
+    double *seen = tr_alloc(rows->attributes, sizeof *seen);
+    if (!seen) {
+        return tr_fail_memory(error);
+    }
+    for (size_t t = 0; t < data->tokens; t++) {
+        for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
+            double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+            uint32_t a = occurrences->attribute.at[k], gold = data->gold.at[t];
+            size_t i = feature_of(rows, a,
+                                  edge ? data->gold.at[t - 1] * (uint32_t)width + gold : gold);
+            seen[a] += value * value;
+            if (i != SIZE_MAX) {
+                curvature[i] += value * value;
+            }
+        }
+    }
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            double share = (curvature[i] + 0.5) / (seen[a] + 1);
+            curvature[i] = sqrt(seen[a] * share * (1 - share) + 2);
+        }
+    }
+    free(seen);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_likelihood_curvature(const struct tr_likelihood *l, double *curvature,
+                                       trellis_error *error)
+{
+    const struct tr_training *t = l->training;
+    trellis_status status = curvature_of(&t->data, false, t->vocabulary.node.rows, t->graph->width,
+                                         curvature, error);
+    if (!status) {
+        status = curvature_of(&t->data, true, t->vocabulary.edge.rows, t->graph->width,
+                              curvature + l->node, error);
+    }
+    for (size_t j = 0; j < t->step_size; j++) {
+        curvature[l->node + l->edge + j] = sqrt(2 * (double)t->data.tokens / (double)t->step_size +
+                                                2);
+    }
+    return status;
 }

@@ -19,10 +19,15 @@ size_t tr_likelihood_size(const struct tr_likelihood *likelihood);
 /* For tr_objective; `user` is the likelihood. */
 trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,
                                       double *ret_value, trellis_error *error);
+/* About how curved the objective is along each feature, for L-BFGS to begin with; above 0. */
+trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, double *curvature,
+                                       trellis_error *error);
 /* Features to weights [training->size] and back. */
 void tr_likelihood_spread(const struct tr_likelihood *likelihood, const double *w, float *weights);
 void tr_likelihood_gather(const struct tr_likelihood *likelihood, const float *weights, double *w);
 
+trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t epochs,
+                              float *weights, trellis_error *error);
 /* The same objective by stochastic steps. */
 trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis_error *error);
 

@@ -31,10 +31,10 @@ struct slot {
 struct sgd {
     struct tr_training *training;
     double lambda, eta0;
-    double t; // sequences seen, in units of N
+    double t;     // sequences seen, in units of N
     float *v;     // [size]
     float *first; // [size] where it begins: 0, or the weights of --from
-    float *a; // [size] see above
+    float *a;     // [size] see above
     double scale, fraction, divisor;
     bool averaging;
     double averaged; // iterates in the average
@@ -77,8 +77,8 @@ static void look(void *user, size_t index, unsigned thread)
     float *edges = NULL;
     slot->status = n && t->data.edge.attribute.size ? room_for_edges(slot, n, &edges) : TRELLIS_OK;
     if (!slot->status) {
-        slot->status =
-            tr_training_scores(t, &t->data, slot->sequence, sgd->v, slot->lattice, &slot->error);
+        slot->status = tr_training_scores(t, &t->data, slot->sequence, sgd->v, slot->lattice,
+                                          &slot->error);
     }
     if (slot->status || n == 0) {
         return;
@@ -90,8 +90,8 @@ static void look(void *user, size_t index, unsigned thread)
     double log_z;
     slot->status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z, &slot->error);
     if (!slot->status) {
-        slot->loss =
-            log_z - tr_lattice_path_score(slot->lattice, sgd->steps, t->data.gold.at + first);
+        slot->loss = log_z -
+                     tr_lattice_path_score(slot->lattice, sgd->steps, t->data.gold.at + first);
         if (!tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps)) {
             slot->status = tr_fail_memory(&slot->error);
         }
@@ -383,9 +383,10 @@ static trellis_status calibrate(struct sgd *sgd, trellis_error *error)
     }
     restart(sgd);
     if (best == INFINITY) {
-        return tr_fail(error, TRELLIS_DATA,
-                       "no learning rate leads anywhere: the values of the attributes are too large, "
-                       "or the l2 penalty is");
+        return tr_fail(
+            error, TRELLIS_DATA,
+            "no learning rate leads anywhere: the values of the attributes are too large, "
+            "or the l2 penalty is");
     }
     sgd->eta0 = best_rate;
     tr_training_note(sgd->training, "learning rate %g, by trial on %zu sequences", best_rate,
@@ -439,6 +440,30 @@ static void sgd_free(struct sgd *sgd)
     free(sgd->first);
     free(sgd->a);
     free(sgd->weights);
+}
+
+trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t epochs,
+                              float *weights, trellis_error *error)
+{
+    struct sgd sgd = {.training = training};
+    trellis_progress figures = tr_training_figures(training);
+    figures.phase = "warming up";
+    figures.iterations = epochs;
+    trellis_status status = prepare(&sgd, l2, error);
+    if (!status) {
+        status = calibrate(&sgd, error);
+    }
+    for (; !status && !training->stopped && figures.iteration < epochs; figures.iteration++) {
+        sgd.averaging = figures.iteration > 0;
+        tr_random_shuffle(&training->random, sgd.order, training->data.sequences);
+        status = pass(&sgd, training->data.sequences, &figures, error);
+    }
+    if (!status) {
+        take_weights(&sgd);
+        memcpy(weights, sgd.weights, training->size * sizeof *weights);
+    }
+    sgd_free(&sgd);
+    return status;
 }
 
 trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis_error *error)

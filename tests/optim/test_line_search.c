@@ -92,6 +92,12 @@ static trellis_status evaluate_shape(void *user, const double *w, double *gradie
 typedef trellis_status search(struct tr_line *line, struct tr_point start, double trial,
                               struct tr_point *ret_found);
 
+static trellis_status search_strong_wolfe(struct tr_line *line, struct tr_point start, double trial,
+                                          struct tr_point *ret_found)
+{
+    return tr_search_strong_wolfe(line, start, 0.1, trial, ret_found);
+}
+
 /* Searches from 0 and checks that the point is where it says and falls enough. */
 static struct tr_point found_by(search *look, const struct shape *shape, double trial)
 {
@@ -127,7 +133,7 @@ static void steps_are_good_from_any_trial(void **state)
         for (int power = -6; power < 7; power++) {
             double trial = pow(10, power);
             found_by(tr_search_armijo, &shapes[s], trial);
-            struct tr_point found = found_by(tr_search_strong_wolfe, &shapes[s], trial);
+            struct tr_point found = found_by(search_strong_wolfe, &shapes[s], trial);
             assert_true(fabs(found.slope) <= 0.1 * fabs(shapes[s].slope(0)));
         }
     }
@@ -149,7 +155,7 @@ static void no_step_is_said_to_be_none(void **state)
 {
     (void)state;
     const struct shape shape = {lie, lie_slope};
-    search *const both[] = {tr_search_armijo, tr_search_strong_wolfe};
+    search *const both[] = {tr_search_armijo, search_strong_wolfe};
     for (size_t i = 0; i < 2; i++) {
         struct tr_objective objective = {
             .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)&shape};

@@ -1,0 +1,418 @@
+/* quasi_newton.c - L-BFGS, and OWL-QN where some weights are penalised by l1.
+ *
+ * With s_i = w_{i+1} - w_i and y_i = g_{i+1} - g_i of the last m iterations, the direction is -H g, where
+ * H is the inverse Hessian that BFGS would have built from them, begun at H_0 = gamma D^{-1}:
+ *
+ *     for i = newest .. oldest:  a_i = s_i·q / s_i·y_i,  q -= a_i y_i          (q = g at first)
+ *     r = H_0 q
+ *     for i = oldest .. newest:  b_i = y_i·r / s_i·y_i,  r += (a_i - b_i) s_i
+ *
+ * (Nocedal and Wright 2006, algorithm 7.4.) D is a diagonal that tells how curved the objective is along
+ * each weight, where the caller has an idea; s, y and g are kept scaled by D^{1/2} and D^{-1/2}, which
+ * turns H_0 into gamma times the identity.
+ *
+ * The recursion only ever needs dot products of s, y and g, so those are kept in a small table, and q and
+ * r are never formed: one pass over the history gives its products with g, and one more the sum
+ *
+ *     d = sum_i (c_i s_i + e_i y_i) - gamma g
+ *
+ * The history is kept in single precision, which halves its room. Passes are cut into fixed blocks that
+ * the threads share; sums are added in block order, so they do not depend on the number of threads.
+ *
+ * OWL-QN (Andrew and Gao 2007) does the same with the pseudo-gradient, keeps to the orthant in which it
+ * begins a step, and searches by halving.
+ */
+#include "optim/methods.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "optim/line_search.h"
+#include "optim/vector.h"
+
+enum { BLOCK = 4096, SUMS = 3 };
+
+struct quasi_newton {
+    struct tr_watcher *watcher;
+    struct tr_line line;
+    size_t size, blocks;
+    unsigned most, count, newest; // pairs: room for, held, the place of the last
+    const double *curvature;      // [size] D, NULL where it is the identity
+    float *s, *y;                 // [most][size] scaled
+    double *sy, *yy;              // [most][most] s_i·y_j and y_i·y_j
+    double *sg, *yg;              // [most] products with the scaled gradient
+    double *for_s, *for_y;        // [most] the coefficients of d
+    double gamma;
+    double *partial; // [blocks][SUMS most] sums of one pass, for each pair
+    double *slope;   // [size] the pseudo-gradient; the gradient itself where nothing is penalised
+};
+
+/* The place of a pair: 0 is the newest. */
+static unsigned pair_at(const struct quasi_newton *q, unsigned age)
+{
+    return (q->newest + q->most - age) % q->most;
+}
+
+static void block_range(const struct quasi_newton *q, size_t block, size_t *begin, size_t *end)
+{
+    *begin = block * BLOCK;
+    *end = *begin + BLOCK < q->size ? *begin + BLOCK : q->size;
+}
+
+static void run_blocks(struct quasi_newton *q, tr_pool_work work)
+{
+    struct tr_pool *pool = q->watcher->settings->pool;
+    if (pool) {
+        tr_pool_run(pool, q->blocks, work, q);
+        return;
+    }
+    for (size_t block = 0; block < q->blocks; block++) {
+        work(q, block, 0);
+    }
+}
+
+/* A partial sum of all blocks, in their order. */
+static double sum_of(const struct quasi_newton *q, unsigned pair, unsigned which)
+{
+    double sum = 0;
+    for (size_t block = 0; block < q->blocks; block++) {
+        sum += q->partial[(block * q->most + pair) * SUMS + which];
+    }
+    return sum;
+}
+
+static double dot(const float *a, const float *b, size_t size)
+{
+    double lane[8] = {0};
+    size_t j = 0;
+    for (; j + 8 <= size; j += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            lane[k] += (double)a[j + k] * (double)b[j + k];
+        }
+    }
+    for (; j < size; j++) {
+        lane[j % 8] += (double)a[j] * (double)b[j];
+    }
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
+           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+/* D^{1/2} of one weight. */
+static double root(const struct quasi_newton *q, size_t j)
+{
+    return q->curvature ? sqrt(q->curvature[j]) : 1;
+}
+
+/* ---- the history -------------------------------------------------------------------------------- */
+
+/* The newest pair of one block, and its products with all pairs that are held. */
+static void add_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct quasi_newton *q = user;
+    const struct tr_line *line = &q->line;
+    size_t begin, end;
+    block_range(q, block, &begin, &end);
+    float *s = q->s + q->newest * q->size, *y = q->y + q->newest * q->size;
+    for (size_t j = begin; j < end; j++) {
+        double r = root(q, j);
+        s[j] = (float)((line->next_w[j] - line->w[j]) * r);
+        y[j] = (float)((line->next_gradient[j] - line->gradient[j]) / r);
+    }
+    for (unsigned age = 0; age < q->count; age++) {
+        unsigned i = pair_at(q, age);
+        double *sums = q->partial + (block * q->most + i) * SUMS;
+        const float *other_s = q->s + i * q->size, *other_y = q->y + i * q->size;
+        sums[0] = dot(other_s + begin, y + begin, end - begin);
+        sums[1] = dot(other_y + begin, y + begin, end - begin);
+        sums[2] = dot(other_y + begin, s + begin, end - begin);
+    }
+}
+
+/* Takes the step from w to next_w into the history; forgets it again where the curvature along it is
+ * not positive, as rounding can have it. */
+static void add_pair(struct quasi_newton *q)
+{
+    unsigned before = q->newest, held = q->count;
+    q->newest = (q->newest + 1) % q->most;
+    q->count += q->count < q->most;
+    run_blocks(q, add_block);
+    for (unsigned age = 0; age < q->count; age++) {
+        unsigned i = pair_at(q, age), n = q->newest;
+        q->sy[i * q->most + n] = sum_of(q, i, 0);
+        q->sy[n * q->most + i] = sum_of(q, i, i == n ? 0 : 2);
+        q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, 1);
+    }
+    unsigned n = q->newest;
+    double sy = q->sy[n * q->most + n], yy = q->yy[n * q->most + n];
+    if (sy > 1e-12 * yy && yy > 0) {
+        q->gamma = sy / yy;
+    } else {
+        q->newest = before; // what was overwritten is the oldest
+        q->count = held < q->most ? held : q->most - 1;
+    }
+}
+
+/* ---- the direction ------------------------------------------------------------------------------ */
+
+/* Products of all pairs with the scaled slope, one block of each. */
+static void multiply_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct quasi_newton *q = user;
+    size_t begin, end;
+    block_range(q, block, &begin, &end);
+    float scaled[BLOCK];
+    for (size_t j = begin; j < end; j++) {
+        scaled[j - begin] = (float)(q->slope[j] / root(q, j));
+    }
+    for (unsigned age = 0; age < q->count; age++) {
+        unsigned i = pair_at(q, age);
+        double *sums = q->partial + (block * q->most + i) * SUMS;
+        sums[0] = dot(q->s + i * q->size + begin, scaled, end - begin);
+        sums[1] = dot(q->y + i * q->size + begin, scaled, end - begin);
+    }
+}
+
+/* The two loops on the table instead of on vectors: with q = g - sum_j a_j y_j and
+ * r = gamma q + sum_j (a_j - b_j) s_j, every product is a sum of products that are known. */
+static void find_coefficients(struct quasi_newton *q)
+{
+    for (unsigned age = 0; age < q->count; age++) { // newest to oldest: a_i
+        unsigned i = pair_at(q, age);
+        double product = q->sg[i];
+        for (unsigned newer = 0; newer < age; newer++) {
+            unsigned j = pair_at(q, newer);
+            product -= q->for_y[j] * q->sy[i * q->most + j];
+        }
+        q->for_y[i] = product / q->sy[i * q->most + i];
+    }
+    for (unsigned age = q->count; age-- > 0;) { // oldest to newest: a_i - b_i
+        unsigned i = pair_at(q, age);
+        double product = q->yg[i];
+        for (unsigned other = 0; other < q->count; other++) {
+            unsigned j = pair_at(q, other);
+            product -= q->for_y[j] * q->yy[i * q->most + j];
+        }
+        product *= q->gamma;
+        for (unsigned older = q->count; older-- > age + 1;) {
+            unsigned j = pair_at(q, older);
+            product += q->for_s[j] * q->sy[j * q->most + i];
+        }
+        q->for_s[i] = q->for_y[i] - product / q->sy[i * q->most + i];
+    }
+}
+
+/* d = -D^{-1/2} (gamma (D^{-1/2} g - sum_j a_j y_j) + sum_j (a_j - b_j) s_j), one block. */
+static void combine_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct quasi_newton *q = user;
+    size_t begin, end;
+    block_range(q, block, &begin, &end);
+    double *d = q->line.direction;
+    for (size_t j = begin; j < end; j++) {
+        d[j] = -q->gamma * q->slope[j] / root(q, j);
+    }
+    for (unsigned age = 0; age < q->count; age++) {
+        unsigned i = pair_at(q, age);
+        const float *s = q->s + i * q->size, *y = q->y + i * q->size;
+        double for_s = -q->for_s[i], for_y = q->gamma * q->for_y[i];
+        for (size_t j = begin; j < end; j++) {
+            d[j] += for_s * (double)s[j] + for_y * (double)y[j];
+        }
+    }
+    for (size_t j = begin; j < end; j++) {
+        d[j] /= root(q, j);
+    }
+}
+
+static void find_direction(struct quasi_newton *q)
+{
+    if (q->count) {
+        run_blocks(q, multiply_block);
+        for (unsigned age = 0; age < q->count; age++) {
+            unsigned i = pair_at(q, age);
+            q->sg[i] = sum_of(q, i, 0);
+            q->yg[i] = sum_of(q, i, 1);
+        }
+        find_coefficients(q);
+    }
+    run_blocks(q, combine_block);
+}
+
+/* ---- OWL-QN ------------------------------------------------------------------------------------- */
+
+/* The pseudo-gradient, the subgradient nearest to 0 (see watcher.c). */
+static void find_slope(struct quasi_newton *q)
+{
+    const struct tr_line *line = &q->line;
+    size_t penalised = tr_watcher_penalised(q->watcher) ? q->watcher->settings->l1_size : 0;
+    double l1 = q->watcher->settings->l1;
+    for (size_t j = 0; j < penalised; j++) {
+        double g = line->gradient[j];
+        q->slope[j] = line->w[j] != 0 ? g + copysign(l1, line->w[j])
+                      : fabs(g) > l1  ? g - copysign(l1, g)
+                                      : 0;
+    }
+    if (q->slope != line->gradient) {
+        memcpy(q->slope + penalised, line->gradient + penalised,
+               (q->size - penalised) * sizeof *q->slope);
+    }
+}
+
+/* A component of d that would not go down is not taken. */
+static void align_direction(struct quasi_newton *q)
+{
+    size_t penalised = q->watcher->settings->l1_size;
+    double *d = q->line.direction;
+    for (size_t j = 0; j < penalised; j++) {
+        if (d[j] * q->slope[j] >= 0) {
+            d[j] = 0;
+        }
+    }
+}
+
+/* next_w = w + t d, where a penalised weight that would change its sign becomes 0; the fall that the
+ * slope promises for it. */
+static double project(struct quasi_newton *q, double t)
+{
+    const struct tr_line *line = &q->line;
+    size_t penalised = q->watcher->settings->l1_size;
+    double promised = 0;
+    tr_add_scaled(line->next_w, line->w, t, line->direction, q->size);
+    for (size_t j = 0; j < penalised; j++) {
+        double sign = line->w[j] != 0 ? line->w[j] : -q->slope[j];
+        if (line->next_w[j] * sign <= 0) {
+            line->next_w[j] = 0;
+        }
+    }
+    for (size_t j = 0; j < q->size; j++) {
+        promised += q->slope[j] * (line->next_w[j] - line->w[j]);
+    }
+    return promised;
+}
+
+static trellis_status search_orthant(struct quasi_newton *q, double trial,
+                                     struct tr_point *ret_found)
+{
+    struct tr_watcher *watcher = q->watcher;
+    double t = trial;
+    for (int i = 0; i < 50; i++, t /= 2) {
+        double promised = project(q, t), smooth;
+        trellis_status status = tr_watcher_evaluate(watcher, q->line.next_w, q->line.next_gradient,
+                                                    &smooth);
+        if (status) {
+            return status;
+        }
+        double value = smooth + tr_watcher_penalty(watcher, q->line.next_w);
+        if (value <= watcher->value + 1e-4 * promised && promised < 0) {
+            *ret_found = (struct tr_point){.step = t, .value = value};
+            return TRELLIS_OK;
+        }
+    }
+    *ret_found = (struct tr_point){.value = watcher->value};
+    return TRELLIS_OK;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------- */
+
+/* One search along the direction; a found step of 0 where there is none. */
+static trellis_status search(struct quasi_newton *q, struct tr_point *ret_found)
+{
+    double slope = tr_dot(q->line.direction, q->slope, q->size);
+    double trial = q->count ? 1 : 1 / fmax(tr_norm(q->line.direction, q->size), 1e-300);
+    if (!(slope < 0)) {
+        *ret_found = (struct tr_point){.value = q->watcher->value};
+        return TRELLIS_OK;
+    }
+    if (tr_watcher_penalised(q->watcher)) {
+        return search_orthant(q, trial, ret_found);
+    }
+    struct tr_point start = {.value = q->watcher->value, .slope = slope};
+    return tr_search_strong_wolfe(&q->line, start, 0.9, trial, ret_found);
+}
+
+static trellis_status run(struct quasi_newton *q)
+{
+    for (;;) {
+        struct tr_point found;
+        find_slope(q);
+        find_direction(q);
+        if (tr_watcher_penalised(q->watcher)) {
+            align_direction(q);
+        }
+        trellis_status status = search(q, &found);
+        if (status) {
+            return status;
+        }
+        if (found.step > 0) {
+            add_pair(q);
+            if (!tr_line_advance(&q->line, found)) {
+                return TRELLIS_OK;
+            }
+        } else if (q->count) { // the history misleads: begin it anew
+            q->count = 0;
+            q->gamma = 1;
+        } else {
+            q->watcher->stop = TR_STOP_PRECISION;
+            return TRELLIS_OK;
+        }
+    }
+}
+
+static trellis_status prepare(struct quasi_newton *q, struct tr_watcher *watcher, double *w,
+                              double *gradient)
+{
+    const struct tr_optim_settings *settings = watcher->settings;
+    unsigned most = settings->history ? settings->history : 6;
+    size_t size = watcher->objective->size;
+    *q = (struct quasi_newton){.watcher = watcher,
+                               .size = size,
+                               .blocks = (size + BLOCK - 1) / BLOCK,
+                               .most = most,
+                               .curvature = settings->curvature,
+                               .gamma = 1};
+    if (most > 100000) {
+        return tr_fail(watcher->error, TRELLIS_LIMIT, "a history of %u steps is too long", most);
+    }
+    trellis_status status = tr_line_open(&q->line, watcher, w, gradient);
+    size_t pairs = (size_t)most * most;
+    q->s = tr_alloc_aligned((size_t)most * size, sizeof *q->s);
+    q->y = tr_alloc_aligned((size_t)most * size, sizeof *q->y);
+    q->sy = tr_alloc(2 * pairs, sizeof *q->sy);
+    q->sg = tr_alloc(4 * (size_t)most, sizeof *q->sg);
+    q->partial = tr_alloc(q->blocks * most, SUMS * sizeof *q->partial);
+    bool penalised = tr_watcher_penalised(watcher);
+    q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
+    if (!status && (!q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->slope)) {
+        status = tr_fail_memory(watcher->error);
+    }
+    if (!status) {
+        q->yy = q->sy + pairs;
+        q->yg = q->sg + most;
+        q->for_s = q->yg + most;
+        q->for_y = q->for_s + most;
+    }
+    return status;
+}
+
+trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gradient)
+{
+    struct quasi_newton q;
+    trellis_status status = prepare(&q, watcher, w, gradient);
+    if (!status) {
+        status = run(&q);
+    }
+    if (q.slope != gradient) {
+        free(q.slope);
+    }
+    free(q.s);
+    free(q.y);
+    free(q.sy);
+    free(q.sg);
+    free(q.partial);
+    tr_line_close(&q.line);
+    return status;
+}
