@@ -2,6 +2,7 @@
  *
  *     occurrences -> pairs of each attribute -> dense or sparse -> numbers -> occurrences rewritten
  *
+ * A token whose label is open counts with every label listed for it, and with none where any will do.
  * The order is: dense before sparse, frequent before rare, first seen before later. Within a token
  * the occurrences are sorted, so that the dense rows are added in one run without a branch missed.
  */
@@ -14,10 +15,21 @@ struct pairs {
     TR_ARRAY(uint32_t) outcome;
 };
 
-static uint32_t outcome_at(const struct tr_dataset *dataset, bool edge, size_t token, uint32_t width)
+/* The outcomes that a token was seen with: from [froms] by to [tos]. */
+struct outcomes {
+    const uint16_t *from, *to;
+    size_t froms, tos;
+};
+
+static struct outcomes outcomes_at(const struct tr_dataset *dataset, bool edge, size_t token)
 {
-    uint32_t label = dataset->gold.at[token];
-    return edge ? dataset->gold.at[token - 1] * width + label : label;
+    static const uint16_t nothing[] = {0};
+    struct outcomes outcomes = {.from = nothing, .froms = 1};
+    outcomes.tos = tr_dataset_open(dataset, token, &outcomes.to);
+    if (edge) {
+        outcomes.froms = tr_dataset_open(dataset, token - 1, &outcomes.from);
+    }
+    return outcomes;
 }
 
 static int by_value(const void *a, const void *b)
@@ -34,11 +46,20 @@ static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, 
 {
     const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
     for (size_t t = 0; t < dataset->tokens; t++) {
+        if (occurrences->begin.at[t] == occurrences->begin.at[t + 1]) {
+            continue;
+        }
+        struct outcomes seen = outcomes_at(dataset, edge, t);
         for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
             uint32_t a = occurrences->attribute.at[k];
-            if (a >= first && a < last) {
-                uint64_t at = offset[a] - offset[first] + filled[a - first]++;
-                bucket[at] = outcome_at(dataset, edge, t, width);
+            if (a < first || a >= last) {
+                continue;
+            }
+            for (size_t i = 0; i < seen.froms; i++) {
+                for (size_t j = 0; j < seen.tos; j++) {
+                    uint64_t at = offset[a] - offset[first] + filled[a - first]++;
+                    bucket[at] = seen.from[i] * width + seen.to[j];
+                }
             }
         }
     }
@@ -57,6 +78,24 @@ static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, 
         pairs->begin[a + 1] = pairs->outcome.size;
     }
     return true;
+}
+
+/* How often each attribute was seen with an outcome, as a running sum. */
+static uint64_t *outcome_offsets(const struct tr_dataset *dataset, bool edge, size_t attributes)
+{
+    const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
+    uint64_t *offset = tr_alloc(attributes + 1, sizeof *offset);
+    for (size_t t = 0; offset && t < dataset->tokens; t++) {
+        bool any = occurrences->begin.at[t] < occurrences->begin.at[t + 1];
+        struct outcomes seen = any ? outcomes_at(dataset, edge, t) : (struct outcomes){0};
+        for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
+            offset[occurrences->attribute.at[k] + 1] += seen.froms * seen.tos;
+        }
+    }
+    for (size_t a = 0; offset && a < attributes; a++) {
+        offset[a + 1] += offset[a];
+    }
+    return offset;
 }
 
 /* How often each attribute occurs, as a running sum. The counts of the dictionary may be capped. */
@@ -84,9 +123,8 @@ static bool gather_all(const struct tr_dataset *dataset, bool edge, uint32_t out
     uint32_t *stamp = tr_alloc(outcomes, sizeof *stamp), *bucket = NULL, *filled = NULL;
     bool fine = stamp != NULL;
     for (uint32_t first = 0, last; fine && first < attributes; first = last) {
-        for (last = first + 1;
-             last < attributes && offset[last + 1] - offset[first] <= BUCKET_MOST; last++) {
-        }
+        for (last = first + 1; last < attributes && offset[last + 1] - offset[first] <= BUCKET_MOST;
+             last++) {}
         bucket = tr_alloc(offset[last] - offset[first], sizeof *bucket);
         filled = tr_alloc(last - first, sizeof *filled);
         fine = bucket && filled &&
@@ -193,6 +231,17 @@ static void sort_token(uint32_t *attribute, float *value, size_t count)
     }
 }
 
+void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_t end)
+{
+    float *value = occurrences->value.size ? occurrences->value.at : NULL;
+    for (size_t t = first; t < end; t++) {
+        uint32_t from = occurrences->begin.at[t], to = occurrences->begin.at[t + 1];
+        if (to > from) {
+            sort_token(occurrences->attribute.at + from, value ? value + from : NULL, to - from);
+        }
+    }
+}
+
 /* Rewrites the occurrences with the new numbers, dropped ones left out, sorted within a token. */
 static void renumber(struct tr_occurrences *occurrences, size_t tokens, const uint32_t *to)
 {
@@ -292,7 +341,10 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
     uint32_t count = (uint32_t)attributes->dictionary.entries.size;
     uint32_t width = tr_row_width(dataset->label_count), outcomes = outcome_count(dataset, edge);
     struct pairs pairs = {.begin = tr_alloc((size_t)count + 1, sizeof(uint64_t))};
-    uint64_t *offset = occurrence_offsets(edge ? &dataset->edge : &dataset->node, count);
+    bool by_outcome = dataset->open_begin.size && !arrangement->all_features;
+    uint64_t *offset = by_outcome
+                           ? outcome_offsets(dataset, edge, count)
+                           : occurrence_offsets(edge ? &dataset->edge : &dataset->node, count);
     bool fine = pairs.begin && offset &&
                 (arrangement->all_features
                      ? all_pairs(dataset, edge, width, count, &pairs)
@@ -336,12 +388,10 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
 {
     const struct tr_rows *rows = attributes->rows;
     struct pairs pairs = {.begin = tr_alloc((size_t)rows->attributes + 1, sizeof(uint64_t))};
-    uint64_t *offset =
-        occurrence_offsets(edge ? &dataset->edge : &dataset->node, rows->attributes);
-    trellis_status status =
-        pairs.begin && offset && weighted_pairs(rows, weights, &pairs, offset)
-            ? settle(dataset, dev, edge, attributes, &pairs, offset, 1, error)
-            : tr_fail_memory(error);
+    uint64_t *offset = occurrence_offsets(edge ? &dataset->edge : &dataset->node, rows->attributes);
+    trellis_status status = pairs.begin && offset && weighted_pairs(rows, weights, &pairs, offset)
+                                ? settle(dataset, dev, edge, attributes, &pairs, offset, 1, error)
+                                : tr_fail_memory(error);
     free(pairs.begin);
     free(pairs.outcome.at);
     free(offset);

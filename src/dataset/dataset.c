@@ -14,6 +14,7 @@ struct reading {
     struct tr_extractor *extractor;
     trellis_scheme_storage *storage;
     struct tr_buffer text;
+    size_t word_column;
 };
 
 static struct tr_place place_of(const struct reading *reading, const trellis_sequence *sequence)
@@ -46,8 +47,8 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
 {
     struct tr_dataset *dataset = reading->dataset;
     struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    struct tr_dictionary *dictionary =
-        edge ? &reading->vocabulary->edge.dictionary : &reading->vocabulary->node.dictionary;
+    struct tr_dictionary *dictionary = edge ? &reading->vocabulary->edge.dictionary
+                                            : &reading->vocabulary->node.dictionary;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         float value = seen->value ? seen->value[k] : 1.0f;
         struct tr_key key = {seen->low[k], seen->high[k]};
@@ -78,7 +79,8 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
                 }
             }
         }
-        dataset->fingerprint = tr_fold(dataset->fingerprint ^ key.low, 0x9E3779B97F4A7C15u) + key.high;
+        dataset->fingerprint = tr_fold(dataset->fingerprint ^ key.low, 0x9E3779B97F4A7C15u) +
+                               key.high;
         if (!add_occurrence(occurrences, number, value)) {
             return tr_fail_memory(error);
         }
@@ -89,6 +91,78 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
     return tr_push(&occurrences->begin, (uint32_t)occurrences->attribute.size)
                ? TRELLIS_OK
                : tr_fail_memory(error);
+}
+
+static trellis_status number_label(struct reading *reading, const trellis_sequence *sequence,
+                                   trellis_text label, uint16_t *ret_number, trellis_error *error)
+{
+    uint32_t number = tr_intern_add(&reading->dataset->labels, label);
+    *ret_number = (uint16_t)number;
+    return number == TR_NONE ? tr_fail_memory(error)
+           : number >= TR_MOST_LABELS
+               ? tr_fail_at(error, TRELLIS_LIMIT, place_of(reading, sequence),
+                            "more than %d different labels: is this the label column?",
+                            TR_MOST_LABELS)
+               : TRELLIS_OK;
+}
+
+/* Records a gold label; the lists of open ones appear with the first. */
+static bool add_gold(struct tr_dataset *dataset, uint16_t label)
+{
+    size_t before = dataset->gold.size;
+    if (label == TR_UNKNOWN && dataset->open_begin.size == 0) {
+        if (!tr_reserve(&dataset->open_begin, before + 1)) {
+            return false;
+        }
+        dataset->open_begin.size = before + 1; // all 0
+    }
+    return tr_push(&dataset->gold, label) &&
+           (dataset->open_begin.size == 0 ||
+            tr_push(&dataset->open_begin, (uint32_t)dataset->open.size));
+}
+
+/* The labels of 'A|B'; *ret_label is the label where it is but one. */
+static trellis_status add_choice(struct reading *reading, const trellis_sequence *sequence,
+                                 trellis_text cell, uint16_t *ret_label, trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    size_t begin = dataset->open.size;
+    *ret_label = TR_UNKNOWN;
+    for (size_t at = 0, n; at <= cell.size; at += n + 1) {
+        const char *bar = at < cell.size ? memchr(cell.data + at, '|', cell.size - at) : NULL;
+        n = bar ? (size_t)(bar - cell.data) - at : cell.size - at;
+        uint16_t label;
+        trellis_status status = number_label(reading, sequence, (trellis_text){cell.data + at, n},
+                                             &label, error);
+        bool is_new = true;
+        for (size_t i = begin; !status && i < dataset->open.size; i++) {
+            is_new = is_new && dataset->open.at[i] != label;
+        }
+        if (!status && is_new && !tr_push(&dataset->open, label)) {
+            status = tr_fail_memory(error);
+        }
+        if (status) {
+            return status;
+        }
+    }
+    if (dataset->open.size == begin + 1) {
+        *ret_label = dataset->open.at[--dataset->open.size];
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status add_label(struct reading *reading, const trellis_sequence *sequence,
+                                trellis_text cell, trellis_error *error)
+{
+    bool partial = reading->source->partial;
+    uint16_t label = TR_UNKNOWN;
+    trellis_status status = TRELLIS_OK;
+    if (partial && cell.size && memchr(cell.data, '|', cell.size)) {
+        status = add_choice(reading, sequence, cell, &label, error);
+    } else if (!partial || !tr_text_is(cell, "_")) {
+        status = number_label(reading, sequence, cell, &label, error);
+    }
+    return status ? status : add_gold(reading->dataset, label) ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 static trellis_status add_labels(struct reading *reading, const trellis_sequence *sequence,
@@ -102,26 +176,41 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
                           "there is no label column to learn from");
     }
     if (source->from != TRELLIS_NO_SCHEME && source->to != source->from) {
-        trellis_status status = trellis_scheme_convert(source->from, source->to, labels,
-                                                       sequence->length, &reading->storage,
-                                                       &labels, error);
+        trellis_status status = trellis_scheme_convert(
+            source->from, source->to, labels, sequence->length, &reading->storage, &labels, error);
         if (status) {
             return status;
         }
     }
     for (size_t i = 0; i < sequence->length; i++) {
-        uint32_t number = tr_intern_add(&dataset->labels, labels[i]);
-        if (number == TR_NONE) {
-            return tr_fail_memory(error);
-        }
-        if (number >= TR_MOST_LABELS) {
-            return tr_fail_at(error, TRELLIS_LIMIT, place_of(reading, sequence),
-                              "more than %d different labels: is this the label column?",
-                              TR_MOST_LABELS);
+        trellis_status status = add_label(reading, sequence, labels[i], error);
+        if (status) {
+            return status;
         }
         uint64_t h = tr_hash64(labels[i].data, labels[i].size);
         dataset->fingerprint = tr_fold(dataset->fingerprint ^ h, 0xD6E8FEB86659FD93u) + i;
-        if (!tr_push(&dataset->gold, (uint16_t)number)) {
+    }
+    return TRELLIS_OK;
+}
+
+/* The words, for the tag dictionary. */
+static trellis_status add_words(struct reading *reading, const trellis_sequence *sequence,
+                                trellis_error *error)
+{
+    const struct tr_dataset_source *source = reading->source;
+    if (!source->words && !source->lexicon) {
+        return TRELLIS_OK;
+    }
+    if (reading->word_column >= sequence->columns) {
+        return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
+                          "a tag dictionary is about words, and there is no column of words here%s",
+                          sequence->columns ? "; --columns can name one" : "");
+    }
+    for (size_t i = 0; i < sequence->length; i++) {
+        trellis_text word = sequence->cells[i * sequence->columns + reading->word_column];
+        uint32_t entry = source->words ? tr_intern_add(source->words, word)
+                                       : tr_lexicon_find(source->lexicon, word);
+        if ((source->words && entry == TR_NONE) || !tr_push(&reading->dataset->entry, entry)) {
             return tr_fail_memory(error);
         }
     }
@@ -150,6 +239,9 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
                           "the weight of a sequence must be a number from 0 up");
     }
     trellis_status status = add_labels(reading, sequence, error);
+    if (!status) {
+        status = add_words(reading, sequence, error);
+    }
     if (status) {
         return status;
     }
@@ -201,7 +293,8 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
                                const struct tr_dataset_source *source, const char *path,
                                trellis_error *error)
 {
-    struct reading reading = {dataset, vocabulary, training, source, path, NULL, NULL, {0}};
+    size_t tokens_before = dataset->tokens;
+    struct reading reading = {dataset, vocabulary, training, source, path, NULL, NULL, {0}, 0};
     trellis_reader *reader = NULL;
     trellis_status status = begin(dataset, training, error);
     if (!status) {
@@ -216,6 +309,7 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
         if (!bound) {
             status = tr_extractor_bind(reading.extractor, reader, tr_reader_label_column(reader),
                                        error);
+            reading.word_column = tr_lexicon_column(reader, tr_reader_label_column(reader));
             bound = true;
         }
         if (!status) {
@@ -225,6 +319,10 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
             !source->progress(source->user, dataset->tokens)) {
             status = tr_fail(error, TRELLIS_STOPPED, "stopped while reading %s", path);
         }
+    }
+    if (training) {
+        tr_occurrences_sort(&dataset->node, tokens_before, dataset->tokens);
+        tr_occurrences_sort(&dataset->edge, tokens_before, dataset->tokens);
     }
     if (status == TRELLIS_END) {
         status = TRELLIS_OK;
@@ -252,6 +350,9 @@ void tr_dataset_free(struct tr_dataset *dataset)
     free(dataset->sequence.at);
     free(dataset->gold.at);
     free(dataset->weight.at);
+    free(dataset->entry.at);
+    free(dataset->open_begin.at);
+    free(dataset->open.at);
     occurrences_free(&dataset->node);
     occurrences_free(&dataset->edge);
     *dataset = (struct tr_dataset){0};
@@ -276,7 +377,8 @@ size_t tr_dataset_bytes(const struct tr_dataset *dataset)
 {
     return occurrences_bytes(&dataset->node) + occurrences_bytes(&dataset->edge) +
            4 * dataset->sequence.capacity + 2 * dataset->gold.capacity +
-           4 * dataset->weight.capacity;
+           4 * dataset->weight.capacity + 4 * dataset->entry.capacity +
+           4 * dataset->open_begin.capacity + 2 * dataset->open.capacity;
 }
 
 static size_t attributes_bytes(const struct tr_attributes *attributes)

@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "dataset/dictionary.h"
+#include "dataset/lexicon.h"
 #include "dataset/rows.h"
 #include "features/features.h"
 #include "graph/graph.h"
@@ -23,13 +24,20 @@ struct tr_occurrences {
     TR_ARRAY(float) value; // empty where all values are 1
 };
 
+/* A gold label that is not known: --partial. */
+#define TR_UNKNOWN UINT16_MAX
+
 struct tr_dataset {
-    struct tr_intern labels;     // of a dev corpus: those of the training first, then its own
-    uint32_t label_count;        // of the training: labels beyond are never predicted
+    struct tr_intern labels; // of a dev corpus: those of the training first, then its own
+    uint32_t label_count;    // of the training: labels beyond are never predicted
     size_t sequences, tokens;
     TR_ARRAY(uint32_t) sequence; // [sequences + 1] the first token of each
-    TR_ARRAY(uint16_t) gold;     // [tokens]
+    TR_ARRAY(uint16_t) gold;     // [tokens], TR_UNKNOWN where it is open
     TR_ARRAY(float) weight;      // [sequences], empty where all are 1
+    TR_ARRAY(uint32_t) entry;    // [tokens] in the lexicon, TR_NONE: any label; empty without one
+    /* The labels that an open one may be, none listed: any. Both empty where all are known. */
+    TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
+    TR_ARRAY(uint16_t) open;
     struct tr_occurrences node, edge;
     uint64_t fingerprint; // of labels and attributes as read
 };
@@ -49,10 +57,38 @@ struct tr_dataset_source {
     const trellis_options *options;
     trellis_features *features;
     trellis_scheme from, to; // label conversion, TRELLIS_NO_SCHEME for none
+    /* For a tag dictionary: entries are numbers of `words`, which grows; or those of the lexicon. Both
+     * NULL: there are none. */
+    struct tr_intern *words;
+    const struct tr_lexicon *lexicon;
+    bool partial; // labels may be '_' (unknown) or 'A|B' (one of these)
     /* Called now and then with the number of tokens so far; false stops. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
     void *user;
 };
+
+/* The labels that a token may have: its gold label alone, those listed, or none where it may have any. */
+static inline size_t tr_dataset_open(const struct tr_dataset *dataset, size_t token,
+                                     const uint16_t **ret_labels)
+{
+    if (dataset->gold.at[token] != TR_UNKNOWN) {
+        *ret_labels = &dataset->gold.at[token];
+        return 1;
+    }
+    size_t begin = dataset->open_begin.at[token], count = dataset->open_begin.at[token + 1] - begin;
+    *ret_labels = count ? &dataset->open.at[begin] : NULL;
+    return count;
+}
+
+/* Whether some label of a sequence is not known. */
+static inline bool tr_dataset_is_partial(const struct tr_dataset *dataset, size_t sequence)
+{
+    size_t t = dataset->sequence.at[sequence], end = dataset->sequence.at[sequence + 1];
+    while (dataset->open_begin.size && t < end && dataset->gold.at[t] != TR_UNKNOWN) {
+        t++;
+    }
+    return dataset->open_begin.size && t < end;
+}
 
 /* Adds the sequences of a file. With `training` NULL the vocabulary grows; else it is looked up only,
  * and `training` gives the label numbers. */
@@ -60,6 +96,10 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
                                const struct tr_dataset *training,
                                const struct tr_dataset_source *source, const char *path,
                                trellis_error *error);
+
+/* Sorts the attributes of the tokens first .. end-1, as the row kernels want them: a corpus that is read
+ * through the vocabulary of another is sorted as it is read, the training corpus when it is arranged. */
+void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_t end);
 
 /* Ends the reading and lays out the features; for the training corpus, before others are read. */
 struct tr_arrangement {

@@ -2,7 +2,8 @@
  *
  * A gram is coded as one number, label by label with a base of labels + 2, so that collecting the
  * distinct ones is filling a set of numbers, and sorting them gives the fixed order that model files
- * and weights rely on: short before long, then by label.
+ * and weights rely on: short before long, then by label. Where a label is open, every way to choose
+ * among the labels listed for it is a gram; where any will do, none is.
  */
 #include "dataset/dataset.h"
 
@@ -66,6 +67,57 @@ static bool add(struct gram_set *set, const struct tr_gram *gram)
     return tr_push(&set->codes, code_of(set, gram));
 }
 
+/* A sequence where some labels are open. */
+enum { MOST_CHOICES = 4096 }; // ways to read one gram; more are left out
+
+/* All ways to read the gram of positions i - back .. i. */
+static bool add_choices(struct gram_set *set, const struct tr_dataset *dataset, size_t first,
+                        size_t n, size_t i, uint32_t back)
+{
+    const uint16_t ends[] = {(uint16_t)set->labels, (uint16_t)(set->labels + 1)};
+    const uint16_t *labels[TR_MOST_ORDER + 1];
+    size_t count[TR_MOST_ORDER + 1], ways = 1;
+    for (uint32_t k = 0; k <= back; k++) {
+        ptrdiff_t position = (ptrdiff_t)(i + k) - (ptrdiff_t)back;
+        bool outside = position < 0 || (size_t)position >= n;
+        labels[k] = &ends[position < 0 ? 0 : 1];
+        count[k] = outside ? 1 : tr_dataset_open(dataset, first + (size_t)position, &labels[k]);
+        ways *= count[k];
+        if (ways > MOST_CHOICES) {
+            return true;
+        }
+    }
+    for (size_t way = 0; way < ways; way++) {
+        struct tr_gram gram = {.length = (uint8_t)(back + 1)};
+        bool counted = true;
+        for (size_t k = 0, rest = way; k <= back; rest /= count[k++]) {
+            gram.label[k] = labels[k][rest % count[k]];
+            counted = counted && (k == back || gram.label[k] == gram.label[0]);
+        }
+        if ((!set->counted || back < 2 || counted) && !add(set, &gram)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_open_grams_at(struct gram_set *set, const struct tr_dataset *dataset, size_t first,
+                              size_t n, size_t i, struct tr_step_choice choice)
+{
+    for (uint32_t back = 1; back < set->longest; back++) {
+        bool from_start = back == i + 1;
+        if (back > i + 1 || (from_start && !choice.start) || (i == n && !choice.end) ||
+            (set->counted && back > 1 && from_start)) {
+            break;
+        }
+        if ((from_start || i == n || choice.between) &&
+            !add_choices(set, dataset, first, n, i, back)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The grams that end at position i of a sequence, i = n being its end. */
 static bool add_grams_at(struct gram_set *set, const uint16_t *gold, size_t n, size_t i,
                          struct tr_step_choice choice)
@@ -83,7 +135,7 @@ static bool add_grams_at(struct gram_set *set, const uint16_t *gold, size_t n, s
         struct tr_gram gram = {.length = (uint8_t)(back + 1)};
         for (uint32_t k = 0; k <= back; k++) {
             ptrdiff_t position = (ptrdiff_t)(i + k) - (ptrdiff_t)back;
-            gram.label[k] = (uint16_t)(position < 0             ? labels
+            gram.label[k] = (uint16_t)(position < 0            ? labels
                                        : (size_t)position >= n ? labels + 1
                                                                : gold[position]);
         }
@@ -99,7 +151,7 @@ static bool add_all_steps(struct gram_set *set, struct tr_step_choice choice)
     const uint32_t labels = set->labels;
     for (uint32_t from = 0; from <= labels; from++) {
         for (uint32_t to = 0; to <= labels + 1; to++) {
-            bool wanted = from == labels      ? choice.start && to < labels
+            bool wanted = from == labels     ? choice.start && to < labels
                           : to == labels + 1 ? choice.end
                                              : choice.between && to < labels;
             struct tr_gram gram = {2, {(uint16_t)from, (uint16_t)to}};
@@ -113,8 +165,7 @@ static bool add_all_steps(struct gram_set *set, struct tr_step_choice choice)
 
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, bool all_steps,
-                                struct tr_gram **ret_grams, size_t *ret_count,
-                                trellis_error *error)
+                                struct tr_gram **ret_grams, size_t *ret_count, trellis_error *error)
 {
     struct gram_set set = {.labels = dataset->label_count,
                            .longest = tr_graph_longest(plan),
@@ -130,8 +181,10 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
     for (size_t s = 0; fine && s < dataset->sequences; s++) {
         const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
         size_t n = dataset->sequence.at[s + 1] - dataset->sequence.at[s];
+        bool partial = tr_dataset_is_partial(dataset, s);
         for (size_t i = 0; fine && n > 0 && i <= n; i++) {
-            fine = add_grams_at(&set, gold, n, i, choice);
+            fine = partial ? add_open_grams_at(&set, dataset, dataset->sequence.at[s], n, i, choice)
+                           : add_grams_at(&set, gold, n, i, choice);
         }
     }
     sort_distinct(&set);
