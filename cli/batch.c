@@ -27,8 +27,7 @@ static struct chunk *chunk_create(size_t size)
     return chunk;
 }
 
-/* Room for `size` bytes, aligned for anything; NULL where memory is out. */
-static void *take(struct batch *batch, size_t size)
+void *batch_take(struct batch *batch, size_t size)
 {
     size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     struct chunk *chunk = batch->chunk;
@@ -50,7 +49,7 @@ static bool copy_array(struct batch *batch, const void **array, size_t count, si
     if (!*array) {
         return true;
     }
-    void *copy = take(batch, count * size);
+    void *copy = batch_take(batch, count * size);
     if (copy && count) {
         memcpy(copy, *array, count * size);
     }
@@ -58,8 +57,7 @@ static bool copy_array(struct batch *batch, const void **array, size_t count, si
     return copy;
 }
 
-/* The bytes of one text; `text` is within a copy of ours. */
-static bool copy_bytes(struct batch *batch, trellis_text *text)
+bool batch_copy(struct batch *batch, trellis_text *text)
 {
     const void *data = text->data;
     bool copied = copy_array(batch, &data, text->size, 1);
@@ -76,7 +74,7 @@ static bool copy_texts(struct batch *batch, const trellis_text **texts, size_t c
     }
     *texts = array;
     for (size_t i = 0; array && i < count; i++) {
-        if (!copy_bytes(batch, (trellis_text *)array + i)) {
+        if (!batch_copy(batch, (trellis_text *)array + i)) {
             return false;
         }
     }
@@ -104,7 +102,7 @@ static bool copy_attributes(struct batch *batch, trellis_sequence *sequence)
     }
     sequence->attributes = array;
     for (size_t i = 0; i < count; i++) {
-        if (!copy_bytes(batch, &((trellis_attribute *)array)[i].name)) {
+        if (!batch_copy(batch, &((trellis_attribute *)array)[i].name)) {
             return false;
         }
     }
@@ -129,15 +127,9 @@ bool batch_add(struct batch *batch, const trellis_sequence *sequence)
         !copy_numbers(batch, &copy.row_token, copy.row_count)) {
         return false;
     }
-    batch->items[batch->count++] = (struct batch_item){copy, NULL};
+    batch->items[batch->count++] = (struct batch_item){.sequence = copy};
     batch->tokens += copy.length;
     return true;
-}
-
-bool batch_label(struct batch *batch, size_t item, const trellis_text *labels)
-{
-    batch->items[item].labels = labels;
-    return copy_texts(batch, &batch->items[item].labels, batch->items[item].sequence.length);
 }
 
 void batch_reset(struct batch *batch)

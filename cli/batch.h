@@ -2,11 +2,11 @@
 #ifndef TRELLIS_CLI_BATCH_H
 #define TRELLIS_CLI_BATCH_H
 
-#include "trellis.h"
+#include "finding.h"
 
 struct batch_item {
     trellis_sequence sequence;
-    const trellis_text *labels; // [sequence.length], once they have been found
+    struct finding finding; // once it was found
 };
 
 /* Memory is kept from one use to the next. Start with {0}. */
@@ -23,9 +23,12 @@ struct batch {
     bool done;
 };
 
-/* Both copy all that is pointed to; false where memory is out. */
+/* Copies all that is pointed to; false where memory is out. */
 bool batch_add(struct batch *batch, const trellis_sequence *sequence);
-bool batch_label(struct batch *batch, size_t item, const trellis_text *labels);
+/* Room for `size` bytes until the next reset, aligned for anything; NULL where memory is out. */
+void *batch_take(struct batch *batch, size_t size);
+/* A copy of some bytes. */
+bool batch_copy(struct batch *batch, trellis_text *text);
 
 void batch_reset(struct batch *batch);
 void batch_free(struct batch *batch);

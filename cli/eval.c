@@ -55,7 +55,7 @@ static trellis_status compare_columns(void *user, const struct source *source,
 }
 
 static trellis_status compare_tagged(void *user, const trellis_sequence *sequence,
-                                     const trellis_text *labels, trellis_error *error)
+                                     const struct finding *finding, trellis_error *error)
 {
     struct comparison *comparison = user;
     if (!sequence->labels) {
@@ -63,7 +63,7 @@ static trellis_status compare_tagged(void *user, const trellis_sequence *sequenc
                          "line %llu: there are no labels to compare with; see --label",
                          (unsigned long long)sequence->line);
     }
-    return trellis_evaluation_add(comparison->evaluation, sequence->labels, labels,
+    return trellis_evaluation_add(comparison->evaluation, sequence->labels, finding->labels,
                                   sequence->length, error);
 }
 
@@ -141,7 +141,7 @@ const struct command command_eval = {
         "other labels are scored one by one.",
     .own = own,
     .groups = TRELLIS_GROUP_EVAL | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
-    .without = "seed memory",
+    .without = "nbest seed memory",
     .examples = "# label and score in one go\n"
                 "trellis eval -m chunk.model test.txt\n"
                 "# the output of any tagger that appends its label as a last column\n"

@@ -27,6 +27,7 @@ struct worker {
 };
 
 struct crew {
+    const struct tagging *tagging;
     struct worker *workers;
     size_t worker_count; // with a tagger
     size_t started;      // with a thread
@@ -43,15 +44,12 @@ struct crew {
 
 /* ---- workers -------------------------------------------------------------------------------- */
 
-static void label_batch(struct batch *batch, trellis_tagger *tagger)
+static void label_batch(const struct worker *worker, struct batch *batch)
 {
     while (!batch->status && batch->labelled < batch->count) {
-        const trellis_text *labels;
-        batch->status = trellis_tagger_tag(tagger, &batch->items[batch->labelled].sequence, &labels,
-                                           &batch->error);
-        if (!batch->status && !batch_label(batch, batch->labelled, labels)) {
-            batch->status = set_error(&batch->error, TRELLIS_MEMORY, "out of memory");
-        }
+        struct batch_item *item = &batch->items[batch->labelled];
+        batch->status = find_labels(worker->crew->tagging, worker->tagger, &item->sequence, batch,
+                                    &item->finding, &batch->error);
         batch->labelled += batch->status == TRELLIS_OK;
     }
 }
@@ -70,7 +68,7 @@ static void *work(void *user)
         }
         struct batch *batch = &crew->ring[crew->taken++ % crew->ring_size];
         pthread_mutex_unlock(&crew->mutex);
-        label_batch(batch, worker->tagger);
+        label_batch(worker, batch);
         pthread_mutex_lock(&crew->mutex);
         batch->done = true;
         pthread_cond_signal(&crew->done);
@@ -101,7 +99,7 @@ static trellis_status hand_on(struct crew *crew, const struct tagging *tagging,
     pthread_mutex_unlock(&crew->mutex);
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; !status && i < batch->labelled; i++) {
-        status = tagging->tagged(tagging->user, &batch->items[i].sequence, batch->items[i].labels,
+        status = tagging->tagged(tagging->user, &batch->items[i].sequence, &batch->items[i].finding,
                                  error);
     }
     if (!status && batch->status) {
@@ -222,7 +220,7 @@ static void crew_dismiss(struct crew *crew)
 
 trellis_status parallel_run(const struct tagging *tagging, unsigned threads, trellis_error *error)
 {
-    struct crew crew = {0};
+    struct crew crew = {.tagging = tagging};
     trellis_status status = crew_start(&crew, tagging, threads, error);
     for (size_t i = 0; !status && i < tagging->path_count; i++) {
         status = tag_file(&crew, tagging, tagging->paths[i], error);

@@ -1,6 +1,7 @@
 /* tagging.c - labels the sequences of some files, one by one as they are read. */
 #include "tagging.h"
 
+#include "batch.h"
 #include "parallel.h"
 
 static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *tagger,
@@ -8,17 +9,20 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
 {
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
-    const trellis_text *labels;
+    struct batch memory = {0};
+    struct finding finding;
     trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
     if (!status) {
         status = trellis_tagger_bind(tagger, reader, error);
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        status = trellis_tagger_tag(tagger, sequence, &labels, error);
+        batch_reset(&memory);
+        status = find_labels(tagging, tagger, sequence, &memory, &finding, error);
         if (!status) {
-            status = tagging->tagged(tagging->user, sequence, labels, error);
+            status = tagging->tagged(tagging->user, sequence, &finding, error);
         }
     }
+    batch_free(&memory);
     trellis_reader_close(reader);
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }

@@ -2,17 +2,20 @@
 #ifndef TRELLIS_CLI_TAGGING_H
 #define TRELLIS_CLI_TAGGING_H
 
-#include "trellis.h"
+#include "finding.h"
 
 struct tagging {
     const trellis_model *model;
     const trellis_options *options;
     const char *const *paths; // [path_count]
     size_t path_count;
+    size_t nbest;   // labellings wanted of each sequence; 0 and 1 are the same
+    bool marginals; // whether the probability of each label is wanted
+    bool check;     // whether to tell if labels are those of an exact search
     /* Called for each sequence in the order of the input, by the thread that calls tagging_run();
      * anything but TRELLIS_OK stops. */
     trellis_status (*tagged)(void *user, const trellis_sequence *sequence,
-                             const trellis_text *labels, trellis_error *error);
+                             const struct finding *finding, trellis_error *error);
     void *user;
 };
 

@@ -183,4 +183,17 @@ void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *ste
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);
 
+/* For the m best paths and for beams: one way to reach a state, the rank-th best of those that come from
+ * the state `from`. A way is better than another where its score is larger; of equal scores, where it comes
+ * from the lower state; then by rank. */
+struct tr_way {
+    double score;
+    uint32_t from, rank;
+};
+bool tr_way_better(const struct tr_way *a, const struct tr_way *b);
+/* Adds a way to the `most` best of those offered so far, kept[0 .. *count - 1] in no particular order. */
+void tr_ways_offer(struct tr_way *kept, size_t *count, size_t most, struct tr_way way);
+/* First order: the scores of the steps from a label, without edge scores; `row` [width] is scratch. */
+const float *tr_steps_row(const struct tr_steps *steps, uint32_t from, float *row);
+
 #endif

@@ -88,4 +88,19 @@ bool tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *
 /* Posterior decoding: the most probable label at each position, of equal ones the lowest. */
 void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels);
 
+/* The m best paths in order of falling score: labels [m][length] and scores [m], which are exactly those
+ * of tr_lattice_path_score(); *ret_count of them, fewer than m where there are fewer. The order of equally
+ * good ones is the same on every run and with every kernel. TRELLIS_DATA where there is no path. */
+trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                                uint16_t *labels, double *scores, size_t *ret_count,
+                                trellis_error *error);
+
+/* The best path that is found while only the `width` best states of each position are followed (at least
+ * 1), as labels [length] and its score. As many as there are states, and it is the best path of all. Where
+ * the beam leads nowhere it is made twice as wide and the search begins anew, so a path is found wherever
+ * there is one; where there is none: TRELLIS_DATA. */
+trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
+                               size_t width, uint16_t *labels, double *ret_score,
+                               trellis_error *error);
+
 #endif

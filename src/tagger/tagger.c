@@ -5,27 +5,52 @@
  * Looking up a key and reading its row are two cache misses. The keys of a token are known together,
  * so the misses are made to overlap: first all buckets are fetched, then all rows, then they are added.
  */
+#include <math.h>
+#include <strings.h>
+
 #include "base/options.h"
+#include "corpus/corpus.h"
 #include "graph/constraint.h"
 #include "model/model.h"
 
 /* Floats for the scores of label pairs at all positions: 4 GB. */
 #define MOST_EDGE_SCORES ((size_t)1 << 30)
 
+/* Labels given for a position of the next sequence. */
+struct given {
+    size_t position, begin, end; // into given_labels
+};
+
 struct trellis_tagger {
     const trellis_model *model;
     struct tr_extractor *extractor;
     enum { UNBOUND, BOUND, MISBOUND } binding; // MISBOUND: the input lacks a column
-    bool posterior;
+    enum { VITERBI, POSTERIOR, BEAM } decoding;
+    size_t beam_width;
     struct tr_graph *graph; // with steps forbidden on top of the model's; NULL where there are none
     struct tr_steps *own_steps;
     const struct tr_steps *steps; // the tagger's own, or the model's
     struct tr_lattice *lattice;
-    double score;
-    TR_ARRAY(uint16_t) path;
+
+    /* What was found last, best first. */
+    size_t length;
+    size_t ranks;              // asked for; 0 where a search for one path will do
+    size_t found;              // 0 where nothing was found
+    TR_ARRAY(uint16_t) paths;  // [found][length]
+    TR_ARRAY(double) scores;   // [found]
+    TR_ARRAY(float) marginals; // [length] of the labels of one of them
+    double log_z;              // once it was asked for; the lattice knows whether
+
     TR_ARRAY(trellis_text) labels;
     TR_ARRAY(uint32_t) rows; // of the attributes of one token
     trellis_scheme_storage *storage;
+    size_t word_column;     // what the tag dictionary is asked about
+    char *forced;           // --forced, NULL where it was not given
+    size_t forced_column;   // SIZE_MAX for the last
+    struct tr_intern names; // of the labels, once they are asked for
+    TR_ARRAY(struct given) given;
+    TR_ARRAY(uint16_t) given_labels;
+    TR_ARRAY(bool) is_given; // [length], false throughout between sequences
 };
 
 /* A graph with more steps forbidden than the model's has. */
@@ -34,8 +59,8 @@ static trellis_status constrain(trellis_tagger *tagger, const char *rule, trelli
     const trellis_model *model = tagger->model;
     uint16_t(*more)[2] = NULL, (*all)[2] = NULL;
     size_t count = 0, had = model->plan.forbidden_count;
-    trellis_status status =
-        tr_constraint_steps(rule, model->labels, model->label_count, &more, &count, error);
+    trellis_status status = tr_constraint_steps(rule, model->labels, model->label_count, &more,
+                                                &count, error);
     if (!status && !(all = tr_alloc(had + count, sizeof *all))) {
         status = tr_fail_memory(error);
     }
@@ -70,8 +95,16 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
         return tr_fail_memory(error);
     }
     tagger->model = model;
-    tagger->posterior = tr_option_is(options, "decode", "posterior");
+    tagger->decoding = tr_option_is(options, "decode", "posterior") ? POSTERIOR
+                       : tr_option_is(options, "decode", "beam")    ? BEAM
+                                                                    : VITERBI;
+    tagger->beam_width = (size_t)tr_option_integer(options, "beam");
     tagger->steps = model->steps;
+    const char *forced = tr_option_text(options, "forced");
+    if (*forced && !(tagger->forced = tr_copy_text(forced, strlen(forced)))) {
+        trellis_tagger_destroy(tagger);
+        return tr_fail_memory(error);
+    }
     trellis_status status = tr_extractor_create(model->features, false, &tagger->extractor, error);
     if (!status && !tr_option_is(options, "constrain", "none")) {
         status = constrain(tagger, tr_option_text(options, "constrain"), error);
@@ -98,16 +131,53 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     tr_steps_destroy(tagger->own_steps);
     tr_graph_destroy(tagger->graph);
     trellis_scheme_storage_destroy(tagger->storage);
-    free(tagger->path.at);
+    free(tagger->paths.at);
+    free(tagger->scores.at);
+    free(tagger->marginals.at);
     free(tagger->labels.at);
     free(tagger->rows.at);
+    free(tagger->forced);
+    tr_intern_free(&tagger->names);
+    free(tagger->given.at);
+    free(tagger->given_labels.at);
+    free(tagger->is_given.at);
     free(tagger);
+}
+
+/* The column of --forced: its name, its number from 1, or 'last'. */
+static trellis_status bind_forced(trellis_tagger *tagger, const trellis_reader *reader,
+                                  trellis_error *error)
+{
+    enum { MOST_NAMED_COLUMNS = 256 };
+    int64_t number;
+    tagger->forced_column = SIZE_MAX;
+    if (!tagger->forced || strcmp(tagger->forced, "last") == 0) {
+        return TRELLIS_OK;
+    }
+    for (size_t i = 0; reader && i < MOST_NAMED_COLUMNS; i++) {
+        const char *name = trellis_reader_column_name(reader, i);
+        if (name && strcasecmp(name, tagger->forced) == 0) {
+            tagger->forced_column = i;
+            return TRELLIS_OK;
+        }
+    }
+    if (tr_text_integer(tr_text(tagger->forced), &number) && number > 0) {
+        tagger->forced_column = (size_t)number - 1;
+        return TRELLIS_OK;
+    }
+    return tr_fail(error, TRELLIS_OPTION,
+                   "--forced: no column has the name '%s'; it takes a number from 1 as well",
+                   tagger->forced);
 }
 
 trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
                                    trellis_error *error)
 {
     trellis_status status = tr_extractor_bind(tagger->extractor, reader, SIZE_MAX, error);
+    tagger->word_column = tr_lexicon_column(reader, SIZE_MAX);
+    if (!status) {
+        status = bind_forced(tagger, reader, error);
+    }
     tagger->binding = status ? MISBOUND : BOUND;
     return status;
 }
@@ -171,62 +241,385 @@ static trellis_status fill_scores(trellis_tagger *tagger, const struct tr_observ
     return fine ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
+/* ---- labels that are given ---------------------------------------------------------------------- */
+
+/* Whether a label inside the model can be what is written as a label outside it. Both schemes have
+ * letters for the first, a middle, the last and the only token of a span, and one of the four must be
+ * common to both. */
+static bool can_be(trellis_scheme inside, trellis_text label, trellis_scheme outside,
+                   trellis_text written)
 {
-    const struct tr_steps *steps = tagger->steps;
-    if (!tagger->posterior) {
-        return tr_lattice_viterbi(tagger->lattice, steps, tagger->path.at, &tagger->score, error);
+    static const char *const letters[TRELLIS_NO_SCHEME][4] = {
+        [TRELLIS_IOB1] = {"IB", "I", "I", "IB"},
+        [TRELLIS_IOB2] = {"B", "I", "I", "B"},
+        [TRELLIS_IOBES] = {"B", "I", "E", "S"},
+        [TRELLIS_BILOU] = {"B", "I", "E", "S"},
+    };
+    char a, b;
+    trellis_text type_a = {"", 0}, type_b = {"", 0};
+    if (!tr_label_split(label, &a, &type_a) || !tr_label_split(written, &b, &type_b) || a == 'O' ||
+        b == 'O') {
+        return tr_text_equal(label, written);
     }
-    double log_z;
-    trellis_status status = tr_lattice_forward_backward(tagger->lattice, steps, &log_z, error);
-    if (!status) {
-        tr_lattice_posterior(tagger->lattice, tagger->path.at);
-        tagger->score = tr_lattice_path_score(tagger->lattice, steps, tagger->path.at);
+    bool common = false;
+    for (int place = 0; place < 4; place++) {
+        common = common ||
+                 (strchr(letters[inside][place], a) && strchr(letters[outside][place], b));
+    }
+    return common && tr_text_equal(type_a, type_b);
+}
+
+/* Adds the labels of the model that the text stands for: one, or several where the model has another
+ * label scheme inside. */
+static trellis_status give_label(trellis_tagger *tagger, trellis_text text, trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    size_t before = tagger->given_labels.size;
+    bool fine = true,
+         converts = model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME;
+    for (uint32_t i = (uint32_t)tr_intern_count(&tagger->names); fine && i < model->label_count;
+         i++) {
+        fine = tr_intern_add(&tagger->names, model->labels[i]) != TR_NONE;
+    }
+    uint32_t label = tr_intern_find(&tagger->names, text);
+    if (!converts && label < model->label_count) {
+        fine = fine && tr_push(&tagger->given_labels, (uint16_t)label);
+    }
+    for (uint32_t i = 0; fine && converts && i < model->label_count; i++) {
+        fine = !can_be(model->inside, model->labels[i], model->outside, text) ||
+               tr_push(&tagger->given_labels, (uint16_t)i);
+    }
+    return !fine ? tr_fail_memory(error)
+           : tagger->given_labels.size > before
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_DATA, "the model has no label '%.*s'", TR_SHOW(text));
+}
+
+trellis_status trellis_tagger_allow(trellis_tagger *tagger, size_t position,
+                                    const trellis_text *labels, size_t count, trellis_error *error)
+{
+    size_t begin = tagger->given_labels.size;
+    trellis_status status = TRELLIS_OK;
+    if (count == 0) {
+        return tr_fail(error, TRELLIS_DATA, "no label is allowed at position %zu", position + 1);
+    }
+    for (size_t i = 0; !status && i < count; i++) {
+        status = give_label(tagger, labels[i], error);
+    }
+    struct given given = {position, begin, tagger->given_labels.size};
+    if (!status && !tr_push(&tagger->given, given)) {
+        status = tr_fail_memory(error);
+    }
+    if (status) {
+        tagger->given_labels.size = begin;
     }
     return status;
 }
 
-trellis_status trellis_tagger_tag(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                  const trellis_text **ret_labels, trellis_error *error)
+static uint64_t line_of(const trellis_sequence *sequence, size_t token)
 {
-    const trellis_model *model = tagger->model;
+    for (size_t i = 0; sequence->rows && sequence->row_token && i < sequence->row_count; i++) {
+        if (sequence->row_token[i] == token) {
+            return sequence->line + i;
+        }
+    }
+    return sequence->line;
+}
+
+/* A cell of --forced: '_' or nothing where the label is free, else labels separated by '|'. */
+static trellis_status give_cell(trellis_tagger *tagger, trellis_text cell, size_t position,
+                                trellis_error *error)
+{
+    size_t begin = tagger->given_labels.size;
+    if (cell.size == 0 || tr_text_is(cell, "_")) {
+        return TRELLIS_OK;
+    }
+    for (size_t at = 0, n; at <= cell.size; at += n + 1) {
+        const char *bar = at < cell.size ? memchr(cell.data + at, '|', cell.size - at) : NULL;
+        n = bar ? (size_t)(bar - cell.data) - at : cell.size - at;
+        trellis_status status = give_label(tagger, (trellis_text){cell.data + at, n}, error);
+        if (status) {
+            return status;
+        }
+    }
+    struct given given = {position, begin, tagger->given_labels.size};
+    return tr_push(&tagger->given, given) ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+static trellis_status give_column(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                  trellis_error *error)
+{
+    size_t columns = sequence->columns;
+    size_t column = tagger->forced_column == SIZE_MAX ? columns - 1 : tagger->forced_column;
+    if (!tagger->forced) {
+        return TRELLIS_OK;
+    }
+    if (columns == 0 || column >= columns) {
+        return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
+                          "line %llu: there is no column '%s' for --forced, there are %zu columns",
+                          (unsigned long long)sequence->line, tagger->forced, columns);
+    }
+    for (size_t i = 0; i < sequence->length; i++) {
+        trellis_error cause = {0};
+        trellis_status status = give_cell(tagger, sequence->cells[i * columns + column], i, &cause);
+        if (status) {
+            uint64_t line = line_of(sequence, i);
+            return tr_fail_at(error, status, (struct tr_place){.line = line}, "line %llu: %s",
+                              (unsigned long long)line, cause.message);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+static void forget_given(trellis_tagger *tagger)
+{
+    tagger->given.size = tagger->given_labels.size = 0;
+}
+
+/* Restricts positions to the labels given for them; and, where asked to, words that have none given to
+ * those of the tag dictionary. */
+static trellis_status restrict_labels(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                      bool by_dictionary, trellis_error *error)
+{
+    const struct tr_lexicon *lexicon = &tagger->model->lexicon;
     size_t n = sequence->length;
-    const struct tr_observation *observation;
     trellis_status status = TRELLIS_OK;
-    *ret_labels = NULL;
+    if (!tr_reserve(&tagger->is_given, n)) {
+        return tr_fail_memory(error);
+    }
+    for (size_t k = 0; !status && k < tagger->given.size; k++) {
+        const struct given *given = &tagger->given.at[k];
+        status = tr_lattice_restrict(tagger->lattice, given->position,
+                                     tagger->given_labels.at + given->begin,
+                                     given->end - given->begin, error);
+        if (!status) {
+            tagger->is_given.at[given->position] = true;
+        }
+    }
+    if (!status && by_dictionary && n && tagger->word_column >= sequence->columns) {
+        status = tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
+                            "line %llu: the model has a tag dictionary, and there is no column of "
+                            "words here",
+                            (unsigned long long)sequence->line);
+    }
+    for (size_t i = 0; !status && by_dictionary && i < n; i++) {
+        trellis_text word = sequence->cells[i * sequence->columns + tagger->word_column];
+        uint32_t entry = tagger->is_given.at[i] ? TR_NONE : tr_lexicon_find(lexicon, word);
+        if (entry != TR_NONE) {
+            const uint16_t *labels;
+            size_t count = tr_lexicon_labels(lexicon, entry, &labels);
+            status = tr_lattice_restrict(tagger->lattice, i, labels, count, error);
+        }
+    }
+    if (n) {
+        memset(tagger->is_given.at, 0, n * sizeof *tagger->is_given.at);
+    }
+    return status;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------ */
+
+static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
+{
+    struct tr_lattice *lattice = tagger->lattice;
+    const struct tr_steps *steps = tagger->steps;
+    uint16_t *paths = tagger->paths.at;
+    double *scores = tagger->scores.at;
+    trellis_status status = TRELLIS_OK;
+    if (tagger->ranks) {
+        return tr_lattice_nbest(lattice, steps, tagger->ranks, paths, scores, &tagger->found,
+                                error);
+    }
+    if (tagger->decoding == BEAM) {
+        status = tr_lattice_beam(lattice, steps, tagger->beam_width, paths, scores, error);
+    } else if (tagger->decoding == VITERBI) {
+        status = tr_lattice_viterbi(lattice, steps, paths, scores, error);
+    } else {
+        status = tr_lattice_forward_backward(lattice, steps, &tagger->log_z, error);
+        if (!status) {
+            tr_lattice_posterior(lattice, paths);
+            scores[0] = tr_lattice_path_score(lattice, steps, paths);
+        }
+    }
+    tagger->found = status == TRELLIS_OK;
+    return status;
+}
+
+static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                       const struct tr_observation *observation, bool by_dictionary,
+                                       trellis_error *error)
+{
+    trellis_status status = fill_scores(tagger, observation, error);
+    if (!status && (tagger->given.size || by_dictionary)) {
+        status = restrict_labels(tagger, sequence, by_dictionary, error);
+    }
+    return status ? status : decode(tagger, error);
+}
+
+/* What is seen in a sequence, and the labels that are given in it. */
+static trellis_status observe(trellis_tagger *tagger, const trellis_sequence *sequence,
+                              const struct tr_observation **ret_observation, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
     if (tagger->binding == UNBOUND) {
         status = trellis_tagger_bind(tagger, NULL, error);
     } else if (tagger->binding == MISBOUND) {
         status = tr_fail(error, TRELLIS_TEMPLATE, "the input lacks a column of the templates");
     }
-    if (!tr_reserve(&tagger->path, n) || !tr_reserve(&tagger->labels, n)) {
-        return tr_fail_memory(error);
-    }
     if (!status) {
-        status = tr_extractor_run(tagger->extractor, sequence, &observation, error);
+        status = tr_extractor_run(tagger->extractor, sequence, ret_observation, error);
     }
+    return status ? status : give_column(tagger, sequence, error);
+}
+
+/* Room for what may be found. */
+static bool make_room(trellis_tagger *tagger, size_t length, size_t ranks)
+{
+    size_t most = ranks ? ranks : 1, labels;
+    tagger->found = 0;
+    tagger->length = length;
+    tagger->ranks = ranks;
+    return !__builtin_mul_overflow(most, length, &labels) && tr_reserve(&tagger->paths, labels) &&
+           tr_reserve(&tagger->scores, most) && tr_reserve(&tagger->labels, length);
+}
+
+/* Finds the best labels, or as many of the best as `ranks` says. */
+static trellis_status find(trellis_tagger *tagger, const trellis_sequence *sequence, size_t ranks,
+                           trellis_error *error)
+{
+    const struct tr_observation *observation = NULL;
+    bool by_dictionary = tagger->model->lexicon.words > 0;
+    trellis_status status = make_room(tagger, sequence->length, ranks)
+                                ? observe(tagger, sequence, &observation, error)
+                                : tr_fail_memory(error);
     if (!status) {
-        status = fill_scores(tagger, observation, error);
+        status = score_and_decode(tagger, sequence, observation, by_dictionary, error);
+        if (status == TRELLIS_DATA && by_dictionary) { // no path: as if there were no dictionary
+            status = score_and_decode(tagger, sequence, observation, false, error);
+        }
     }
+    forget_given(tagger);
+    return status;
+}
+
+/* The labels of a path, in the scheme of the input. */
+static trellis_status write_labels(trellis_tagger *tagger, const uint16_t *path,
+                                   const trellis_text **ret_labels, trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    for (size_t i = 0; i < tagger->length; i++) {
+        tagger->labels.at[i] = model->labels[path[i]];
+    }
+    *ret_labels = tagger->labels.at;
+    if (model->inside == TRELLIS_NO_SCHEME || model->outside == TRELLIS_NO_SCHEME) {
+        return TRELLIS_OK;
+    }
+    return trellis_scheme_convert(model->inside, model->outside, tagger->labels.at, tagger->length,
+                                  &tagger->storage, ret_labels, error);
+}
+
+trellis_status trellis_tagger_tag(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                  const trellis_text **ret_labels, trellis_error *error)
+{
+    *ret_labels = NULL;
+    trellis_status status = find(tagger, sequence, 0, error);
     if (!status) {
-        status = decode(tagger, error);
+        status = write_labels(tagger, tagger->paths.at, ret_labels, error);
     }
     if (status) {
-        return status;
+        *ret_labels = NULL;
     }
-    for (size_t i = 0; i < n; i++) {
-        tagger->labels.at[i] = model->labels[tagger->path.at[i]];
-    }
-    const trellis_text *labels = tagger->labels.at;
-    if (model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME) {
-        status = trellis_scheme_convert(model->inside, model->outside, tagger->labels.at, n,
-                                        &tagger->storage, &labels, error);
-    }
-    *ret_labels = status ? NULL : labels;
     return status;
 }
 
 double trellis_tagger_score(const trellis_tagger *tagger)
 {
-    return tagger->score;
+    return trellis_tagger_nth_score(tagger, 0);
+}
+
+/* ---- the best few -------------------------------------------------------------------------------- */
+
+trellis_status trellis_tagger_nbest(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                    size_t n, size_t *ret_count, trellis_error *error)
+{
+    *ret_count = 0;
+    if (n == 0) {
+        return tr_fail(error, TRELLIS_OPTION, "at least one labelling must be asked for");
+    }
+    trellis_status status = find(tagger, sequence, n, error);
+    *ret_count = tagger->found;
+    return status;
+}
+
+const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank)
+{
+    const trellis_text *labels;
+    if (rank >= tagger->found ||
+        write_labels(tagger, tagger->paths.at + rank * tagger->length, &labels, NULL)) {
+        return NULL;
+    }
+    return labels;
+}
+
+double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
+{
+    return rank < tagger->found ? tagger->scores.at[rank] : NAN;
+}
+
+/* ---- probabilities ------------------------------------------------------------------------------- */
+
+/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
+static trellis_status sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)
+{
+    static const char *const probabilistic[] = {"crf", "maxent", "hmm", "memm"};
+    const char *type = trellis_model_note(tagger->model, "type");
+    bool has_sums = false;
+    for (size_t i = 0; type && i < TR_COUNT(probabilistic); i++) {
+        has_sums = has_sums || strcmp(type, probabilistic[i]) == 0;
+    }
+    if (!has_sums) {
+        return tr_fail(error, TRELLIS_MODEL,
+                       "a model of type '%s' has no probabilities; "
+                       "those of type crf, maxent, hmm and memm do",
+                       type ? type : "unknown");
+    }
+    if (rank >= tagger->found) {
+        return tr_fail(error, TRELLIS_DATA, "labelling %zu was not found", rank + 1);
+    }
+    if (tagger->length == 0) {
+        tagger->log_z = 0;
+        return TRELLIS_OK;
+    }
+    return tr_lattice_node_marginals(tagger->lattice)
+               ? TRELLIS_OK
+               : tr_lattice_forward_backward(tagger->lattice, tagger->steps, &tagger->log_z, error);
+}
+
+double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
+{
+    if (sum_up(tagger, rank, NULL)) {
+        return NAN;
+    }
+    double probability = exp(tagger->scores.at[rank] - tagger->log_z);
+    return probability < 1 ? probability : 1; // log Z was rounded
+}
+
+trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
+                                            const float **ret_marginals, trellis_error *error)
+{
+    *ret_marginals = NULL;
+    trellis_status status = sum_up(tagger, rank, error);
+    if (status) {
+        return status;
+    }
+    if (!tr_reserve(&tagger->marginals, tagger->length + 1)) {
+        return tr_fail_memory(error);
+    }
+    const float *node = tr_lattice_node_marginals(tagger->lattice);
+    const uint16_t *path = tagger->paths.at + rank * tagger->length;
+    for (size_t i = 0; i < tagger->length; i++) {
+        tagger->marginals.at[i] = node[i * tagger->model->graph->width + path[i]];
+    }
+    *ret_marginals = tagger->marginals.at;
+    return TRELLIS_OK;
 }

@@ -1,0 +1,102 @@
+/* finding.c - asks a tagger for all that is wanted of a sequence, and keeps it. */
+#include "finding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "batch.h"
+#include "message.h"
+#include "tagging.h"
+
+/* Labels [count][length] and scores of what the tagger found; false where memory is out. */
+static bool keep_labels(struct finding *finding, trellis_tagger *tagger, size_t length,
+                        struct batch *memory)
+{
+    trellis_text *kept = batch_take(memory, finding->count * length * sizeof *kept);
+    double *scores = batch_take(memory, finding->count * sizeof *scores);
+    if (!kept || !scores) {
+        return false;
+    }
+    for (size_t k = 0; k < finding->count; k++) {
+        const trellis_text *labels = trellis_tagger_nth_labels(tagger, k);
+        if (!labels && length > 0) {
+            return false;
+        }
+        for (size_t i = 0; i < length; i++) {
+            trellis_text *label = &kept[k * length + i];
+            *label = labels[i];
+            if (!batch_copy(memory, label)) {
+                return false;
+            }
+        }
+        scores[k] = trellis_tagger_nth_score(tagger, k);
+    }
+    finding->labels = kept;
+    finding->scores = scores;
+    return true;
+}
+
+static bool keep_probabilities(struct finding *finding, trellis_tagger *tagger,
+                               struct batch *memory)
+{
+    double *kept = batch_take(memory, finding->count * sizeof *kept);
+    for (size_t k = 0; kept && k < finding->count; k++) {
+        kept[k] = trellis_tagger_nth_probability(tagger, k);
+        if (isnan(kept[k])) {
+            return true;
+        }
+    }
+    finding->probabilities = kept;
+    return kept;
+}
+
+static trellis_status keep_marginals(struct finding *finding, trellis_tagger *tagger, size_t length,
+                                     struct batch *memory, trellis_error *error)
+{
+    float *kept = batch_take(memory, finding->count * length * sizeof *kept);
+    if (!kept) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    for (size_t k = 0; k < finding->count; k++) {
+        const float *marginals;
+        trellis_status status = trellis_tagger_nth_marginals(tagger, k, &marginals, error);
+        if (status) {
+            return status;
+        }
+        memcpy(kept + k * length, marginals, length * sizeof *kept);
+    }
+    finding->marginals = kept;
+    return TRELLIS_OK;
+}
+
+trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger,
+                           const trellis_sequence *sequence, struct batch *memory,
+                           struct finding *ret_finding, trellis_error *error)
+{
+    struct finding finding = {.count = 1};
+    const trellis_text *labels;
+    double best = 0;
+    trellis_status status = TRELLIS_OK;
+    if (tagging->check) {
+        status = trellis_tagger_nbest(tagger, sequence, 1, &finding.count, error);
+        best = trellis_tagger_score(tagger);
+    }
+    if (!status) {
+        status = tagging->nbest > 1
+                     ? trellis_tagger_nbest(tagger, sequence, tagging->nbest, &finding.count, error)
+                     : trellis_tagger_tag(tagger, sequence, &labels, error);
+    }
+    if (status) {
+        return status;
+    }
+    finding.exact = tagging->check && trellis_tagger_score(tagger) >= best;
+    if (!keep_labels(&finding, tagger, sequence->length, memory) ||
+        (tagging->nbest > 1 && !keep_probabilities(&finding, tagger, memory))) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    if (tagging->marginals) {
+        status = keep_marginals(&finding, tagger, sequence->length, memory, error);
+    }
+    *ret_finding = finding;
+    return status;
+}

@@ -1,0 +1,24 @@
+/* finding.h - what was found for a sequence: one labelling or several, and how good they are. */
+#ifndef TRELLIS_CLI_FINDING_H
+#define TRELLIS_CLI_FINDING_H
+
+#include "trellis.h"
+
+struct finding {
+    size_t count;                // labellings, best first
+    const trellis_text *labels;  // [count][length]
+    const double *scores;        // [count]
+    const double *probabilities; // [count], NULL unless there are several and the model has any
+    const float *marginals;      // [count][length], NULL unless asked for
+    bool exact;                  // where that is checked: nothing better was to be found
+};
+
+struct tagging;
+struct batch;
+
+/* Everything is copied into `memory`. */
+trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger,
+                           const trellis_sequence *sequence, struct batch *memory,
+                           struct finding *ret_finding, trellis_error *error);
+
+#endif

@@ -1,0 +1,214 @@
+/* beam.c - a good path, while only the best few states of each position are followed.
+ *
+ *   kept_1 = the `width` best of  start(z) + node_1(z)
+ *   kept_i = the `width` best of  max over z' in kept_{i-1} of
+ *                                 score(z') + step(z', z) + node_i(z) + edge_i(z', z)
+ *
+ * which costs width * L steps at a position instead of all of them, and memory for width states instead of
+ * all. Of equally good ways to reach a state the one from the lowest state is taken, as Viterbi does; of
+ * equally good states the lowest are kept.
+ *
+ * Prohibitions can lead a narrow beam into a dead end. Then the search begins anew with a beam twice as
+ * wide; one as wide as there are states is an exact search, in double precision.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+/* A state that was kept: where it is, and which of those kept at the position before it comes from. */
+struct link {
+    uint32_t state, back;
+};
+
+struct beam {
+    struct tr_lattice *lattice;
+    const struct tr_steps *steps;
+    size_t width;
+    struct tr_way
+        *kept;    // [width] of the position at hand: the score, `from` the state, `rank` its link
+    size_t count; // of those
+    struct link *links; // [n][width]
+    double *best;       // [S] the best score found for a state, minus infinity where there is none
+    uint32_t *back;     // [S] which of those kept before it comes from
+    uint32_t *reached;  // [S] the states that were found at this position
+    size_t reached_count;
+    float *row; // [width of rows] scratch
+};
+
+/* ---- one position -------------------------------------------------------------------------------- */
+
+/* A way to a state; kept[back] is where it comes from. */
+static void reach(struct beam *beam, uint32_t state, double score, uint32_t back)
+{
+    double best = beam->best[state];
+    if (!(score > -INFINITY) || score < best) {
+        return;
+    }
+    if (!(best > -INFINITY)) {
+        beam->reached[beam->reached_count++] = state;
+    } else if (score == best && beam->kept[back].from > beam->kept[beam->back[state]].from) {
+        return;
+    }
+    beam->best[state] = score;
+    beam->back[state] = back;
+}
+
+static void reach_first(struct beam *beam)
+{
+    const struct tr_graph *graph = beam->lattice->graph;
+    const float *node = tr_node_at(beam->lattice, 0);
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t z = graph->first_order ? c : beam->steps->start_state[c];
+        if (z != TR_NO_STATE) {
+            reach(beam, z, (double)beam->steps->start[c] + (double)node[c], 0);
+        }
+    }
+}
+
+/* All steps out of kept[k]. */
+static void reach_from(struct beam *beam, size_t position, uint32_t k)
+{
+    const struct tr_graph *graph = beam->lattice->graph;
+    size_t width = graph->width;
+    uint32_t from = beam->kept[k].from;
+    const float *node = tr_node_at(beam->lattice, position);
+    const float *edges = tr_edges_at(beam->lattice, position);
+    const float *edge = edges ? edges + graph->label[from] * width : NULL;
+    const float *row = graph->first_order ? tr_steps_row(beam->steps, from, beam->row)
+                                          : beam->steps->row_score + from * width;
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t z = graph->first_order ? c : tr_graph_next(graph, from, (uint16_t)c);
+        double score = beam->kept[k].score + (double)row[c] + (double)node[c];
+        if (z != TR_NO_STATE) {
+            reach(beam, z, edge ? score + (double)edge[c] : score, k);
+        }
+    }
+}
+
+/* The best of the states reached are kept and linked; the rest is forgotten. */
+static void prune(struct beam *beam, size_t position)
+{
+    struct link *links = beam->links + position * beam->width;
+    beam->count = 0;
+    for (size_t k = 0; k < beam->reached_count; k++) {
+        uint32_t z = beam->reached[k];
+        tr_ways_offer(beam->kept, &beam->count, beam->width,
+                      (struct tr_way){beam->best[z], z, beam->back[z]});
+        beam->best[z] = -INFINITY;
+    }
+    for (size_t k = 0; k < beam->count; k++) {
+        links[k] = (struct link){beam->kept[k].from, beam->kept[k].rank};
+    }
+    beam->reached_count = 0;
+}
+
+/* ---- the whole sequence -------------------------------------------------------------------------- */
+
+/* The best of those kept at the last position, with the end's score; the count where none may end. */
+static size_t best_end(const struct beam *beam)
+{
+    struct tr_way best = {-INFINITY, TR_NO_STATE, 0};
+    size_t place = beam->count;
+    for (size_t k = 0; k < beam->count; k++) {
+        struct tr_way way = beam->kept[k];
+        way.score += (double)beam->steps->end[way.from];
+        if (way.score > -INFINITY && tr_way_better(&way, &best)) {
+            best = way;
+            place = k;
+        }
+    }
+    return place;
+}
+
+/* Returns whether the beam came through. */
+static bool search(struct beam *beam, uint16_t *labels)
+{
+    size_t n = beam->lattice->length;
+    reach_first(beam);
+    prune(beam, 0);
+    for (size_t i = 1; i < n && beam->count > 0; i++) {
+        for (uint32_t k = 0; k < beam->count; k++) {
+            reach_from(beam, i, k);
+        }
+        prune(beam, i);
+    }
+    size_t place = best_end(beam);
+    if (place == beam->count) {
+        return false;
+    }
+    for (size_t i = n; i-- > 0;) {
+        struct link link = beam->links[i * beam->width + place];
+        labels[i] = beam->lattice->graph->label[link.state];
+        place = link.back;
+    }
+    return true;
+}
+
+/* Room for a beam of this width, in place of what was there. */
+static bool widen(struct beam *beam, size_t width)
+{
+    size_t count;
+    beam->width = width;
+    free(beam->kept);
+    free(beam->links);
+    beam->links = NULL;
+    beam->kept = tr_alloc(width, sizeof *beam->kept);
+    if (!beam->kept || __builtin_mul_overflow(beam->lattice->length, width, &count)) {
+        return false;
+    }
+    beam->links = tr_alloc(count, sizeof *beam->links);
+    return beam->links;
+}
+
+static bool make_beam(struct beam *beam, size_t width)
+{
+    const struct tr_graph *graph = beam->lattice->graph;
+    beam->best = tr_alloc(graph->states, sizeof *beam->best);
+    beam->back = tr_alloc(graph->states, sizeof *beam->back);
+    beam->reached = tr_alloc(graph->states, sizeof *beam->reached);
+    beam->row = tr_alloc(graph->width, sizeof *beam->row);
+    for (uint32_t z = 0; beam->best && z < graph->states; z++) {
+        beam->best[z] = -INFINITY;
+    }
+    return beam->best && beam->back && beam->reached && beam->row && widen(beam, width);
+}
+
+static void free_beam(struct beam *beam)
+{
+    free(beam->kept);
+    free(beam->links);
+    free(beam->best);
+    free(beam->back);
+    free(beam->reached);
+    free(beam->row);
+}
+
+trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
+                               size_t width, uint16_t *labels, double *ret_score,
+                               trellis_error *error)
+{
+    size_t states = lattice->graph->states;
+    struct beam beam = {.lattice = lattice, .steps = steps};
+    trellis_status status = TRELLIS_OK;
+    *ret_score = 0;
+    if (lattice->length == 0) {
+        return TRELLIS_OK;
+    }
+    width = width < 1 ? 1 : width < states ? width : states;
+    bool fits = make_beam(&beam, width), found = fits && search(&beam, labels);
+    while (fits && !found && width < states) {
+        width = width < states / 2 ? 2 * width : states;
+        fits = widen(&beam, width);
+        found = fits && search(&beam, labels);
+    }
+    if (!fits) {
+        status = tr_fail_memory(error);
+    } else if (found) {
+        *ret_score = tr_lattice_path_score(lattice, steps, labels);
+    }
+    if (fits && (!found || !isfinite(*ret_score))) {
+        status = tr_fail(error, TRELLIS_DATA, "no sequence of labels has a finite score");
+    }
+    free_beam(&beam);
+    return status;
+}

@@ -1,0 +1,624 @@
+/* nbest.c - the m best paths, by the recursive enumeration of Jimenez and Marzal (1999).
+ *
+ * Forward, in double precision, the score of the best path to each state at each position:
+ *
+ *   delta_1(z) = start(z) + node_1(z)
+ *   delta_i(z) = max_z' delta_{i-1}(z') + step(z', z) + node_i(z) + edge_i(z', z)
+ *
+ * Then backward and only where asked: the k-th best path to a state z at i extends the r-th best path to
+ * some z' at i - 1. The candidates are, for each z', the best path to it that has not been extended to z
+ * yet; to begin with its very best, whose score is delta_{i-1}(z'). After the r-th path to z' was taken,
+ * the r+1-st becomes a candidate, which may have to be found in the same way:
+ *
+ *   next(z, i):  (z', r) = the last path found to z
+ *                if there is a path r+1 to z', found by next(z', i - 1) where it is not known:
+ *                    candidates += (z', r+1)
+ *                the best candidate is the next path
+ *
+ * All but the last line goes from one position to the one before, so it is a loop down a chain of states
+ * and up again. No more than m paths to a state are ever asked for; so only its m best candidates are kept,
+ * and it costs one look at the steps into each state that some path of interest goes through.
+ *
+ * Sums are taken in the order of tr_lattice_path_score(), so that scores are the same to the last bit. As
+ * rounding keeps the order of numbers, max(x) + c is the maximum of all x + c here too.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+#define NO_NODE UINT32_MAX
+
+/* A state at a position that some path of interest goes through. */
+struct node {
+    uint32_t state;
+    uint32_t next_here; // the next node of the same position
+    /* The ways to reach it, both from ways[..] of the search. */
+    size_t found_begin, waiting_begin;
+    size_t found, found_room; // the paths that are known, best first
+    size_t waiting;           // candidates, a heap with the best on top
+    bool exhausted;           // there are no more than those found
+};
+
+struct search {
+    struct tr_lattice *lattice;
+    const struct tr_steps *steps;
+    size_t m;
+    const double *delta;          // [n][S]
+    TR_ARRAY(struct node) nodes;  // the first is the end, behind the last position
+    TR_ARRAY(struct tr_way) ways; // of all nodes
+    uint32_t *first_here;         // [n + 1] of the nodes of a position
+    uint32_t *chain;              // [n + 1] of nodes that wait for the one before them
+    float *row;                   // [width] scratch
+    double *best, *left;          // [width] scratch
+    double *most;                 // [L] first order: the score of the best step from a label
+};
+
+/* ---- heaps of ways ------------------------------------------------------------------------------- */
+
+bool tr_way_better(const struct tr_way *a, const struct tr_way *b)
+{
+    if (a->score != b->score) {
+        return a->score > b->score;
+    }
+    return a->from != b->from ? a->from < b->from : a->rank < b->rank;
+}
+
+/* Either the best or the worst is on top. */
+static void sift_down(struct tr_way *heap, size_t count, size_t at, bool best_on_top)
+{
+    struct tr_way way = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && tr_way_better(&heap[child + 1], &heap[child]) == best_on_top) {
+            child++;
+        }
+        if (tr_way_better(&heap[child], &way) != best_on_top) {
+            break;
+        }
+        heap[at] = heap[child];
+    }
+    heap[at] = way;
+}
+
+static void make_heap(struct tr_way *heap, size_t count, bool best_on_top)
+{
+    for (size_t at = count / 2; at-- > 0;) {
+        sift_down(heap, count, at, best_on_top);
+    }
+}
+
+void tr_ways_offer(struct tr_way *kept, size_t *count, size_t most, struct tr_way way)
+{
+    if (*count < most) {
+        kept[(*count)++] = way;
+        if (*count == most) {
+            make_heap(kept, most, false);
+        }
+    } else if (tr_way_better(&way, &kept[0])) {
+        kept[0] = way;
+        sift_down(kept, most, 0, false);
+    }
+}
+
+/* ---- forward ------------------------------------------------------------------------------------- */
+
+const float *tr_steps_row(const struct tr_steps *steps, uint32_t from, float *row)
+{
+    size_t width = steps->graph->width;
+    if (steps->matrix) {
+        return steps->matrix + from * width;
+    }
+    memcpy(row, steps->free, width * sizeof *row);
+    for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
+        row[steps->out_to[p]] = steps->out_score[p];
+    }
+    return row;
+}
+
+static void start_row(const struct search *search, double *out)
+{
+    const struct tr_graph *graph = search->lattice->graph;
+    const float *node = tr_node_at(search->lattice, 0);
+    for (uint32_t z = 0; z < graph->states; z++) {
+        out[z] = -INFINITY;
+    }
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t z = graph->first_order ? c : search->steps->start_state[c];
+        if (z != TR_NO_STATE) {
+            out[z] = (double)search->steps->start[c] + (double)node[c];
+        }
+    }
+}
+
+/* out[c] = max(out[c], before + row[c]) */
+static void max_plus_row(double *restrict out, double before, const float *restrict row,
+                         size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        double score = before + (double)row[c];
+        out[c] = score > out[c] ? score : out[c];
+    }
+}
+
+/* out[c] = max(out[c], before + row[c] + node[c] + edge[c]) */
+static void max_plus_rows(double *restrict out, double before, const float *restrict row,
+                          const float *restrict node, const float *restrict edge, size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        double score = before + (double)row[c] + (double)node[c] + (double)edge[c];
+        out[c] = score > out[c] ? score : out[c];
+    }
+}
+
+/* First order with edge scores: every step is looked at. */
+static void max_over_edges(const struct search *search, size_t position, const double *before,
+                           double *out)
+{
+    const struct tr_graph *graph = search->lattice->graph;
+    const float *node = tr_node_at(search->lattice, position);
+    const float *edges = tr_edges_at(search->lattice, position);
+    for (uint32_t from = 0; from < graph->labels; from++) {
+        const float *row = tr_steps_row(search->steps, from, search->row);
+        if (before[from] > -INFINITY) {
+            max_plus_rows(out, before[from], row, node, edges + from * (size_t)graph->width,
+                          graph->labels);
+        }
+    }
+}
+
+static uint32_t best_of(const double *row, uint32_t count)
+{
+    uint32_t best = 0;
+    for (uint32_t z = 1; z < count; z++) {
+        best = row[z] > row[best] ? z : best;
+    }
+    return best;
+}
+
+static double lowest_of(const double *row, uint32_t count)
+{
+    double lowest = INFINITY;
+    for (uint32_t c = 0; c < count; c++) {
+        lowest = row[c] < lowest ? row[c] : lowest;
+    }
+    return lowest;
+}
+
+/* First order without: the best label comes first, and those whose best step cannot beat the worst of
+ * its steps are passed over, which is most labels once a sentence is half clear. */
+static void max_over_matrix(const struct search *search, const double *before, double *out)
+{
+    uint32_t labels = search->lattice->graph->labels, best = best_of(before, labels);
+    const float *matrix = search->steps->matrix;
+    size_t width = search->lattice->graph->width;
+    max_plus_row(out, before[best], matrix + best * width, labels);
+    double lowest = lowest_of(out, labels);
+    for (uint32_t from = 0; from < labels; from++) {
+        if (before[from] + search->most[from] > lowest) {
+            max_plus_row(out, before[from], matrix + from * width, labels);
+        }
+    }
+}
+
+/* Free steps: the labels that are still open and that `from` reaches by a step that is not listed get
+ * their score from it. Returns whether any are left. */
+static bool resolve_from(const struct search *search, uint32_t from, double before, double *out)
+{
+    const struct tr_steps *steps = search->steps;
+    uint64_t *open = search->lattice->open, left = 0;
+    uint32_t row = steps->bits_row[from];
+    for (size_t w = 0; w < steps->words; w++) {
+        uint64_t listed = row == TR_NO_STATE ? 0 : steps->bits[row * steps->words + w];
+        for (uint64_t now = open[w] & ~listed; now; now &= now - 1) {
+            size_t c = w * 64 + (size_t)__builtin_ctzll(now);
+            out[c] = before + (double)steps->free[c];
+        }
+        open[w] &= listed;
+        left |= open[w];
+    }
+    return left;
+}
+
+/* out[c] = free[c] + the largest before[z] of the z whose step to c is not listed: the z are taken from
+ * the best down until every c has met one. */
+static void max_over_unlisted(const struct search *search, const double *before, double *out)
+{
+    uint32_t labels = search->lattice->graph->labels;
+    for (size_t w = 0; w < search->steps->words; w++) {
+        size_t bits = labels - w * 64;
+        search->lattice->open[w] = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    }
+    memcpy(search->left, before, labels * sizeof *before);
+    for (;;) {
+        uint32_t from = best_of(search->left, labels);
+        double score = search->left[from];
+        if (!(score > -INFINITY) || !resolve_from(search, from, score, out)) {
+            return;
+        }
+        search->left[from] = -INFINITY;
+    }
+}
+
+/* Free steps: a listed one counts where it beats the best of the others, and labels whose best listed
+ * step cannot beat the worst of those are passed over. */
+static void max_over_free_steps(const struct search *search, const double *before, double *out)
+{
+    const struct tr_steps *steps = search->steps;
+    uint32_t labels = search->lattice->graph->labels;
+    max_over_unlisted(search, before, out);
+    double lowest = lowest_of(out, labels);
+    for (uint32_t from = 0; from < labels; from++) {
+        if (!(before[from] + (double)steps->out_most[from] > lowest)) {
+            continue;
+        }
+        for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
+            double score = before[from] + (double)steps->out_score[p];
+            double *best = &out[steps->out_to[p]];
+            *best = score > *best ? score : *best;
+        }
+    }
+}
+
+/* Any other graph: fan by fan, the best step for each label read, then the best of those that lead to
+ * the same state. All states of a fan have one label, so edge scores may be added behind the maximum. */
+static void max_over_fans(const struct search *search, size_t position, const double *before,
+                          double *out)
+{
+    const struct tr_graph *graph = search->lattice->graph;
+    const float *node = tr_node_at(search->lattice, position);
+    const float *edges = tr_edges_at(search->lattice, position);
+    double *best = search->best;
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
+        uint32_t first = graph->fan_begin[fan];
+        for (uint32_t c = 0; c < graph->labels; c++) {
+            best[c] = -INFINITY;
+        }
+        for (uint32_t z = first; z < graph->fan_begin[fan + 1]; z++) {
+            if (before[z] > -INFINITY) {
+                max_plus_row(best, before[z], search->steps->row_score + z * (size_t)graph->width,
+                             graph->labels);
+            }
+        }
+        const float *edge = edges ? edges + graph->label[first] * (size_t)graph->width : NULL;
+        for (uint32_t c = 0; c < graph->labels; c++) {
+            uint32_t step = graph->step_at[first * (size_t)graph->labels + c];
+            double score = best[c] + (double)node[c] + (edge ? (double)edge[c] : 0);
+            if (step != TR_NO_STEP && score > out[graph->to[step]]) {
+                out[graph->to[step]] = score;
+            }
+        }
+    }
+}
+
+static void forward(const struct search *search, double *delta)
+{
+    const struct tr_lattice *lattice = search->lattice;
+    const struct tr_graph *graph = lattice->graph;
+    size_t states = graph->states;
+    start_row(search, delta);
+    for (size_t i = 1; i < lattice->length; i++) {
+        const double *before = delta + (i - 1) * states;
+        double *out = delta + i * states;
+        for (size_t z = 0; z < states; z++) {
+            out[z] = -INFINITY;
+        }
+        if (!graph->first_order) {
+            max_over_fans(search, i, before, out);
+        } else if (lattice->has_edges) {
+            max_over_edges(search, i, before, out);
+        } else if (graph->free_steps) {
+            max_over_free_steps(search, before, out);
+        } else {
+            max_over_matrix(search, before, out);
+        }
+        for (size_t c = 0; graph->first_order && !lattice->has_edges && c < states; c++) {
+            out[c] += (double)tr_node_at(lattice, i)[c];
+        }
+    }
+}
+
+/* ---- one state ----------------------------------------------------------------------------------- */
+
+/* The score of a way to z at a position: what it had before, then step, node and edge. The end is behind
+ * the last position. */
+static double extend(const struct search *search, size_t position, uint32_t z, uint32_t from,
+                     double before, float step)
+{
+    const struct tr_lattice *lattice = search->lattice;
+    const struct tr_graph *graph = lattice->graph;
+    double score = before + (double)step;
+    if (position < lattice->length) {
+        const float *edges = tr_edges_at(lattice, position);
+        score += (double)tr_node_at(lattice, position)[graph->label[z]];
+        if (edges) {
+            score += (double)edges[graph->label[from] * (size_t)graph->width + graph->label[z]];
+        }
+    }
+    return score;
+}
+
+/* The score of the step from a state to a state, or to the end. */
+static float step_score(const struct search *search, size_t position, uint32_t from, uint32_t z)
+{
+    if (position == search->lattice->length) {
+        return search->steps->end[from];
+    }
+    uint32_t a = tr_graph_step(search->lattice->graph, from, z);
+    return a == TR_NO_STEP ? search->steps->free[z] : search->steps->score[a];
+}
+
+/* The steps into a state that do not come from the start, or into the end: how many, where they come from
+ * (*ret_from NULL: from 0, 1, 2, ...) and what they score. */
+static size_t steps_into(const struct search *search, size_t position, uint32_t z,
+                         const uint32_t **ret_from, const float **ret_score)
+{
+    const struct tr_graph *graph = search->lattice->graph;
+    const struct tr_steps *steps = search->steps;
+    *ret_from = NULL;
+    if (position == search->lattice->length) {
+        *ret_score = steps->end;
+        return graph->states;
+    }
+    uint32_t begin = graph->in_begin[z], end = tr_steps_in_end(graph, z);
+    if (!graph->free_steps) {
+        *ret_from = graph->from + begin;
+        *ret_score = steps->score + begin;
+        return end - begin;
+    }
+    for (uint32_t from = 0; from < graph->labels; from++) {
+        search->row[from] = steps->free[z];
+    }
+    for (uint32_t a = begin; a < end; a++) {
+        search->row[graph->from[a]] = steps->score[a];
+    }
+    *ret_score = search->row;
+    return graph->labels;
+}
+
+/* The m best ways to reach the state over each z' once, as its candidates. */
+static bool gather(struct search *search, size_t position, struct node *node)
+{
+    const double *before = search->delta + (position - 1) * search->lattice->graph->states;
+    const uint32_t *from;
+    const float *score;
+    size_t count = steps_into(search, position, node->state, &from, &score);
+    size_t most = count < search->m ? count : search->m;
+    node->waiting_begin = search->ways.size;
+    if (!tr_reserve(&search->ways, search->ways.size + most)) {
+        return false;
+    }
+    struct tr_way *waiting = search->ways.at + node->waiting_begin;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t z = from ? from[k] : (uint32_t)k;
+        struct tr_way way = {extend(search, position, node->state, z, before[z], score[k]), z, 0};
+        if (way.score > -INFINITY) {
+            tr_ways_offer(waiting, &node->waiting, most, way);
+        }
+    }
+    make_heap(waiting, node->waiting, true);
+    search->ways.size += node->waiting;
+    return true;
+}
+
+/* Room for one more path, behind all that was used so far where the node's own room is full. */
+static bool make_found_room(struct search *search, struct node *node)
+{
+    if (node->found < node->found_room) {
+        return true;
+    }
+    size_t room = node->found_room ? 2 * node->found_room : 2, begin = search->ways.size;
+    room = room < search->m ? room : search->m;
+    if (!tr_reserve(&search->ways, begin + room)) {
+        return false;
+    }
+    memcpy(search->ways.at + begin, search->ways.at + node->found_begin,
+           node->found * sizeof *search->ways.at);
+    search->ways.size += room;
+    node->found_begin = begin;
+    node->found_room = room;
+    return true;
+}
+
+/* The best candidate becomes the next path. */
+static bool take_best(struct search *search, struct node *node)
+{
+    node->exhausted = node->waiting == 0;
+    if (node->exhausted) {
+        return true;
+    }
+    if (!make_found_room(search, node)) {
+        return false;
+    }
+    struct tr_way *waiting = search->ways.at + node->waiting_begin;
+    search->ways.at[node->found_begin + node->found++] = waiting[0];
+    waiting[0] = waiting[--node->waiting];
+    if (node->waiting > 0) {
+        sift_down(waiting, node->waiting, 0, true);
+    }
+    return true;
+}
+
+/* The node of a state at a position with at least its best path, made where it is not there yet; NO_NODE
+ * where memory is out. At the first position the one path comes from the start. */
+static uint32_t node_at(struct search *search, size_t position, uint32_t state)
+{
+    for (uint32_t k = search->first_here[position]; k != NO_NODE;
+         k = search->nodes.at[k].next_here) {
+        if (search->nodes.at[k].state == state) {
+            return k;
+        }
+    }
+    uint32_t made = (uint32_t)search->nodes.size;
+    struct node node = {.state = state, .next_here = search->first_here[position]};
+    if (position == 0) {
+        node.found = 1;
+        node.exhausted = true;
+    } else if (!gather(search, position, &node) || !take_best(search, &node)) {
+        return NO_NODE;
+    }
+    if (made == NO_NODE || !tr_push(&search->nodes, node)) {
+        return NO_NODE;
+    }
+    search->first_here[position] = made;
+    return made;
+}
+
+/* ---- the next path ------------------------------------------------------------------------------- */
+
+static const struct tr_way *last_found(const struct search *search, const struct node *node)
+{
+    return &search->ways.at[node->found_begin + node->found - 1];
+}
+
+/* Down: the states that need to know their next path, from the end to the first position that knows.
+ * The next path to chain[i] needs the one to chain[i + 1]. Returns how many, 0 where memory is out. */
+static size_t follow_chain(struct search *search)
+{
+    size_t count = 0, position = search->lattice->length;
+    uint32_t at = 0;
+    for (;;) {
+        search->chain[count++] = at;
+        struct tr_way last = *last_found(search, &search->nodes.at[at]);
+        at = node_at(search, --position, last.from);
+        if (at == NO_NODE) {
+            return 0;
+        }
+        const struct node *before = &search->nodes.at[at];
+        if (before->exhausted || before->found > last.rank + (size_t)1) {
+            return count;
+        }
+    }
+}
+
+/* Up: the successor of the path taken last becomes a candidate, and the best candidate the next path. */
+static bool find_next(struct search *search, size_t position, uint32_t at)
+{
+    struct tr_way last = *last_found(search, &search->nodes.at[at]);
+    const struct node *before = &search->nodes.at[node_at(search, position - 1, last.from)];
+    struct node *node = &search->nodes.at[at];
+    if (before->found > last.rank + (size_t)1) {
+        struct tr_way *waiting = search->ways.at + node->waiting_begin;
+        double score = search->ways.at[before->found_begin + last.rank + 1].score;
+        float step = step_score(search, position, last.from, node->state);
+        struct tr_way way = {extend(search, position, node->state, last.from, score, step),
+                             last.from, last.rank + 1};
+        size_t k = node->waiting++;
+        for (; k > 0 && tr_way_better(&way, &waiting[(k - 1) / 2]); k = (k - 1) / 2) {
+            waiting[k] = waiting[(k - 1) / 2];
+        }
+        waiting[k] = way;
+    }
+    return take_best(search, node);
+}
+
+/* One more path to the end; the end is exhausted where there is none. False where memory is out. */
+static bool next_path(struct search *search)
+{
+    size_t count = follow_chain(search);
+    bool fine = count > 0;
+    while (fine && count-- > 0) {
+        fine = find_next(search, search->lattice->length - count, search->chain[count]);
+    }
+    return fine;
+}
+
+/* The labels of the path found last, from the end to the start. */
+static bool write_labels(struct search *search, uint16_t *labels)
+{
+    struct tr_way way = *last_found(search, &search->nodes.at[0]);
+    for (size_t i = search->lattice->length; i-- > 0;) {
+        labels[i] = search->lattice->graph->label[way.from];
+        uint32_t at = node_at(search, i, way.from);
+        if (at == NO_NODE) {
+            return false;
+        }
+        way = i > 0 ? search->ways.at[search->nodes.at[at].found_begin + way.rank] : way;
+    }
+    return true;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+static bool make_search(struct search *search)
+{
+    struct tr_lattice *lattice = search->lattice;
+    size_t n = lattice->length, width = lattice->graph->width;
+    search->first_here = tr_alloc(n + 1, sizeof *search->first_here);
+    search->chain = tr_alloc(n + 1, sizeof *search->chain);
+    search->row = tr_alloc(width, sizeof *search->row);
+    search->best = tr_alloc(width, sizeof *search->best);
+    search->left = tr_alloc(width, sizeof *search->left);
+    search->most = tr_alloc(width, sizeof *search->most);
+    if (!search->first_here || !search->chain || !search->row || !search->best || !search->left ||
+        !search->most || !tr_doubles_room(&lattice->log_alpha, n, lattice->graph->states)) {
+        return false;
+    }
+    for (size_t i = 0; i <= n; i++) {
+        search->first_here[i] = NO_NODE;
+    }
+    for (size_t z = 0; search->steps->matrix && z < lattice->graph->labels; z++) {
+        search->most[z] = (double)lattice->kernels->maximum(search->steps->matrix + z * width,
+                                                            width);
+    }
+    search->delta = lattice->log_alpha.at;
+    return true;
+}
+
+static void free_search(struct search *search)
+{
+    free(search->nodes.at);
+    free(search->ways.at);
+    free(search->first_here);
+    free(search->chain);
+    free(search->row);
+    free(search->best);
+    free(search->left);
+    free(search->most);
+}
+
+static trellis_status enumerate(struct search *search, uint16_t *labels, double *scores,
+                                size_t *ret_count, trellis_error *error)
+{
+    size_t n = search->lattice->length;
+    if (node_at(search, n, TR_NO_STATE) == NO_NODE) {
+        return tr_fail_memory(error);
+    }
+    const struct node *end = &search->nodes.at[0];
+    if (end->exhausted || !isfinite(last_found(search, end)->score)) {
+        return tr_fail(error, TRELLIS_DATA, "no sequence of labels has a finite score");
+    }
+    for (size_t k = 0; k < search->m && !search->nodes.at[0].exhausted; k++) {
+        scores[k] = last_found(search, &search->nodes.at[0])->score;
+        if (!write_labels(search, labels + k * n) || (k + 1 < search->m && !next_path(search))) {
+            *ret_count = 0;
+            return tr_fail_memory(error);
+        }
+        *ret_count = k + 1;
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                                uint16_t *labels, double *scores, size_t *ret_count,
+                                trellis_error *error)
+{
+    lattice->computed = TR_NOTHING;
+    *ret_count = 0;
+    if (m > 0 && lattice->length == 0) {
+        scores[0] = 0;
+        *ret_count = 1;
+    }
+    if (m == 0 || lattice->length == 0) {
+        return TRELLIS_OK;
+    }
+    struct search search = {
+        .lattice = lattice, .steps = steps, .m = m < UINT32_MAX ? m : UINT32_MAX};
+    trellis_status status = TRELLIS_OK;
+    if (make_search(&search)) {
+        forward(&search, lattice->log_alpha.at);
+        status = enumerate(&search, labels, scores, ret_count, error);
+    } else {
+        status = tr_fail_memory(error);
+    }
+    free_search(&search);
+    return status;
+}

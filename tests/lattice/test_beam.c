@@ -1,0 +1,174 @@
+/* test_beam.c - beams against a beam written down naively, and against all paths. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lattice/trial.h"
+
+#define MOST_STATES 512
+
+/* ---- the naive beam ------------------------------------------------------------------------------ */
+
+/* A state, and the labels that lead to it. */
+struct prefix {
+    uint32_t state;
+    double score;
+    uint16_t labels[BRUTE_LENGTH];
+};
+
+static int by_score_then_state(const void *a, const void *b)
+{
+    const struct prefix *x = a, *y = b;
+    if (x->score != y->score) {
+        return x->score < y->score ? 1 : -1;
+    }
+    return (x->state > y->state) - (x->state < y->state);
+}
+
+/* The score of the label at a position behind a prefix, without the end. */
+static double next_score(const struct trial *trial, const struct prefix *before, size_t i,
+                         uint32_t state, uint16_t label)
+{
+    uint32_t from = i ? before->state : TR_NO_STATE;
+    uint32_t a = tr_graph_step(trial->graph, from, state);
+    double score = (double)(a == TR_NO_STEP ? trial->steps->free[label] : trial->steps->score[a]);
+    score += (double)trial->chain.node[i][label];
+    if (i && trial->with_edges) {
+        score += (double)trial->chain.edge[i][before->labels[i - 1]][label];
+    }
+    return (i ? before->score : 0) + score;
+}
+
+/* The best score of a beam of this width, minus infinity where it leads nowhere. */
+static double naive_beam(const struct trial *trial, size_t width)
+{
+    static struct prefix kept[MOST_STATES], found[MOST_STATES * BRUTE_LABELS];
+    size_t kept_count = 1;
+    for (size_t i = 0; i < trial->chain.length; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < kept_count; k++) {
+            for (uint16_t c = 0; c < trial->plan.labels; c++) {
+                uint32_t state = tr_graph_next(trial->graph, i ? kept[k].state : TR_NO_STATE, c);
+                if (state == TR_NO_STATE) {
+                    continue;
+                }
+                struct prefix next = kept[k];
+                next.score = next_score(trial, &kept[k], i, state, c);
+                next.state = state;
+                next.labels[i] = c;
+                if (next.score > -INFINITY) {
+                    found[count++] = next;
+                }
+            }
+        }
+        qsort(found, count, sizeof *found, by_score_then_state);
+        kept_count = 0;
+        for (size_t k = 0; k < count && kept_count < width; k++) {
+            bool is_new = true;
+            for (size_t j = 0; j < kept_count; j++) {
+                is_new = is_new && kept[j].state != found[k].state;
+            }
+            if (is_new) {
+                kept[kept_count++] = found[k];
+            }
+        }
+    }
+    double best = -INFINITY;
+    for (size_t k = 0; k < kept_count; k++) {
+        double score = kept[k].score + (double)trial->steps->end[kept[k].state];
+        best = score > best ? score : best;
+    }
+    return best;
+}
+
+/* ---- comparisons --------------------------------------------------------------------------------- */
+
+/* Counts how often the beam had to be widened, so that the test can tell that it happened. */
+static size_t check_beam(struct trial *trial, size_t width)
+{
+    uint16_t labels[BRUTE_LENGTH] = {0};
+    double score, right = -INFINITY;
+    size_t states = trial->graph->states, widened = 0, tried = width < states ? width : states;
+    trellis_status status = tr_lattice_beam(trial->lattice, trial->steps, width, labels, &score,
+                                            NULL);
+    if (trial->chain.length == 0) {
+        expect(trial, status == TRELLIS_OK && score == 0, "an empty sequence");
+        return 0;
+    }
+    while ((right = naive_beam(trial, tried)) == -INFINITY && tried < states) {
+        tried = 2 * tried < states ? 2 * tried : states;
+        widened++;
+    }
+    if (trial->answer.best == -INFINITY) {
+        expect(trial, status == TRELLIS_DATA, "width %zu: a path where there is none", width);
+        return 0;
+    }
+    double tolerance = 1e-9 * (1 + fabs(right));
+    expect(trial, status == TRELLIS_OK, "width %zu: status %d", width, status);
+    expect(trial, fabs(score - right) <= tolerance, "width %zu: score %.9g, not %.9g", width, score,
+           right);
+    expect(trial, fabs(score - brute_score(&trial->chain, labels)) <= tolerance,
+           "width %zu: not the score of the path", width);
+    if (tried == states) {
+        /* the same path, as scores are exact in single precision, and ties are broken alike */
+        uint16_t best[BRUTE_LENGTH];
+        expect(trial, fabs(score - trial->answer.best) <= tolerance, "not the best of all: %.9g",
+               score);
+        tr_lattice_viterbi(trial->lattice, trial->steps, best, &score, NULL);
+        expect(trial, memcmp(labels, best, trial->chain.length * sizeof *best) == 0,
+               "not the path of Viterbi");
+    }
+    return widened;
+}
+
+static void check_kind(enum kind kind)
+{
+    static struct trial trial;
+    size_t widened = 0, inexact = 0;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        make_trial(&trial, kind, seed);
+        tr_steps_set(trial.steps, trial.weights);
+        assert_in_range(trial.graph->states, 1, MOST_STATES);
+        for (int restricted = 0; restricted < 2; restricted++) {
+            fill_lattice(&trial, restricted);
+            brute_solve(&trial.chain, &trial.answer);
+            for (size_t width = 1; width <= 3; width++) {
+                widened += check_beam(&trial, width);
+            }
+            inexact += trial.chain.length && naive_beam(&trial, 1) < trial.answer.best;
+            check_beam(&trial, trial.graph->states);
+            check_beam(&trial, SIZE_MAX);
+        }
+        free_trial(&trial);
+    }
+    assert_true(kind == ORDER_0 || inexact > 0);
+    assert_true(kind == ORDER_0 || widened > 0);
+}
+
+#define KIND_TEST(name, kind)                                                                      \
+    static void name(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check_kind(kind);                                                                          \
+    }
+KIND_TEST(order_0, ORDER_0)
+KIND_TEST(order_1, ORDER_1)
+KIND_TEST(free_steps, FREE_STEPS)
+KIND_TEST(order_2, ORDER_2)
+KIND_TEST(order_3, ORDER_3)
+KIND_TEST(observed_2, OBSERVED_2)
+KIND_TEST(observed_3, OBSERVED_3)
+KIND_TEST(counted, COUNTED)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_0),    cmocka_unit_test(order_1), cmocka_unit_test(free_steps),
+        cmocka_unit_test(order_2),    cmocka_unit_test(order_3), cmocka_unit_test(observed_2),
+        cmocka_unit_test(observed_3), cmocka_unit_test(counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

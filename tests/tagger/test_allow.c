@@ -1,0 +1,198 @@
+/* test_allow.c - labels that are given: the best path among those that agree with them.
+ *
+ * The judge is the tagger itself with a label given at every position: its score is then that of one
+ * path, and the best of them all is what it must find by itself.
+ */
+#include <math.h>
+
+#include "base/random.h"
+#include "model/model.h"
+#include "model/test_model.h"
+
+static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks VB\nloudly RB\n\n"
+                             "dogs NN\nchase VB\nthe DT\ncats NN\n\nCats NN\nsleep VB\n";
+
+enum { LENGTH = 4 };
+
+static trellis_tagger *make_tagger(const trellis_model *model, const char *options_text)
+{
+    trellis_options *options = make_options(options_text);
+    trellis_tagger *tagger;
+    trellis_error error = {0};
+    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
+    trellis_options_destroy(options);
+    return tagger;
+}
+
+/* Allows the labels of a set of bits. */
+static void allow(trellis_tagger *tagger, const trellis_model *model, size_t position, unsigned set)
+{
+    trellis_text labels[8];
+    trellis_error error = {0};
+    size_t count = 0;
+    for (size_t c = 0; c < trellis_model_label_count(model); c++) {
+        if (set >> c & 1) {
+            labels[count++] = trellis_model_label(model, c);
+        }
+    }
+    assert_ok(trellis_tagger_allow(tagger, position, labels, count, &error), error);
+}
+
+/* The best score of all paths within the sets, one by one. */
+static double judge(trellis_tagger *tagger, const trellis_model *model, const char *tokens,
+                    const unsigned *sets)
+{
+    unsigned labels = (unsigned)trellis_model_label_count(model), paths = 1;
+    double best = -INFINITY, score;
+    for (size_t i = 0; i < LENGTH; i++) {
+        paths *= labels;
+    }
+    for (unsigned path = 0; path < paths; path++) {
+        bool within = true;
+        for (unsigned i = 0, rest = path; i < LENGTH; i++, rest /= labels) {
+            within = within && sets[i] >> rest % labels & 1;
+        }
+        for (unsigned i = 0, rest = path; within && i < LENGTH; i++, rest /= labels) {
+            allow(tagger, model, i, 1u << rest % labels);
+        }
+        if (within) {
+            free(tag_with(tagger, tokens, &score));
+            best = fmax(best, score);
+        }
+    }
+    return best;
+}
+
+static void check_against_all(const char *train_options, const char *tag_options)
+{
+    trellis_model *model = train_on(corpus, train_options);
+    trellis_tagger *tagger = make_tagger(model, tag_options);
+    struct tr_random random;
+    tr_random_seed(&random, 3);
+    for (int round = 0; round < 25; round++) {
+        unsigned sets[LENGTH];
+        double score, free_score, same;
+        char *unbound = tag_with(tagger, "the cats bark zebra", &free_score);
+        for (size_t i = 0; i < LENGTH; i++) {
+            sets[i] = 1 + (unsigned)tr_random_below(&random, 15);
+            allow(tagger, model, i, sets[i]);
+        }
+        char *tags = tag_with(tagger, "the cats bark zebra", &score);
+        assert_true(tags[0] != '!');
+        assert_true(score <= free_score);
+        assert_float_equal(score, judge(tagger, model, "the cats bark zebra", sets), 1e-5);
+        char *again = tag_with(tagger, "the cats bark zebra", &same); // all is forgotten
+        assert_string_equal(again, unbound);
+        assert_true(same == free_score);
+        free(unbound);
+        free(tags);
+        free(again);
+    }
+    trellis_tagger_destroy(tagger);
+    trellis_model_close(model);
+}
+
+static void test_against_all(void **state)
+{
+    (void)state;
+    check_against_all("epochs=3 features=id", "");
+    check_against_all("epochs=3 features=id order=2", "");
+    check_against_all("epochs=3 features=id order=3 observed-states=yes", "");
+    check_against_all("type=crf features=id counted=2", "");
+    check_against_all("type=maxent features=id", "");
+}
+
+/* What is given goes before the dictionary; calls for a position narrow it. */
+static void test_precedence(void **state)
+{
+    (void)state;
+    trellis_model *model = train_on(corpus,
+                                    "epochs=3 features=id dictionary=learn dictionary-count=1");
+    trellis_tagger *tagger = make_tagger(model, "");
+    trellis_error error = {0};
+    const trellis_text rb = TR_TEXT("RB"), vb = TR_TEXT("VB"), both[] = {rb, vb};
+    assert_ok(trellis_tagger_allow(tagger, 0, &rb, 1, &error), error);
+    char *tags = tag_with(tagger, "the cat", NULL);
+    assert_string_equal(tags, "RB NN");
+    free(tags);
+    assert_ok(trellis_tagger_allow(tagger, 1, both, 2, &error), error);
+    assert_ok(trellis_tagger_allow(tagger, 1, &vb, 1, &error), error);
+    tags = tag_with(tagger, "the cat", NULL);
+    assert_string_equal(tags, "DT VB");
+    free(tags);
+    /* Nothing is left where calls contradict each other; the next sequence is free again. */
+    assert_ok(trellis_tagger_allow(tagger, 1, &rb, 1, &error), error);
+    assert_ok(trellis_tagger_allow(tagger, 1, &vb, 1, &error), error);
+    tags = tag_with(tagger, "the cat", NULL);
+    assert_true(tags[0] == '!');
+    free(tags);
+    tags = tag_with(tagger, "the cat", NULL);
+    assert_string_equal(tags, "DT NN");
+    free(tags);
+    trellis_tagger_destroy(tagger);
+    trellis_model_close(model);
+}
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    trellis_model *model = train_on(corpus, "epochs=3 features=id");
+    trellis_tagger *tagger = make_tagger(model, "");
+    trellis_error error = {0};
+    const trellis_text labels[] = {TR_TEXT("NN"), TR_TEXT("XX")};
+    assert_int_equal(trellis_tagger_allow(tagger, 0, labels, 2, &error), TRELLIS_DATA);
+    assert_non_null(strstr(error.message, "no label 'XX'"));
+    assert_int_equal(trellis_tagger_allow(tagger, 0, labels, 0, &error), TRELLIS_DATA);
+    assert_int_equal(trellis_tagger_allow(tagger, 0, labels, 0, NULL), TRELLIS_DATA);
+    char *tags = tag_with(tagger, "the cat", NULL); // as if it had not been called
+    assert_string_equal(tags, "DT NN");
+    free(tags);
+    assert_ok(trellis_tagger_allow(tagger, 2, labels, 1, &error), error);
+    tags = tag_with(tagger, "the cat", NULL);
+    assert_non_null(strstr(tags, "! position 3 is beyond the end"));
+    free(tags);
+    tags = tag_with(tagger, "the cat", NULL);
+    assert_string_equal(tags, "DT NN");
+    free(tags);
+    trellis_tagger_destroy(tagger);
+    trellis_model_close(model);
+}
+
+/* Labels are given in the scheme of the output, whatever the model has inside. */
+static void test_schemes(void **state)
+{
+    (void)state;
+    static const char spans[] = "John B-PER\nSmith I-PER\nsaw O\nOslo B-LOC\n\nAnn B-PER\nsaw O\n"
+                                "the O\nBay B-LOC\nof I-LOC\nFundy I-LOC\n";
+    static const char *const inside[] = {"iob1", "iob2", "iobes", "bilou"};
+    for (size_t i = 0; i < TR_COUNT(inside); i++) {
+        char options[200];
+        snprintf(options, sizeof options,
+                 "epochs=5 features=id constrain=iob scheme=iob2 train-scheme=%s", inside[i]);
+        trellis_model *model = train_on(spans, options);
+        trellis_tagger *tagger = make_tagger(model, "");
+        trellis_error error = {0};
+        static const char *const given[] = {"O", "B-LOC", "I-LOC", "B-PER"};
+        for (size_t k = 0; k < TR_COUNT(given); k++) {
+            trellis_text label = tr_text(given[k]);
+            assert_ok(trellis_tagger_allow(tagger, k, &label, 1, &error), error);
+        }
+        char *tags = tag_with(tagger, "John saw John saw", NULL);
+        assert_string_equal(tags, "O B-LOC I-LOC B-PER");
+        free(tags);
+        assert_int_equal(trellis_tagger_allow(tagger, 0, &TR_TEXT("B-ORG"), 1, NULL), TRELLIS_DATA);
+        trellis_tagger_destroy(tagger);
+        trellis_model_close(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_all),
+        cmocka_unit_test(test_precedence),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_schemes),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
