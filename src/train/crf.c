@@ -133,7 +133,7 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     if (!status) {
         status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
     }
-    if (!status) {
+    if (!status && !training->stopped) {
         tr_likelihood_gather(crf.likelihood, crf.weights, crf.w);
         struct tr_objective objective = {size, tr_likelihood_evaluate, crf.likelihood};
         struct tr_optim_settings settings = {
@@ -156,7 +156,7 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     if (!status && !training->has_best) {
         status = keep_start(&crf);
     }
-    if (!status) {
+    if (!status && stop != TR_STOP_NONE) {
         note_stop(training, stop);
     }
     free(crf.w);

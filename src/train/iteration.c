@@ -36,14 +36,13 @@ struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge,
 {
     const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
     size_t first = dataset->sequence.at[sequence];
-    return (struct tr_tokens){
-        .begin = occurrences->begin.at + first,
-        .attribute = occurrences->attribute.at,
-        .value = occurrences->value.size ? occurrences->value.at : NULL,
-        .n = dataset->sequence.at[sequence + 1] - first};
+    return (struct tr_tokens){.begin = occurrences->begin.at + first,
+                              .attribute = occurrences->attribute.at,
+                              .value = occurrences->value.size ? occurrences->value.at : NULL,
+                              .n = dataset->sequence.at[sequence + 1] - first};
 }
 
-trellis_status tr_training_scores(const struct tr_training *training,
+static trellis_status fill_scores(const struct tr_training *training,
                                   const struct tr_dataset *dataset, size_t sequence, const float *w,
                                   struct tr_lattice *lattice, trellis_error *error)
 {
@@ -68,6 +67,86 @@ trellis_status tr_training_scores(const struct tr_training *training,
     return TRELLIS_OK;
 }
 
+/* Words of the tag dictionary have their labels only. */
+static trellis_status restrict_words(const struct tr_training *training,
+                                     const struct tr_dataset *dataset, size_t sequence,
+                                     struct tr_lattice *lattice, trellis_error *error)
+{
+    size_t first = dataset->sequence.at[sequence], n = dataset->sequence.at[sequence + 1] - first;
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && dataset->entry.size && i < n; i++) {
+        uint32_t entry = dataset->entry.at[first + i];
+        if (entry != TR_NONE) {
+            const uint16_t *labels;
+            size_t count = tr_lexicon_labels(&training->lexicon, entry, &labels);
+            status = tr_lattice_restrict(lattice, i, labels, count, error);
+        }
+    }
+    return status;
+}
+
+trellis_status tr_training_scores(const struct tr_training *training,
+                                  const struct tr_dataset *dataset, size_t sequence, const float *w,
+                                  struct tr_lattice *lattice, trellis_error *error)
+{
+    trellis_status status = fill_scores(training, dataset, sequence, w, lattice, error);
+    return status ? status : restrict_words(training, dataset, sequence, lattice, error);
+}
+
+trellis_status tr_training_reveal(const struct tr_dataset *dataset, size_t sequence,
+                                  struct tr_lattice *lattice, trellis_error *error)
+{
+    size_t first = dataset->sequence.at[sequence], n = dataset->sequence.at[sequence + 1] - first;
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < n; i++) {
+        const uint16_t *labels;
+        size_t count = tr_dataset_open(dataset, first + i, &labels);
+        if (count) {
+            status = tr_lattice_restrict(lattice, i, labels, count, error);
+        }
+    }
+    return status;
+}
+
+trellis_status tr_training_check_open(const struct tr_training *training, trellis_error *error)
+{
+    const struct tr_dataset *data = &training->data;
+    struct tr_steps *steps = NULL;
+    struct tr_lattice *lattice = NULL;
+    TR_ARRAY(uint16_t) path = {0};
+    trellis_status status = tr_steps_create(training->graph, &steps, error);
+    if (!status) {
+        status = tr_lattice_create(training->graph, &lattice, error);
+    }
+    for (size_t s = 0; !status && s < data->sequences; s++) {
+        size_t n = data->sequence.at[s + 1] - data->sequence.at[s];
+        double score;
+        if (!tr_dataset_is_partial(data, s)) {
+            continue;
+        }
+        status = tr_reserve(&path, n) ? tr_lattice_begin(lattice, n, error) : tr_fail_memory(error);
+        if (!status) {
+            status = restrict_words(training, data, s, lattice, error);
+        }
+        if (!status) {
+            status = tr_training_reveal(data, s, lattice, error);
+        }
+        if (!status &&
+            (status = tr_lattice_viterbi(lattice, steps, path.at, &score, error)) == TRELLIS_DATA) {
+            status = tr_fail(
+                error, TRELLIS_DATA,
+                "sequence %zu of the training data can have no labels: what is known of "
+                "them goes with no step that --constrain, and no label that the tag "
+                "dictionary, allows",
+                s + 1);
+        }
+    }
+    free(path.at);
+    tr_lattice_destroy(lattice);
+    tr_steps_destroy(steps);
+    return status;
+}
+
 /* The workspace of one scoring of the dev data. */
 struct testing {
     struct tr_steps *steps;
@@ -90,8 +169,20 @@ static void testing_free(struct testing *testing)
     free(testing->found.at);
 }
 
-static trellis_status test_sequence(struct tr_training *training, struct testing *testing,
-                                    size_t s, const float *w, trellis_error *error)
+/* A label of the dev data; one that is not known counts as right where the label found may be it. */
+static uint16_t gold_at(const struct tr_dataset *dev, size_t token, uint16_t found)
+{
+    const uint16_t *labels;
+    size_t count = tr_dataset_open(dev, token, &labels);
+    bool may_be = count == 0;
+    for (size_t i = 0; i < count; i++) {
+        may_be = may_be || labels[i] == found;
+    }
+    return may_be ? found : labels[0];
+}
+
+static trellis_status test_sequence(struct tr_training *training, struct testing *testing, size_t s,
+                                    const float *w, trellis_error *error)
 {
     const struct tr_dataset *dev = &training->dev;
     size_t first = dev->sequence.at[s], n = dev->sequence.at[s + 1] - first;
@@ -105,11 +196,20 @@ static trellis_status test_sequence(struct tr_training *training, struct testing
         status = tr_lattice_viterbi(testing->lattice, testing->steps, testing->path.at, &score,
                                     error);
     }
+    if (status == TRELLIS_DATA &&
+        dev->entry.size) { // no path: without the dictionary, as in tagging
+        status = fill_scores(training, dev, s, w, testing->lattice, error);
+        if (!status) {
+            status = tr_lattice_viterbi(testing->lattice, testing->steps, testing->path.at, &score,
+                                        error);
+        }
+    }
     if (status) {
         return status;
     }
     for (size_t i = 0; i < n; i++) {
-        testing->gold.at[i] = tr_intern_text(&dev->labels, dev->gold.at[first + i]);
+        testing->gold.at[i] = tr_intern_text(&dev->labels,
+                                             gold_at(dev, first + i, testing->path.at[i]));
         testing->found.at[i] = tr_intern_text(&dev->labels, testing->path.at[i]);
     }
     const trellis_text *gold = testing->gold.at, *found = testing->found.at;
@@ -164,8 +264,7 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
         }
         score = isfinite(figures->dev_f1) ? figures->dev_f1 : figures->dev_accuracy;
     }
-    bool better =
-        !training->has_best || !training->dev.sequences || score > training->best_score;
+    bool better = !training->has_best || !training->dev.sequences || score > training->best_score;
     if (better) {
         memcpy(training->best, w, training->size * sizeof *w);
         training->has_best = true;

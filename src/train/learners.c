@@ -2,11 +2,20 @@
 #include "train/train.h"
 
 static const struct tr_learner learners[] = {
-    {"perceptron", "structured perceptron: fast, and close to a CRF; -a averaged or plain",
-     "averaged plain", 20, tr_train_perceptron, 4, false},
-    {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd", "lbfgs sgd cg gd",
-     0,
-     tr_train_crf, 40, false},
+    {"perceptron",
+     "structured perceptron: fast, and close to a CRF; -a averaged or plain, or its successors: "
+     "passive-aggressive (pa, pa1, pa2) and adaptive regularisation of weights (arow)",
+     "averaged plain pa pa1 pa2 arow", 20, tr_train_perceptron, 5, false},
+    {"mira",
+     "margin-infused relaxed algorithm: a perceptron that keeps its distance from the --mbest best "
+     "labellings",
+     "hildreth", 20, tr_train_mira, 5, false},
+    {"ssvm",
+     "structural support vector machine: the largest margin; -a bcfw (Frank-Wolfe in the dual, with a "
+     "certified gap) or subgradient",
+     "bcfw subgradient", 50, tr_train_ssvm, 5, false},
+    {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd",
+     "lbfgs sgd cg gd", 0, tr_train_crf, 40, false},
     {"maxent", "maximum-entropy classifier: a CRF that looks at every position by itself",
      "lbfgs sgd cg gd", 0, tr_train_crf, 40, true},
 };

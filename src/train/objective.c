@@ -2,6 +2,14 @@
  *
  *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - Phi_k(X_s, Z_s)) + 2 l2 w_k
  *
+ * Where labels are not known (--partial), the probability of all label sequences C_s that agree with
+ * what is known takes the place of that of Z_s (Tsuboi et al. 2008):
+ *
+ *     f(w)    = sum_s weight_s (log Z(X_s) - log Z(X_s, C_s)) + l2 |w|^2
+ *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - E[Phi_k | X_s, C_s]) + 2 l2 w_k
+ *
+ * which is the same where C_s has but one member.
+ *
  * The corpus is cut into a fixed number of blocks of about equal size. A thread adds up a block in
  * single precision, in its own copy of the weights' layout; the copies are then added in double
  * precision, in block order. So the sum is the same for any number of threads, and no sum in single
@@ -38,17 +46,19 @@ static double weight_of(const struct tr_dataset *data, size_t sequence)
     return data->weight.size ? (double)data->weight.at[sequence] : 1.0;
 }
 
+enum observed { WITH_GOLD, WITHOUT_GOLD };
+
 /* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
  * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
 static void collect_nodes(const struct tr_likelihood *l, struct worker *worker, size_t s,
-                          float weight)
+                          float weight, enum observed observed)
 {
     const struct tr_training *t = l->training;
     struct tr_tokens tokens = tr_training_tokens(&t->data, false, s);
     const uint16_t *gold = t->data.gold.at + t->data.sequence.at[s];
     size_t width = t->graph->width;
     float *p = (float *)tr_lattice_node_marginals(worker->lattice);
-    for (size_t i = 0; i < tokens.n; i++) {
+    for (size_t i = 0; observed == WITH_GOLD && i < tokens.n; i++) {
         p[i * width + gold[i]] -= 1;
     }
     for (size_t j = 0; weight != 1 && j < tokens.n * width; j++) {
@@ -59,7 +69,7 @@ static void collect_nodes(const struct tr_likelihood *l, struct worker *worker, 
 
 /* The same for label pairs and edge attributes. */
 static bool collect_edges(const struct tr_likelihood *l, struct worker *worker, size_t s,
-                          float weight)
+                          float weight, enum observed observed)
 {
     const struct tr_training *t = l->training;
     struct tr_tokens tokens = tr_training_tokens(&t->data, true, s);
@@ -69,7 +79,7 @@ static bool collect_edges(const struct tr_likelihood *l, struct worker *worker, 
     if (!p) {
         return false;
     }
-    for (size_t i = 1; i < tokens.n; i++) {
+    for (size_t i = 1; observed == WITH_GOLD && i < tokens.n; i++) {
         p[i * area + gold[i - 1] * width + gold[i]] -= 1;
     }
     for (size_t j = 0; weight != 1 && j < tokens.n * area; j++) {
@@ -77,6 +87,38 @@ static bool collect_edges(const struct tr_likelihood *l, struct worker *worker, 
     }
     t->kernels->collect(t->vocabulary.edge.rows, worker->gradient + t->node_size, &tokens, p, area);
     return true;
+}
+
+/* Adds weight * (E[Phi] - Phi(X, Z)), or weight * E[Phi], of what is in the lattice. */
+static trellis_status collect(struct tr_likelihood *l, struct worker *worker, size_t s,
+                              double weight, enum observed observed, trellis_error *error)
+{
+    if (!tr_lattice_collect_steps(worker->lattice, l->steps, weight) ||
+        (l->training->data.edge.attribute.size &&
+         !collect_edges(l, worker, s, (float)weight, observed))) {
+        return tr_fail_memory(error);
+    }
+    collect_nodes(l, worker, s, (float)weight, observed);
+    return TRELLIS_OK;
+}
+
+/* A sequence with open labels: the lattice holds log Z(X), and is then narrowed to log Z(X, C). */
+static trellis_status add_partial(struct tr_likelihood *l, struct worker *worker, size_t s,
+                                  double weight, double log_z, double *value, trellis_error *error)
+{
+    double log_z_known;
+    trellis_status status = collect(l, worker, s, weight, WITHOUT_GOLD, error);
+    if (!status) {
+        status = tr_training_reveal(&l->training->data, s, worker->lattice, error);
+    }
+    if (!status) {
+        status = tr_lattice_forward_backward(worker->lattice, l->steps, &log_z_known, error);
+    }
+    if (status) {
+        return status;
+    }
+    *value += weight * (log_z - log_z_known);
+    return collect(l, worker, s, -weight, WITHOUT_GOLD, error);
 }
 
 static trellis_status add_sequence(struct tr_likelihood *l, struct worker *worker, size_t s,
@@ -95,14 +137,12 @@ static trellis_status add_sequence(struct tr_likelihood *l, struct worker *worke
     if (status) {
         return status;
     }
+    if (tr_dataset_is_partial(&t->data, s)) {
+        return add_partial(l, worker, s, weight, log_z, value, error);
+    }
     double gold = tr_lattice_path_score(worker->lattice, l->steps, t->data.gold.at + first);
     *value += weight * (log_z - gold);
-    if (!tr_lattice_collect_steps(worker->lattice, l->steps, weight) ||
-        (t->data.edge.attribute.size && !collect_edges(l, worker, s, (float)weight))) {
-        return tr_fail_memory(error);
-    }
-    collect_nodes(l, worker, s, (float)weight);
-    return TRELLIS_OK;
+    return collect(l, worker, s, weight, WITH_GOLD, error);
 }
 
 /* One block: its own sum, then in its turn into the whole. */
@@ -177,7 +217,7 @@ trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradi
     return TRELLIS_OK;
 }
 
-/* How often each step feature is fired by the gold labels. */
+/* How often each step feature is fired by the gold labels, where they are known. */
 static void count_steps(struct tr_likelihood *l)
 {
     struct tr_training *t = l->training;
@@ -185,7 +225,8 @@ static void count_steps(struct tr_likelihood *l)
     for (size_t s = 0; s < data->sequences; s++) {
         uint32_t state = TR_NO_STATE;
         size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
-        for (size_t i = first; i <= end && first < end; i++) {
+        bool partial = tr_dataset_is_partial(data, s);
+        for (size_t i = first; i <= end && first < end && !partial; i++) {
             uint32_t next = i < end ? tr_graph_next(t->graph, state, data->gold.at[i])
                                     : TR_NO_STATE;
             const uint32_t *features;
@@ -326,9 +367,9 @@ trellis_status tr_likelihood_curvature(const struct tr_likelihood *l, double *cu
         status = curvature_of(&t->data, true, t->vocabulary.edge.rows, t->graph->width,
                               curvature + l->node, error);
     }
+    double step = sqrt(2 * (double)t->data.tokens / ((double)t->step_size + 1) + 2); // all alike
     for (size_t j = 0; j < t->step_size; j++) {
-        curvature[l->node + l->edge + j] = sqrt(2 * (double)t->data.tokens / (double)t->step_size +
-                                                2);
+        curvature[l->node + l->edge + j] = step;
     }
     return status;
 }

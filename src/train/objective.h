@@ -26,6 +26,8 @@ trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, d
 void tr_likelihood_spread(const struct tr_likelihood *likelihood, const double *w, float *weights);
 void tr_likelihood_gather(const struct tr_likelihood *likelihood, const float *weights, double *w);
 
+/* First weights by a few epochs of stochastic steps: a batch method that begins there needs far fewer
+ * iterations. */
 trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t epochs,
                               float *weights, trellis_error *error);
 /* The same objective by stochastic steps. */

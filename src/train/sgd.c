@@ -18,12 +18,16 @@
 
 #include "train/objective.h"
 
-/* One sequence of the batch: its marginals, minus 1 at the gold labels. */
+/* One sequence of the batch: its marginals, minus 1 at the gold labels. Where labels are not known, minus
+ * the marginals of what agrees with those that are (objective.c). */
 struct slot {
     struct tr_lattice *lattice;
     size_t sequence;
     double loss;
-    float *steps; // [step_size] expected counts, zero between batches
+    float *steps;          // [step_size] expected counts, zero between batches
+    bool partial;          // then the difference is here:
+    TR_ARRAY(float) nodes; // [n][width]
+    TR_ARRAY(float) edges; // [n][labels][width]
     trellis_status status;
     trellis_error error;
 };
@@ -64,6 +68,51 @@ static trellis_status room_for_edges(struct slot *slot, size_t n, float **ret_ed
     return status ? status : *ret_edges ? TRELLIS_OK : tr_fail_memory(&slot->error);
 }
 
+/* difference = p, or difference -= p */
+static void take_marginals(float *difference, const float *p, size_t count, bool first)
+{
+    for (size_t j = 0; j < count; j++) {
+        difference[j] = first ? p[j] : difference[j] - p[j];
+    }
+}
+
+/* With open labels: E[Phi | X] first, then minus E[Phi | X, what is known]. */
+static trellis_status take_partial(struct sgd *sgd, struct slot *slot, size_t n, bool first)
+{
+    const struct tr_training *t = sgd->training;
+    size_t nodes = n * t->graph->width, edges = nodes * t->graph->labels;
+    bool has_edges = t->data.edge.attribute.size > 0;
+    const float *p = has_edges ? tr_lattice_edge_marginals(slot->lattice, sgd->steps) : NULL;
+    if (!tr_reserve(&slot->nodes, nodes) || (has_edges && !tr_reserve(&slot->edges, edges)) ||
+        (has_edges && !p) ||
+        !tr_lattice_expect_steps(slot->lattice, sgd->steps, first ? 1 : -1, slot->steps)) {
+        return tr_fail_memory(&slot->error);
+    }
+    if (has_edges) {
+        take_marginals(slot->edges.at, p, edges, first);
+    }
+    take_marginals(slot->nodes.at, tr_lattice_node_marginals(slot->lattice), nodes, first);
+    return TRELLIS_OK;
+}
+
+static trellis_status look_partial(struct sgd *sgd, struct slot *slot, size_t n, double log_z)
+{
+    double log_z_known;
+    trellis_status status = take_partial(sgd, slot, n, true);
+    if (!status) {
+        status = tr_training_reveal(&sgd->training->data, slot->sequence, slot->lattice,
+                                    &slot->error);
+    }
+    if (!status) {
+        status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z_known, &slot->error);
+    }
+    if (!status) {
+        slot->loss = log_z - log_z_known;
+        status = take_partial(sgd, slot, n, false);
+    }
+    return status;
+}
+
 /* Marginals, loss and step expectations of one sequence under the present weights. */
 static void look(void *user, size_t index, unsigned thread)
 {
@@ -74,6 +123,7 @@ static void look(void *user, size_t index, unsigned thread)
     size_t first = t->data.sequence.at[slot->sequence];
     size_t n = t->data.sequence.at[slot->sequence + 1] - first, width = t->graph->width;
     slot->loss = 0;
+    slot->partial = tr_dataset_is_partial(&t->data, slot->sequence);
     float *edges = NULL;
     slot->status = n && t->data.edge.attribute.size ? room_for_edges(slot, n, &edges) : TRELLIS_OK;
     if (!slot->status) {
@@ -89,7 +139,9 @@ static void look(void *user, size_t index, unsigned thread)
     }
     double log_z;
     slot->status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z, &slot->error);
-    if (!slot->status) {
+    if (!slot->status && slot->partial) {
+        slot->status = look_partial(sgd, slot, n, log_z);
+    } else if (!slot->status) {
         slot->loss = log_z -
                      tr_lattice_path_score(slot->lattice, sgd->steps, t->data.gold.at + first);
         if (!tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps)) {
@@ -147,6 +199,36 @@ static void count_gold_steps(struct sgd *sgd, struct slot *slot)
     }
 }
 
+/* Moves the step weights, and empties the counts. */
+static void move_steps(struct sgd *sgd, struct slot *slot, float rate)
+{
+    const struct tr_training *t = sgd->training;
+    for (size_t j = 0; j < t->step_size; j++) {
+        if (slot->steps[j] != 0) {
+            change(sgd, t->node_size + t->edge_size + j, rate * slot->steps[j]);
+            slot->steps[j] = 0;
+        }
+    }
+}
+
+/* Moves v against the gradient of one sequence with open labels. */
+static void move_partial(struct sgd *sgd, struct slot *slot, float rate)
+{
+    const struct tr_training *t = sgd->training;
+    const struct tr_dataset *data = &t->data;
+    size_t first = data->sequence.at[slot->sequence], width = t->graph->width;
+    size_t n = data->sequence.at[slot->sequence + 1] - first, area = t->graph->labels * width;
+    for (size_t i = 0; i < n; i++) {
+        change_attributes(sgd, t->vocabulary.node.rows, 0, &data->node, first + i,
+                          slot->nodes.at + i * width, rate);
+    }
+    for (size_t i = 1; data->edge.attribute.size && i < n; i++) {
+        change_attributes(sgd, t->vocabulary.edge.rows, t->node_size, &data->edge, first + i,
+                          slot->edges.at + i * area, rate);
+    }
+    move_steps(sgd, slot, rate);
+}
+
 /* Moves v against the gradient of one sequence. */
 static trellis_status move(struct sgd *sgd, struct slot *slot, float rate, trellis_error *error)
 {
@@ -155,6 +237,10 @@ static trellis_status move(struct sgd *sgd, struct slot *slot, float rate, trell
     size_t first = data->sequence.at[slot->sequence];
     size_t n = data->sequence.at[slot->sequence + 1] - first, width = t->graph->width;
     if (n == 0) {
+        return TRELLIS_OK;
+    }
+    if (slot->partial) {
+        move_partial(sgd, slot, rate);
         return TRELLIS_OK;
     }
     /* The marginals belong to the lattice, and it is ours: turn them into the gradient in place. */
@@ -180,12 +266,7 @@ static trellis_status move(struct sgd *sgd, struct slot *slot, float rate, trell
         }
     }
     count_gold_steps(sgd, slot);
-    for (size_t j = 0; j < t->step_size; j++) {
-        if (slot->steps[j] != 0) {
-            change(sgd, t->node_size + t->edge_size + j, rate * slot->steps[j]);
-            slot->steps[j] = 0;
-        }
-    }
+    move_steps(sgd, slot, rate);
     return TRELLIS_OK;
 }
 
@@ -432,6 +513,8 @@ static void sgd_free(struct sgd *sgd)
     for (size_t i = 0; sgd->slots && i < sgd->batch; i++) {
         tr_lattice_destroy(sgd->slots[i].lattice);
         free(sgd->slots[i].steps);
+        free(sgd->slots[i].nodes.at);
+        free(sgd->slots[i].edges.at);
     }
     tr_steps_destroy(sgd->steps);
     free(sgd->slots);

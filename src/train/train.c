@@ -49,7 +49,7 @@ static bool parse_size(const char *text, double *bytes)
     if (number.size > 0) {
         const char *units = "kKmMgGtT", *at = strchr(units, number.data[number.size - 1]);
         if (at && *at) {
-            unit = pow(1024, 1.0 + (double)((at - units) / 2));
+            unit = (double)((uint64_t)1 << (10 * ((at - units) / 2 + 1)));
             number.size--;
         }
     }
@@ -155,8 +155,9 @@ static trellis_status choose_schemes(struct tr_training *training, const char *p
         return TRELLIS_OK;
     }
     if (strcmp(path, "-") == 0) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "--train-scheme with standard input needs --scheme, the scheme of the input");
+        return tr_fail(
+            error, TRELLIS_OPTION,
+            "--train-scheme with standard input needs --scheme, the scheme of the input");
     }
     trellis_reader *reader = NULL;
     struct tr_intern labels = {0};
@@ -190,16 +191,64 @@ static trellis_status choose_schemes(struct tr_training *training, const char *p
     return status;
 }
 
+static bool wants_dictionary(const struct tr_training *training)
+{
+    return *tr_option_text(training->options, "dictionary") != 0;
+}
+
+/* The tag dictionary: learned from the data, or as the user has it. */
+static trellis_status make_dictionary(struct tr_training *training, const struct tr_intern *words,
+                                      trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    struct tr_dataset *data = &training->data;
+    struct tr_lexicon_draft draft = {0};
+    bool learn = tr_option_is(options, "dictionary", "learn");
+    uint64_t least = (uint64_t)tr_option_integer(options, "dictionary-count");
+    trellis_status status = learn ? tr_lexicon_learn(&draft, data, words, least, error)
+                                  : tr_lexicon_load(&draft, tr_option_text(options, "dictionary"),
+                                                    &data->labels, data->label_count, error);
+    if (!status) {
+        status = tr_lexicon_write(&draft, &training->lexicon_block, error);
+    }
+    if (!status && !tr_lexicon_read(training->lexicon_block.data, training->lexicon_block.size,
+                                    data->label_count, &training->lexicon)) {
+        status = tr_fail_memory(error);
+    }
+    if (!status) {
+        status = tr_lexicon_apply(&training->lexicon, data, words, error);
+    }
+    if (!status) {
+        tr_training_note(training, "the tag dictionary has %u words, with %.1f labels each",
+                         training->lexicon.words,
+                         (double)draft.pairs.size / fmax(1, training->lexicon.words));
+    }
+    tr_lexicon_draft_free(&draft);
+    return status;
+}
+
 static trellis_status read_data(struct tr_training *training, const char *const *paths,
                                 size_t path_count, trellis_error *error)
 {
     const char *dev = tr_option_text(training->options, "dev");
-    struct tr_dataset_source source = {training->options,  training->features, training->outside,
-                                       training->inside,   reading_progress,   training};
+    struct tr_intern words = {0};
+    struct tr_dataset_source source = {.options = training->options,
+                                       .features = training->features,
+                                       .from = training->outside,
+                                       .to = training->inside,
+                                       .words = wants_dictionary(training) ? &words : NULL,
+                                       .partial = tr_option_flag(training->options, "partial"),
+                                       .progress = reading_progress,
+                                       .user = training};
     if (training->inside == TRELLIS_NO_SCHEME) {
         source.from = source.to = TRELLIS_NO_SCHEME;
     }
     trellis_status status = TRELLIS_OK;
+    if (source.partial && source.from != source.to) {
+        status = tr_fail(error, TRELLIS_OPTION,
+                         "--partial does not go with --train-scheme: labels that are not known "
+                         "cannot be put into another scheme");
+    }
     for (size_t i = 0; !status && i < path_count; i++) {
         status = tr_dataset_read(&training->data, &training->vocabulary, NULL, &source, paths[i],
                                  error);
@@ -209,6 +258,15 @@ static trellis_status read_data(struct tr_training *training, const char *const 
                          path_count ? paths[0] : "no files",
                          path_count > 1 ? " and the other files" : "");
     }
+    if (!status && training->data.label_count == 0) {
+        status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
+    }
+    if (!status && source.words) {
+        status = make_dictionary(training, &words, error);
+        source.lexicon = &training->lexicon;
+    }
+    source.words = NULL;
+    tr_intern_free(&words);
     if (status) {
         return status;
     }
@@ -234,7 +292,8 @@ static trellis_status check_gold(const struct tr_training *training, trellis_err
     for (size_t s = 0; training->plan.forbidden_count && s < data->sequences; s++) {
         uint32_t state = TR_NO_STATE;
         size_t begin = data->sequence.at[s], end = data->sequence.at[s + 1];
-        for (size_t i = begin; i < end; i++) {
+        bool partial = tr_dataset_is_partial(data, s); // checked elsewhere
+        for (size_t i = begin; i < end && !partial; i++) {
             state = tr_graph_next(graph, state, data->gold.at[i]);
             if (state == TR_NO_STATE || (i + 1 == end && graph->end_forbidden[state])) {
                 return tr_fail(error, TRELLIS_DATA,
@@ -258,9 +317,9 @@ static trellis_status read_constraint(struct tr_training *training, trellis_erro
     for (uint32_t i = 0; i < count; i++) {
         labels[i] = tr_intern_text(&training->data.labels, i);
     }
-    trellis_status status =
-        tr_constraint_steps(tr_option_text(training->options, "constrain"), labels, count,
-                            &training->forbidden, &training->plan.forbidden_count, error);
+    trellis_status status = tr_constraint_steps(tr_option_text(training->options, "constrain"),
+                                                labels, count, &training->forbidden,
+                                                &training->plan.forbidden_count, error);
     training->plan.forbidden = (const uint16_t(*)[2])training->forbidden;
     free(labels);
     return status;
@@ -279,9 +338,9 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
     }
     /* With few labels every step gets a weight, as CRFsuite has it; with many, the steps seen do. */
     bool all = tr_option_flag(options, "all-features") || plan->labels <= 64;
-    trellis_status status =
-        tr_dataset_grams(&training->data, plan, tr_features_steps(training->features), all,
-                         &training->grams, &plan->gram_count, error);
+    trellis_status status = tr_dataset_grams(&training->data, plan,
+                                             tr_features_steps(training->features), all,
+                                             &training->grams, &plan->gram_count, error);
     plan->grams = training->grams;
     return status ? status : read_constraint(training, error);
 }
@@ -304,6 +363,15 @@ static trellis_status make_graph(struct tr_training *training, trellis_error *er
     }
     if (!status) {
         status = check_gold(training, error);
+    }
+    if (!status && training->data.open_begin.size) {
+        bool can = training->learner->train == tr_train_crf ||
+                   training->learner->train == tr_train_perceptron;
+        status = can ? tr_training_check_open(training, error)
+                     : tr_fail(error, TRELLIS_OPTION,
+                               "the type '%s' does not learn from labels that are not known; "
+                               "perceptron, crf and maxent do",
+                               training->learner->name);
     }
     if (!status) {
         measure(training);
@@ -382,6 +450,16 @@ static trellis_status start_threads(struct tr_training *training, trellis_error 
     return tr_pool_create((unsigned)(threads < 1 ? 1 : threads), &training->pool, error);
 }
 
+/* Tokens whose label is not known. */
+static size_t count_open(const struct tr_dataset *data)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < data->tokens; t++) {
+        count += data->gold.at[t] == TR_UNKNOWN;
+    }
+    return count;
+}
+
 static void write_notes(struct tr_training *training)
 {
     struct tr_buffer *notes = &training->notes;
@@ -395,6 +473,9 @@ static void write_notes(struct tr_training *training)
     tr_note_format(notes, "order", "%u", training->plan.order);
     tr_note_format(notes, "sequences", "%zu", training->data.sequences);
     tr_note_format(notes, "tokens", "%zu", training->data.tokens);
+    if (training->data.open_begin.size) {
+        tr_note_format(notes, "open-labels", "%zu", count_open(&training->data));
+    }
     tr_note_format(notes, "training-features", "%zu",
                    tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) + training->step_size);
     tr_note_format(notes, "data-fingerprint", "%016llx",
@@ -417,8 +498,10 @@ static void write_notes(struct tr_training *training)
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
         char key[80];
-        if (option->groups & TRELLIS_GROUP_TRAIN && trellis_options_given(training->options, option->name) &&
-            strcmp(option->name, "dev") != 0 && strcmp(option->name, "log") != 0) {
+        if (option->groups & TRELLIS_GROUP_TRAIN &&
+            trellis_options_given(training->options, option->name) &&
+            strcmp(option->name, "dev") != 0 && strcmp(option->name, "log") != 0 &&
+            strcmp(option->name, "partial") != 0) {
             snprintf(key, sizeof key, "option-%s", option->name);
             tr_note_text(notes, key, trellis_options_get(training->options, option->name));
         }
@@ -442,7 +525,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .features = training->features,
         .node = {&v->node.dictionary, v->node.rows, w},
         .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size},
-        .notes = &training->notes};
+        .notes = &training->notes,
+        .lexicon = &training->lexicon_block};
     return tr_model_build(&parts, ret_model, error);
 }
 
@@ -454,6 +538,7 @@ static void training_free(struct tr_training *training)
     free(training->forbidden);
     free(training->best);
     tr_buffer_free(&training->notes);
+    tr_buffer_free(&training->lexicon_block);
     tr_dataset_free(&training->data);
     tr_dataset_free(&training->dev);
     tr_vocabulary_free(&training->vocabulary);

@@ -28,6 +28,8 @@ struct tr_training {
     const char *algorithm;
     struct tr_dataset data, dev; // dev without sequences: there is none
     struct tr_vocabulary vocabulary;
+    struct tr_lexicon lexicon; // of --dictionary; a view of its block
+    struct tr_buffer lexicon_block;
     trellis_features *features;
     struct tr_graph_plan plan;
     struct tr_gram *grams;
@@ -95,13 +97,25 @@ trellis_status tr_training_warm(struct tr_training *training, float *weights, tr
 /* What is seen at the tokens of a sequence. */
 struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge, size_t sequence);
 
-/* Begins the lattice for a sequence of a dataset and fills in its scores under w. */
+/* Begins the lattice for a sequence of a dataset and fills in its scores under w; words of the tag
+ * dictionary are restricted to their labels. */
 trellis_status tr_training_scores(const struct tr_training *training,
                                   const struct tr_dataset *dataset, size_t sequence, const float *w,
                                   struct tr_lattice *lattice, trellis_error *error);
 
+/* Narrows the lattice to what is known of the gold labels of a sequence (--partial). */
+trellis_status tr_training_reveal(const struct tr_dataset *dataset, size_t sequence,
+                                  struct tr_lattice *lattice, trellis_error *error);
+/* Whether some labels that agree with what is known, the dictionary and the constraints are left for
+ * every sequence. */
+trellis_status tr_training_check_open(const struct tr_training *training, trellis_error *error);
+
 /* The learners. */
 trellis_status tr_train_perceptron(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_passive_aggressive(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_arow(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_mira(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_ssvm(struct tr_training *training, trellis_error *error);
 trellis_status tr_train_crf(struct tr_training *training, trellis_error *error);
 
 #endif

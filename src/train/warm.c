@@ -9,7 +9,7 @@
 struct transfer {
     const struct tr_training *training;
     const trellis_model *model;
-    uint32_t *label;           // [model labels + 2] the new number, TR_NONE where it is gone
+    uint32_t *label;            // [model labels + 2] the new number, TR_NONE where it is gone
     const struct tr_rows *rows; // the part being filled
     float *weights;
     uint32_t attribute;
@@ -74,8 +74,9 @@ static void take_steps(struct transfer *transfer, float *weights)
         }
         const struct tr_gram *here = !known || !training->plan.gram_count
                                          ? NULL
-                                         : bsearch(&gram, training->grams, training->plan.gram_count,
-                                                   sizeof gram, by_labels);
+                                         : bsearch(&gram, training->grams,
+                                                   training->plan.gram_count, sizeof gram,
+                                                   by_labels);
         if (here) {
             weights[here - training->grams] = model->step_weights[i];
             transfer->found++;

@@ -1,0 +1,84 @@
+/* arow.c - adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009) for sequences.
+ *
+ * Each weight has a variance, how little is known about it: the covariance is diagonal. A weight that was
+ * moved often is sure of itself and moves less.
+ *
+ *     for each epoch, for each sequence (X, Z) in random order:
+ *         Z*   = argmax_Z' w . Phi(X, Z') + L(Z, Z')
+ *         d    = Phi(X, Z) - Phi(X, Z*)
+ *         l    = L(Z, Z*) - w . d
+ *         if l > 0:
+ *             beta       = 1 / (sum_j variance_j d_j^2 + r)
+ *             w_j        += l beta variance_j d_j          (times the weight of the sequence)
+ *             variance_j -= beta (variance_j d_j)^2
+ *     result: the average of all w after each sequence
+ *
+ * Only the ratio of the first variance to r matters, so r = 1 and the first variance is the option.
+ * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
+ */
+#include <math.h>
+
+#include "train/online.h"
+
+struct arow {
+    bool root;
+    float *variance; // [size]
+};
+
+static void update(struct tr_online *online, struct arow *arow, double loss, double weight)
+{
+    const struct tr_sparse *d = &online->change;
+    double confidence = 0;
+    for (size_t i = 0; i < d->entries.size; i++) {
+        const struct tr_sparse_entry *e = &d->entries.at[i];
+        confidence += (double)arow->variance[e->at] * e->value * e->value;
+    }
+    double beta = 1 / (confidence + 1);
+    for (size_t i = 0; i < d->entries.size; i++) {
+        const struct tr_sparse_entry *e = &d->entries.at[i];
+        double along = (double)arow->variance[e->at] * e->value; // variance_j d_j
+        tr_online_move(online, e->at, weight * loss * beta * along);
+        arow->variance[e->at] -= (float)(beta * along * along);
+    }
+}
+
+static trellis_status learn_sequence(struct tr_online *online, void *user, size_t s,
+                                     trellis_error *error)
+{
+    struct arow *arow = user;
+    size_t n;
+    const uint16_t *gold = tr_online_gold(online, s, &n);
+    trellis_status status = tr_online_decode(online, s, arow->root ? 0 : 1, error);
+    if (status || online->wrong == 0) {
+        return status;
+    }
+    status = tr_online_difference(online, s, online->found.at, &online->change, error);
+    if (!status) {
+        double cost = tr_loss_of(online->loss, gold, online->found.at, n);
+        double loss = (arow->root ? sqrt(cost) : cost) - tr_sparse_dot(&online->change, online->w);
+        if (loss > 0) {
+            update(online, arow, loss, tr_online_weight(online, s));
+        }
+    }
+    return status;
+}
+
+trellis_status tr_train_arow(struct tr_training *training, trellis_error *error)
+{
+    struct arow arow = {.root = tr_option_is(training->options, "loss", "root")};
+    float first = (float)tr_option_real(training->options, "variance");
+    struct tr_online *online;
+    trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
+    if (status) {
+        return status;
+    }
+    arow.variance = tr_alloc(training->size, sizeof *arow.variance);
+    for (size_t j = 0; arow.variance && j < training->size; j++) {
+        arow.variance[j] = first;
+    }
+    status = arow.variance ? tr_online_run(online, learn_sequence, &arow, error)
+                           : tr_fail_memory(error);
+    free(arow.variance);
+    tr_online_destroy(online);
+    return status;
+}

@@ -1,0 +1,466 @@
+/* online.c - what learners share that look at one sequence at a time.
+ *
+ * The average is kept lazily. Let the k-th iterate have weight 1 (even) or k (rising), and let
+ * B_k be the total weight of the first k iterates: k, or k (k + 1) / 2. A change d made at the j-th
+ * sequence is part of the iterates j .. k, which weigh B_k - B_{j-1}. So with
+ *
+ *     u += B_{j-1} d
+ *
+ * the weighted sum of the iterates is B_k w - u, their average is w - u / B_k, and an epoch costs what
+ * its changes touch.
+ */
+#include "train/online.h"
+
+/* ---- sparse vectors over the weights --------------------------------------------------------------- */
+
+static size_t slot_of(const struct tr_sparse *sparse, size_t at)
+{
+    uint64_t hash = (uint64_t)at * 0x9E3779B97F4A7C15u;
+    size_t slot = (size_t)(hash >> 32) & (sparse->slot_count - 1);
+    while (sparse->slots[slot] && sparse->entries.at[sparse->slots[slot] - 1].at != at) {
+        slot = (slot + 1) & (sparse->slot_count - 1);
+    }
+    return slot;
+}
+
+void tr_sparse_clear(struct tr_sparse *sparse)
+{
+    for (size_t i = sparse->entries.size; i-- > 0;) {
+        sparse->slots[slot_of(sparse, sparse->entries.at[i].at)] = 0; // the last added goes first
+    }
+    sparse->entries.size = 0;
+    sparse->failed = false;
+}
+
+void tr_sparse_free(struct tr_sparse *sparse)
+{
+    free(sparse->entries.at);
+    free(sparse->slots);
+    *sparse = (struct tr_sparse){0};
+}
+
+/* Keeps at least half of the slots empty. */
+static bool make_room(struct tr_sparse *sparse)
+{
+    if (2 * (sparse->entries.size + 1) <= sparse->slot_count) {
+        return true;
+    }
+    size_t count = sparse->slot_count ? 2 * sparse->slot_count : 1024;
+    uint32_t *slots = tr_alloc(count, sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    free(sparse->slots);
+    sparse->slots = slots;
+    sparse->slot_count = count;
+    for (size_t i = 0; i < sparse->entries.size; i++) {
+        slots[slot_of(sparse, sparse->entries.at[i].at)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+void tr_sparse_add(struct tr_sparse *sparse, size_t at, double value)
+{
+    if (!make_room(sparse)) {
+        sparse->failed = true;
+        return;
+    }
+    size_t slot = slot_of(sparse, at);
+    if (sparse->slots[slot]) {
+        sparse->entries.at[sparse->slots[slot] - 1].value += value;
+    } else if (tr_push(&sparse->entries, (struct tr_sparse_entry){at, value})) {
+        sparse->slots[slot] = (uint32_t)sparse->entries.size;
+    } else {
+        sparse->failed = true;
+    }
+}
+
+double tr_sparse_square(const struct tr_sparse *sparse)
+{
+    double sum = 0;
+    for (size_t i = 0; i < sparse->entries.size; i++) {
+        sum += sparse->entries.at[i].value * sparse->entries.at[i].value;
+    }
+    return sum;
+}
+
+double tr_sparse_dot(const struct tr_sparse *sparse, const float *w)
+{
+    double sum = 0;
+    for (size_t i = 0; i < sparse->entries.size; i++) {
+        sum += sparse->entries.at[i].value * (double)w[sparse->entries.at[i].at];
+    }
+    return sum;
+}
+
+double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y)
+{
+    double sum = 0;
+    for (size_t i = 0; y->slot_count && i < x->entries.size; i++) {
+        uint32_t number = y->slots[slot_of(y, x->entries.at[i].at)];
+        sum += number ? x->entries.at[i].value * y->entries.at[number - 1].value : 0;
+    }
+    return sum;
+}
+
+/* ---- differences of two labellings ----------------------------------------------------------------- */
+
+static bool add_step(const struct tr_online *online, struct tr_terms *terms, uint32_t from,
+                     uint32_t to, float amount)
+{
+    const uint32_t *features;
+    size_t count = tr_steps_features(online->steps, from, to, &features);
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++) {
+        fine = tr_push(&terms->list, (struct tr_term){TR_STEP, features[i], amount});
+    }
+    return fine;
+}
+
+/* The step features of both labellings, where they are in different states. */
+static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
+                          const uint16_t *found, size_t n, struct tr_terms *terms)
+{
+    const struct tr_graph *graph = online->training->graph;
+    uint32_t gold_state = TR_NO_STATE, found_state = TR_NO_STATE;
+    bool fine = true;
+    for (size_t i = 0; fine && i <= n; i++) {
+        uint32_t gold_next = i < n ? tr_graph_next(graph, gold_state, gold[i]) : TR_NO_STATE;
+        uint32_t found_next = i < n ? tr_graph_next(graph, found_state, found[i]) : TR_NO_STATE;
+        if (gold_next != found_next || gold_state != found_state) {
+            fine = add_step(online, terms, gold_state, gold_next, 1) &&
+                   add_step(online, terms, found_state, found_next, -1);
+        }
+        gold_state = gold_next;
+        found_state = found_next;
+    }
+    return fine;
+}
+
+static bool add_pair(struct tr_terms *terms, size_t place, uint32_t gold, uint32_t found)
+{
+    return tr_push(&terms->list, (struct tr_term){(uint32_t)place, gold, 1}) &&
+           tr_push(&terms->list, (struct tr_term){(uint32_t)place, found, -1});
+}
+
+trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
+                                 struct tr_terms *terms, trellis_error *error)
+{
+    const struct tr_training *t = online->training;
+    size_t n;
+    const uint16_t *gold = tr_online_gold(online, sequence, &n);
+    uint32_t width = t->graph->width;
+    bool edges = t->data.edge.attribute.size > 0, fine = true;
+    terms->list.size = 0;
+    for (size_t i = 0; fine && i < n; i++) {
+        if (gold[i] != found[i]) {
+            fine = add_pair(terms, 2 * i, gold[i], found[i]);
+        }
+        if (fine && edges && i > 0 && (gold[i] != found[i] || gold[i - 1] != found[i - 1])) {
+            fine = add_pair(terms, 2 * i + 1, gold[i - 1] * width + gold[i],
+                            found[i - 1] * width + found[i]);
+        }
+    }
+    fine = fine && compare_steps(online, gold, found, n, terms);
+    return fine ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* sparse[attribute, outcome] += amount * value for all attributes of a token, where they are features. */
+static void spread_token(const struct tr_rows *rows, size_t base,
+                         const struct tr_occurrences *occurrences, size_t token, uint32_t outcome,
+                         double amount, struct tr_sparse *sparse)
+{
+    for (uint32_t k = occurrences->begin.at[token]; k < occurrences->begin.at[token + 1]; k++) {
+        size_t at = tr_rows_find(rows, occurrences->attribute.at[k], outcome);
+        if (at != SIZE_MAX) {
+            double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+            tr_sparse_add(sparse, base + at, amount * value);
+        }
+    }
+}
+
+void tr_online_spread(const struct tr_online *online, size_t sequence, const struct tr_term *terms,
+                      size_t count, double scale, struct tr_sparse *sparse)
+{
+    const struct tr_training *t = online->training;
+    size_t first = t->data.sequence.at[sequence];
+    for (size_t k = 0; k < count; k++) {
+        const struct tr_term *term = &terms[k];
+        double amount = scale * (double)term->amount;
+        size_t token = first + term->place / 2;
+        if (term->place == TR_STEP) {
+            tr_sparse_add(sparse, t->node_size + t->edge_size + term->outcome, amount);
+        } else if (term->place % 2) {
+            spread_token(t->vocabulary.edge.rows, t->node_size, &t->data.edge, token, term->outcome,
+                         amount, sparse);
+        } else {
+            spread_token(t->vocabulary.node.rows, 0, &t->data.node, token, term->outcome, amount,
+                         sparse);
+        }
+    }
+}
+
+trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
+                                    const uint16_t *found, struct tr_sparse *sparse,
+                                    trellis_error *error)
+{
+    trellis_status status = tr_online_compare(online, sequence, found, &online->terms, error);
+    tr_sparse_clear(sparse);
+    if (!status) {
+        tr_online_spread(online, sequence, online->terms.list.at, online->terms.list.size, 1,
+                         sparse);
+    }
+    return !status && sparse->failed ? tr_fail_memory(error) : status;
+}
+
+/* ---- weights and their average --------------------------------------------------------------------- */
+
+void tr_online_move(struct tr_online *online, size_t at, double amount)
+{
+    const struct tr_training *t = online->training;
+    float was = online->w[at];
+    online->w[at] = (float)((double)was + amount);
+    if (online->u) {
+        online->u[at] += online->before * ((double)online->w[at] - (double)was);
+    }
+    if (at >= t->node_size + t->edge_size) {
+        tr_steps_change(online->steps, (uint32_t)(at - t->node_size - t->edge_size), online->w[at]);
+    }
+}
+
+void tr_online_change(struct tr_online *online, const struct tr_sparse *change, double tau)
+{
+    for (size_t i = 0; i < change->entries.size; i++) {
+        if (change->entries.at[i].value != 0) {
+            tr_online_move(online, change->entries.at[i].at, tau * change->entries.at[i].value);
+        }
+    }
+}
+
+/* result = w - u / B_k */
+void tr_online_take_result(struct tr_online *online)
+{
+    double total = online->before > 0 ? online->before : 1;
+    for (size_t j = 0; j < online->training->size; j++) {
+        double w = (double)online->w[j];
+        online->result[j] = online->u ? (float)(w - online->u[j] / total) : online->w[j];
+    }
+}
+
+void tr_online_begin_average(struct tr_online *online)
+{
+    online->seen = online->before = 0;
+    memset(online->u, 0, online->training->size * sizeof *online->u);
+}
+
+/* ---- sequences ------------------------------------------------------------------------------------- */
+
+const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, size_t *ret_length)
+{
+    const struct tr_dataset *data = &online->training->data;
+    size_t first = data->sequence.at[sequence];
+    *ret_length = data->sequence.at[sequence + 1] - first;
+    return tr_dataset_is_partial(data, sequence) ? online->given : data->gold.at + first;
+}
+
+/* Where labels are not known, the best ones that agree with those that are stand for gold. */
+static trellis_status take_given(struct tr_online *online, size_t sequence, trellis_error *error)
+{
+    struct tr_training *t = online->training;
+    double score;
+    if (!tr_dataset_is_partial(&t->data, sequence)) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = tr_training_scores(t, &t->data, sequence, online->w, online->lattice,
+                                               error);
+    if (!status) {
+        status = tr_training_reveal(&t->data, sequence, online->lattice, error);
+    }
+    return status
+               ? status
+               : tr_lattice_viterbi(online->lattice, online->steps, online->given, &score, error);
+}
+
+double tr_online_weight(const struct tr_online *online, size_t sequence)
+{
+    const struct tr_dataset *data = &online->training->data;
+    return data->weight.size ? (double)data->weight.at[sequence] : 1;
+}
+
+trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,
+                                trellis_error *error)
+{
+    struct tr_training *t = online->training;
+    size_t n;
+    const uint16_t *gold = tr_online_gold(online, sequence, &n);
+    trellis_status status = take_given(online, sequence, error);
+    if (!status) {
+        status = tr_training_scores(t, &t->data, sequence, online->w, online->lattice, error);
+    }
+    if (!status && margin > 0) {
+        tr_loss_augment(online->loss, gold, n, margin, tr_lattice_nodes(online->lattice),
+                        t->graph->width);
+    }
+    return status;
+}
+
+void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *found)
+{
+    size_t n;
+    const uint16_t *gold = tr_online_gold(online, sequence, &n);
+    online->wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        online->wrong += gold[i] != found[i];
+    }
+    online->wrong_in_all += online->wrong;
+}
+
+trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
+                                trellis_error *error)
+{
+    size_t n;
+    double score;
+    tr_online_gold(online, sequence, &n);
+    if (!tr_reserve(&online->found, n)) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = tr_online_scores(online, sequence, margin, error);
+    if (!status) {
+        status = tr_lattice_viterbi(online->lattice, online->steps, online->found.at, &score,
+                                    error);
+    }
+    if (!status) {
+        tr_online_count(online, sequence, online->found.at);
+    }
+    return status;
+}
+
+/* ---- epochs ---------------------------------------------------------------------------------------- */
+
+trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
+                              trellis_progress *figures, trellis_error *error)
+{
+    struct tr_training *t = online->training;
+    double began = tr_training_seconds(t);
+    size_t done = 0, n = t->data.sequences;
+    online->wrong_in_all = 0;
+    tr_random_shuffle(&t->random, online->order, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t s = online->order[i];
+        trellis_status status = rule(online, user, s, error);
+        if (status) {
+            return status;
+        }
+        online->seen++;
+        online->before += online->averaging == TR_RISING_AVERAGE ? online->seen : 1;
+        done += t->data.sequence.at[s + 1] - t->data.sequence.at[s];
+        if (i % 64 == 63) {
+            figures->fraction = (double)(i + 1) / (double)n;
+            figures->error_rate = (double)online->wrong_in_all / (double)(done ? done : 1);
+            figures->tokens_per_second = (double)done / (tr_training_seconds(t) - began + 1e-9);
+            if (!tr_training_tick(t, figures)) {
+                break;
+            }
+        }
+    }
+    figures->iteration++;
+    figures->fraction = 1;
+    figures->error_rate = done ? (double)online->wrong_in_all / (double)done : 0;
+    figures->tokens_per_second = (double)done / (tr_training_seconds(t) - began + 1e-9);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void *user,
+                             trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    trellis_progress figures = tr_training_figures(online->training);
+    bool stop = false;
+    while (!status && !stop && figures.iteration < figures.iterations) {
+        status = tr_online_pass(online, rule, user, &figures, error);
+        if (!status) {
+            tr_online_take_result(online);
+            status = tr_training_iteration(online->training, &figures, online->result, &stop,
+                                           error);
+        }
+    }
+    return status;
+}
+
+static size_t longest_sequence(const struct tr_dataset *data)
+{
+    size_t most = 0;
+    for (size_t s = 0; s < data->sequences; s++) {
+        size_t n = data->sequence.at[s + 1] - data->sequence.at[s];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static trellis_status prepare(struct tr_online *online, trellis_error *error)
+{
+    struct tr_training *t = online->training;
+    if (t->data.open_begin.size &&
+        !(online->given = tr_alloc(longest_sequence(&t->data), sizeof *online->given))) {
+        return tr_fail_memory(error);
+    }
+    online->w = tr_alloc_aligned(t->size, sizeof *online->w);
+    online->result = tr_alloc_aligned(t->size, sizeof *online->result);
+    online->u = online->averaging ? tr_alloc(t->size, sizeof *online->u) : NULL;
+    online->order = tr_alloc(t->data.sequences, sizeof *online->order);
+    if (!online->w || !online->result || !online->order || (online->averaging && !online->u)) {
+        return tr_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < t->data.sequences; i++) {
+        online->order[i] = i;
+    }
+    trellis_status status = tr_training_warm(t, online->w, error);
+    if (!status) {
+        status = tr_loss_create(t->options, &t->data.labels, t->data.label_count, &online->loss,
+                                error);
+    }
+    if (!status) {
+        status = tr_steps_create(t->graph, &online->steps, error);
+    }
+    if (!status) {
+        tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
+        status = tr_lattice_create(t->graph, &online->lattice, error);
+    }
+    return status;
+}
+
+trellis_status tr_online_create(struct tr_training *training, enum tr_averaging averaging,
+                                struct tr_online **ret_online, trellis_error *error)
+{
+    struct tr_online *online = *ret_online = tr_alloc(1, sizeof *online);
+    if (!online) {
+        return tr_fail_memory(error);
+    }
+    online->training = training;
+    online->averaging = averaging;
+    trellis_status status = prepare(online, error);
+    if (status) {
+        tr_online_destroy(online);
+        *ret_online = NULL;
+    }
+    return status;
+}
+
+void tr_online_destroy(struct tr_online *online)
+{
+    if (!online) {
+        return;
+    }
+    tr_lattice_destroy(online->lattice);
+    tr_steps_destroy(online->steps);
+    tr_loss_destroy(online->loss);
+    tr_sparse_free(&online->change);
+    free(online->terms.list.at);
+    free(online->found.at);
+    free(online->given);
+    free(online->order);
+    free(online->result);
+    free(online->u);
+    free(online->w);
+    free(online);
+}

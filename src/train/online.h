@@ -1,0 +1,129 @@
+/* online.h - what learners share that look at one sequence at a time.
+ *
+ * Such a learner decodes a sequence and moves w along differences of feature vectors,
+ *
+ *     w += tau (Phi(X, Z) - Phi(X, Z*))
+ *
+ * and its file holds the rule for tau. Here are the passes over the data in random order, the decoding,
+ * the differences, which are sparse, and the average of all w.
+ */
+#ifndef TRELLIS_TRAIN_ONLINE_H
+#define TRELLIS_TRAIN_ONLINE_H
+
+#include "train/loss.h"
+#include "train/train.h"
+
+/* ---- sparse vectors over the weights --------------------------------------------------------------- */
+
+struct tr_sparse_entry {
+    size_t at;
+    double value;
+};
+
+/* Each index is there once: what is added to it adds up. */
+struct tr_sparse {
+    TR_ARRAY(struct tr_sparse_entry) entries; // in the order of their first appearance
+    uint32_t *slots;                          // [slot_count] number + 1, or 0; open addressing
+    size_t slot_count;                        // a power of 2, or 0
+    bool failed;                              // memory ran out since it was cleared
+};
+
+void tr_sparse_clear(struct tr_sparse *sparse);
+void tr_sparse_free(struct tr_sparse *sparse);
+/* x[at] += value. */
+void tr_sparse_add(struct tr_sparse *sparse, size_t at, double value);
+/* x . x, x . w and x . y */
+double tr_sparse_square(const struct tr_sparse *sparse);
+double tr_sparse_dot(const struct tr_sparse *sparse, const float *w);
+double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y);
+
+/* ---- differences of two labellings ----------------------------------------------------------------- */
+
+/* `amount` times what the attributes of one place fire with an outcome, or one step feature. All that
+ * Phi(X, Z) - Phi(X, Z*) is made of, before it is spread over the attributes. */
+struct tr_term {
+    uint32_t place; // 2 i: node attributes of position i, 2 i + 1: its edge attributes, or TR_STEP
+    uint32_t outcome; // label, label pair or step feature
+    float amount;
+};
+#define TR_STEP UINT32_MAX
+
+struct tr_terms {
+    TR_ARRAY(struct tr_term) list;
+};
+
+/* ---- the learner ----------------------------------------------------------------------------------- */
+
+/* How the iterates w_1, w_2, ... are averaged: not at all, each as much as any other, or the k-th with
+ * weight k. */
+enum tr_averaging { TR_NO_AVERAGE, TR_EVEN_AVERAGE, TR_RISING_AVERAGE };
+
+struct tr_online {
+    struct tr_training *training;
+    struct tr_loss *loss;
+    enum tr_averaging averaging;
+    float *w;      // [size]
+    double *u;     // [size] see tr_online_move(); NULL where there is no average
+    double seen;   // sequences so far, in the average
+    double before; // total weight of the iterates so far
+    float *result; // [size] what is reported and kept: the average, or w
+    struct tr_steps *steps;
+    struct tr_lattice *lattice;
+    uint32_t *order; // [sequences]
+
+    /* Of the sequence at hand. */
+    TR_ARRAY(uint16_t) found; // the best path
+    uint16_t *given; // the best path that agrees with what is known of gold; NULL without --partial
+    uint64_t wrong, wrong_in_all; // labels in it that are not gold; and in this epoch
+    struct tr_terms terms;
+    struct tr_sparse change; // Phi(X, Z) - Phi(X, Z*)
+};
+
+trellis_status tr_online_create(struct tr_training *training, enum tr_averaging averaging,
+                                struct tr_online **ret_online, trellis_error *error);
+void tr_online_destroy(struct tr_online *online);
+
+/* What a learner does with a sequence. */
+typedef trellis_status (*tr_online_rule)(struct tr_online *online, void *user, size_t sequence,
+                                         trellis_error *error);
+/* One epoch: all sequences in random order. */
+trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
+                              trellis_progress *figures, trellis_error *error);
+/* All epochs, with the average reported after each. */
+trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void *user,
+                             trellis_error *error);
+/* result = the average of the iterates so far, or w. */
+void tr_online_take_result(struct tr_online *online);
+/* Leaves all iterates so far out of the average. */
+void tr_online_begin_average(struct tr_online *online);
+
+/* The labels and the weight of a sequence of the training data. Where some are not known, they are those
+ * that tr_online_decode() takes for gold, and there is no use in them before. */
+const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, size_t *ret_length);
+double tr_online_weight(const struct tr_online *online, size_t sequence);
+
+/* Fills in the lattice: w . Phi(X, Z') + margin * L(Z, Z') for all Z'. */
+trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,
+                                trellis_error *error);
+/* Counts the wrong labels of what was found for a sequence. */
+void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *found);
+/* found = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. */
+trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
+                                trellis_error *error);
+/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `found` */
+trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
+                                 struct tr_terms *terms, trellis_error *error);
+/* sparse += scale * terms, spread over the attributes of the sequence */
+void tr_online_spread(const struct tr_online *online, size_t sequence, const struct tr_term *terms,
+                      size_t count, double scale, struct tr_sparse *sparse);
+/* sparse = Phi(X, Z) - Phi(X, Z*): the two together. */
+trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
+                                    const uint16_t *found, struct tr_sparse *sparse,
+                                    trellis_error *error);
+
+/* w[at] += amount, and the average learns of it. */
+void tr_online_move(struct tr_online *online, size_t at, double amount);
+/* w += tau * change */
+void tr_online_change(struct tr_online *online, const struct tr_sparse *change, double tau);
+
+#endif

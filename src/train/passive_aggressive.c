@@ -1,0 +1,66 @@
+/* passive_aggressive.c - passive-aggressive learning of sequences (Crammer et al. 2006, section 9).
+ *
+ *     for each epoch, for each sequence (X, Z) in random order:
+ *         Z*  = argmax_Z' w . Phi(X, Z') + L(Z, Z')
+ *         d   = Phi(X, Z) - Phi(X, Z*)
+ *         l   = L(Z, Z*) - w . d                  by how much the margin is missed
+ *         if l > 0:  w += tau d                   (times the weight of the sequence)
+ *
+ *     pa    tau = l / |d|^2                       the nearest w that keeps the margin
+ *     pa1   tau = min(C, l / |d|^2)
+ *     pa2   tau = l / (|d|^2 + 1 / (2 C))
+ *     result: the average of all w after each sequence
+ *
+ * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
+ */
+#include <math.h>
+
+#include "train/online.h"
+
+struct rule {
+    bool root;
+    double cap, softness; // C of pa1 or infinity; 1 / (2 C) of pa2 or 0
+};
+
+static trellis_status learn_sequence(struct tr_online *online, void *user, size_t s,
+                                     trellis_error *error)
+{
+    const struct rule *rule = user;
+    size_t n;
+    const uint16_t *gold = tr_online_gold(online, s, &n);
+    trellis_status status = tr_online_decode(online, s, rule->root ? 0 : 1, error);
+    if (status || online->wrong == 0) {
+        return status;
+    }
+    const struct tr_sparse *d = &online->change;
+    status = tr_online_difference(online, s, online->found.at, &online->change, error);
+    if (status) {
+        return status;
+    }
+    double cost = tr_loss_of(online->loss, gold, online->found.at, n);
+    double loss = (rule->root ? sqrt(cost) : cost) - tr_sparse_dot(d, online->w);
+    double square = tr_sparse_square(d);
+    if (loss > 0 && square > 0) {
+        double tau = fmin(rule->cap, loss / (square + rule->softness));
+        tr_online_change(online, d, tau * tr_online_weight(online, s));
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_train_passive_aggressive(struct tr_training *training, trellis_error *error)
+{
+    double c = tr_option_real(training->options, "aggressiveness");
+    struct rule rule = {.root = tr_option_is(training->options, "loss", "root"), .cap = INFINITY};
+    if (strcmp(training->algorithm, "pa1") == 0) {
+        rule.cap = c;
+    } else if (strcmp(training->algorithm, "pa2") == 0) {
+        rule.softness = 1 / (2 * c); // infinite for C = 0: nothing moves
+    }
+    struct tr_online *online;
+    trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
+    if (!status) {
+        status = tr_online_run(online, learn_sequence, &rule, error);
+        tr_online_destroy(online);
+    }
+    return status;
+}
