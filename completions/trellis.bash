@@ -13,19 +13,20 @@ _trellis() {
         --scheme) values="none iob1 iob2 iobes bilou" ;;
         --output-format) values="same columns conllu crfsuite wordtag jsonl inline" ;;
         --to-scheme) values="none iob1 iob2 iobes bilou" ;;
-        -t | --type) values="perceptron crf maxent" ;;
+        -t | --type) values="perceptron mira ssvm crf maxent" ;;
         -f | --features) values="id extended pos chunk ner chars" ;;
         --train-scheme) values="none iob1 iob2 iobes bilou" ;;
-        --decode) values="viterbi posterior" ;;
+        --loss) values="hamming root" ;;
+        --decode) values="viterbi posterior beam" ;;
     esac
     if [ -n "$values" ]; then
         COMPREPLY=($(compgen -W "$values" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]} in
-        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --log --constrain --threads --seed --memory" ;;
-        tag) names="--help --model --output --at-once --format --label --columns --separator --invalid-utf8 --output-format --constrain --decode --threads" ;;
-        eval) names="--help --model --json --output --format --label --columns --separator --invalid-utf8 --scheme --constrain --decode --strict --threads" ;;
+        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --gap --partial --log --constrain --threads --seed --memory" ;;
+        tag) names="--help --model --output --at-once --marginals --check --format --label --columns --separator --invalid-utf8 --output-format --constrain --forced --decode --beam --nbest --threads" ;;
+        eval) names="--help --model --json --output --format --label --columns --separator --invalid-utf8 --scheme --constrain --forced --decode --beam --strict --threads" ;;
         convert) names="--help --output --format --label --columns --separator --invalid-utf8 --scheme --output-format --to-scheme" ;;
         features) names="--help --list --show --functions --output --format --label --columns --separator --invalid-utf8 --features" ;;
         info) names="--help --model --json --output" ;;

@@ -159,7 +159,7 @@ typedef struct trellis_sequence {
     double weight;                       // how much it counts in training; 1 unless said
     uint64_t line;                       // where it begins in the input, from 1
     const trellis_text *rows;            // [row_count] verbatim lines of the input, or NULL:
-    const size_t *row_token;             // [row_count] its token, SIZE_MAX for a comment or the like
+    const size_t *row_token; // [row_count] its token, SIZE_MAX for a comment or the like
     size_t row_count;
 } trellis_sequence;
 
@@ -322,13 +322,42 @@ TRELLIS_API void trellis_tagger_destroy(trellis_tagger *tagger);
  * it the columns are taken in the order of the training file. */
 TRELLIS_API trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
                                                trellis_error *error);
+/* Says that only these labels can stand at a position, from 0, of the next sequence to be tagged: the
+ * best labels are then sought among those that agree. Calls for one position narrow it further. What was
+ * said is forgotten when that sequence has been tagged, well or not. Labels are written as the tagger
+ * writes them, and go before the tag dictionary of the model. A label that the model does not have, or
+ * none at all, is TRELLIS_DATA, and the call is as if it had not been made. Where no sequence of labels is
+ * left, tagging fails with TRELLIS_DATA. */
+TRELLIS_API trellis_status trellis_tagger_allow(trellis_tagger *tagger, size_t position,
+                                                const trellis_text *labels, size_t count,
+                                                trellis_error *error);
 /* Finds the best labels: *ret_labels [sequence->length], until the next call. */
 TRELLIS_API trellis_status trellis_tagger_tag(trellis_tagger *tagger,
                                               const trellis_sequence *sequence,
                                               const trellis_text **ret_labels,
                                               trellis_error *error);
-/* The score of the labels found last. */
+/* The score of the labels found last; NaN where none were. */
 TRELLIS_API double trellis_tagger_score(const trellis_tagger *tagger);
+
+/* Finds the n best labellings (n at least 1), whatever the option `decode` says: *ret_count of them, fewer
+ * than n where there are fewer, in order of falling score. They are asked for by rank, from 0, until the
+ * next sequence is tagged; a rank that was not found gives NULL or NaN. After trellis_tagger_tag() there is
+ * rank 0. Where the model has another label scheme inside, labellings that differ there may read the same
+ * outside. */
+TRELLIS_API trellis_status trellis_tagger_nbest(trellis_tagger *tagger,
+                                                const trellis_sequence *sequence, size_t n,
+                                                size_t *ret_count, trellis_error *error);
+/* Labels [sequence->length], until the next call with this tagger; NULL where memory is out, too. */
+TRELLIS_API const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank);
+TRELLIS_API double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank);
+/* P(labels | sequence) = exp(score - log Z), where Z sums over all labellings that are allowed. NaN where
+ * the model is not probabilistic: its type is none of crf, maxent, hmm and memm. */
+TRELLIS_API double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank);
+/* The probability of each of its labels by itself [sequence->length], until the next call with this
+ * tagger; TRELLIS_MODEL where the model is not probabilistic. Inside the model's own label scheme. */
+TRELLIS_API trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
+                                                        const float **ret_marginals,
+                                                        trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Evaluation

@@ -60,7 +60,7 @@ across_files() {
     for folder in src cli examples; do [ -d "$folder" ] && folders+=("$folder"); done
     cppcheck --quiet --std=c11 --language=c -j "$jobs" --error-exitcode=1 --inline-suppr \
         --enable=warning,portability --max-configs=2 -D__x86_64__ -D__GNUC__=12 -D_GNU_SOURCE -I include -I src \
-        --suppress=missingIncludeSystem --suppress=unmatchedSuppression --suppress=normalCheckLevelMaxBranches \
+        --suppress=missingIncludeSystem --suppress=invalidPointerCast --suppress=unmatchedSuppression --suppress=normalCheckLevelMaxBranches \
         "${folders[@]}"
 }
 

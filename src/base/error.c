@@ -51,8 +51,7 @@ static trellis_status describe(trellis_error *error, trellis_status status, stru
         n = snprintf(error->message, room, "%s:%llu:%u: ", place.file,
                      (unsigned long long)place.line, place.column);
     } else if (place.file && place.line) {
-        n = snprintf(error->message, room, "%s:%llu: ", place.file,
-                     (unsigned long long)place.line);
+        n = snprintf(error->message, room, "%s:%llu: ", place.file, (unsigned long long)place.line);
     } else if (place.file) {
         n = snprintf(error->message, room, "%s: ", place.file);
     }

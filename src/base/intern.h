@@ -8,7 +8,7 @@
 #define TR_NONE UINT32_MAX
 
 struct tr_intern {
-    TR_ARRAY(char) bytes;    // all texts, each ended by a zero byte
+    TR_ARRAY(char) bytes;     // all texts, each ended by a zero byte
     TR_ARRAY(uint64_t) begin; // of each text in bytes
     TR_ARRAY(uint32_t) length;
     uint32_t *slots; // [slot_count] number + 1, or 0; open addressing

@@ -40,9 +40,8 @@ bool tr_grow(void **at, size_t *capacity, size_t need, size_t element);
      tr_grow((void **)&(array)->at, &(array)->capacity, (need), sizeof *(array)->at))
 
 #define tr_push(array, ...)                                                                        \
-    (tr_reserve((array), (array)->size + 1)                                                        \
-         ? ((array)->at[(array)->size++] = __VA_ARGS__, true)                                      \
-         : false)
+    (tr_reserve((array), (array)->size + 1) ? ((array)->at[(array)->size++] = __VA_ARGS__, true)   \
+                                            : false)
 
 #define TR_COUNT(array) (sizeof(array) / sizeof *(array))
 

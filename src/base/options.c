@@ -63,7 +63,8 @@ static const trellis_option table[] = {
     {"counted", 0, TRELLIS_INTEGER, TRAIN, "K", "0", 0, 8, NULL,
      "Let a label depend on how many times in a row the label before it was given, up to K."},
     {"l2", 0, TRELLIS_REAL, TRAIN, "C", "1", 0, 1e12, NULL,
-     "Penalty C * sum of w^2, as CRFsuite's c2. The same as --sigma 1/sqrt(2C) and --lambda 2C."},
+     "Penalty C * sum of w^2, as CRFsuite's c2. The same as --sigma 1/sqrt(2C) and --lambda 2C. "
+     "For -t ssvm it is 4 unless given; its lambda, by the mean of the losses, is 2C / sequences."},
     {"sigma", 0, TRELLIS_REAL, TRAIN, "S", "0", 0, 1e12, NULL,
      "Another way to say --l2: the penalty is the sum of w^2 / (2 S^2)."},
     {"lambda", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
@@ -93,6 +94,33 @@ static const trellis_option table[] = {
      "First learning rate of -a sgd; 0 finds one by trial."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
      "Average the weights of -a sgd from the second epoch on; --no-average takes the last."},
+    {"dictionary", 0, TRELLIS_WORDS, TRAIN, "learn|FILE", "", 0, 0, NULL,
+     "Tag dictionary: words that may have only some of the labels, in training and in tagging. Learned "
+     "from the training data, or from FILE: a word, a tab and its labels a line. Words that it does "
+     "not list may have any label."},
+    {"dictionary-count", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 1, 1e9, NULL,
+     "Words seen at least N times are in the dictionary that --dictionary learn makes."},
+    {"loss", 0, TRELLIS_CHOICE, TRAIN, "NAME", "hamming", 0, 0, "hamming root",
+     "Margin that pa, arow, mira and ssvm ask for: the number of wrong labels, against the labelling that "
+     "violates it most; or its square root, against the best labelling (not for ssvm)."},
+    {"cost", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+     "Costs of wrong labels in the margin of pa, arow, mira and ssvm: lines with the right label, the "
+     "label found and a number. What is not listed costs 1."},
+    {"span-loss", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
+     "Multiply by X the cost of a wrong label that breaks a span: beside the boundary of a span, or "
+     "one that begins a span. For IOB labels and the learners of --cost."},
+    {"aggressiveness", 0, TRELLIS_REAL, TRAIN, "C", "1", 0, 1e12, NULL,
+     "The C of pa1, pa2 and mira: how far one sequence may move the weights."},
+    {"variance", 0, TRELLIS_REAL, TRAIN, "X", "0.1", 0, 1e12, NULL,
+     "First variance of each weight with -a arow, in units of its r: a larger one learns faster."},
+    {"mbest", 0, TRELLIS_INTEGER, TRAIN, "M", "5", 1, 100, NULL,
+     "Decodings of a sequence that -t mira looks at."},
+    {"gap", 0, TRELLIS_REAL, TRAIN, "X", "0.01", 0, 1, NULL,
+     "Stop -t ssvm where the duality gap is below this share of the objective; 0 turns this rule "
+     "off."},
+    {"partial", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "Labels of the training data may be '_', which is not known, or A|B, which is one of these; "
+     "whatever agrees with that is as right as any other."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 
@@ -100,8 +128,18 @@ static const trellis_option table[] = {
     {"constrain", 0, TRELLIS_WORDS, TRAIN | TAG, "iob|FILE", "none", 0, 0, NULL,
      "Forbid label steps: those that are illegal in the label scheme (iob), or those listed in FILE, "
      "two labels a line; <start> and <end> are the ends of a sequence."},
-    {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior",
-     "Which labels to choose: those of the best path, or the most probable one at each position."},
+    {"forced", 0, TRELLIS_WORDS, TAG, "COLUMN", "", 0, 0, NULL,
+     "Column of labels that are given, by its name, its number from 1 or 'last': '_' or nothing where "
+     "the label is free, A|B where it is one of these. The best labels that agree are found."},
+    {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior beam",
+     "Which labels to choose: those of the best path, the most probable one at each position, or those "
+     "of a good path that --beam finds."},
+    {"beam", 0, TRELLIS_INTEGER, TAG, "W", "8", 1, 1e6, NULL,
+     "Follow only the W best states at each position with --decode beam, which pays where there are many. "
+     "A beam that leads nowhere is made twice as wide until it does not."},
+    {"nbest", 0, TRELLIS_INTEGER, TAG, "N", "1", 1, 1e6, NULL,
+     "Write the N best labellings of each sequence, best first, each behind a line '# RANK SCORE "
+     "PROBABILITY'; without the probability where the model has none."},
 
     /* scoring */
     {"strict", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,

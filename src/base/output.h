@@ -11,7 +11,8 @@
 
 struct tr_output;
 
-trellis_status tr_output_open(const char *path, struct tr_output **ret_output, trellis_error *error);
+trellis_status tr_output_open(const char *path, struct tr_output **ret_output,
+                              trellis_error *error);
 trellis_status tr_output_write(struct tr_output *output, const void *data, size_t size,
                                trellis_error *error);
 /* Syncs, renames and closes. On failure the target is as it was. The output is gone either way. */

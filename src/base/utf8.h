@@ -21,7 +21,16 @@ size_t tr_utf8_length(trellis_text text);
 bool tr_utf8_prefix(trellis_text text, size_t n, trellis_text *prefix);
 bool tr_utf8_suffix(trellis_text text, size_t n, trellis_text *suffix);
 
-enum tr_class { TR_UPPER, TR_LOWER, TR_OTHER_LETTER, TR_DIGIT, TR_PUNCTUATION, TR_SYMBOL, TR_SPACE, TR_OTHER };
+enum tr_class {
+    TR_UPPER,
+    TR_LOWER,
+    TR_OTHER_LETTER,
+    TR_DIGIT,
+    TR_PUNCTUATION,
+    TR_SYMBOL,
+    TR_SPACE,
+    TR_OTHER
+};
 enum tr_class tr_utf8_class(int32_t code);
 int32_t tr_utf8_lower(int32_t code);
 int32_t tr_utf8_upper(int32_t code);

@@ -33,12 +33,13 @@ trellis_scheme trellis_scheme_from_name(const char *name)
 
 bool tr_label_split(trellis_text label, char *letter, trellis_text *type)
 {
+    static const char letters[] = {'B', 'I', 'E', 'S', 'L', 'U'};
     if (label.size == 1 && label.data[0] == 'O') {
         *letter = 'O';
         *type = (trellis_text){label.data + 1, 0};
         return true;
     }
-    if (label.size < 2 || label.data[1] != '-' || !memchr("BIESLU", label.data[0], 6)) {
+    if (label.size < 2 || label.data[1] != '-' || !memchr(letters, label.data[0], sizeof letters)) {
         *letter = 'B';
         *type = label;
         return false;

@@ -11,9 +11,9 @@
 
 struct tr_entry {
     struct tr_key key;
-    uint64_t text;       // where its text begins in `bytes`
+    uint64_t text; // where its text begins in `bytes`
     uint32_t text_size;
-    uint32_t count;      // how often it was seen; stays at the highest number there is
+    uint32_t count; // how often it was seen; stays at the highest number there is
 };
 
 struct tr_dictionary {

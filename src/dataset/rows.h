@@ -28,7 +28,7 @@ struct tr_rows {
     uint32_t *outcome;   // [begin[A]] sorted within an attribute
     uint64_t *mask;      // [dense][mask_words] which entries of a dense row are weights
     size_t mask_words;
-    size_t size;         // floats of the weights
+    size_t size; // floats of the weights
 };
 
 /* Lays out the weights of attributes given as sorted pair lists, in their final numbering with

@@ -220,7 +220,7 @@ trellis_status tr_compile_counted(struct tr_parser *parser, uint32_t view, uint3
                                   uint32_t *ret_resource);
 trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft);
 /* The canonical text of a view at an offset. */
-void tr_view_name(const trellis_features *features, uint32_t view, int32_t offset,
+void tr_view_name(const trellis_features *features, uint32_t number, int32_t offset,
                   struct tr_buffer *buffer);
 
 /* Takes over the text (a malloc'ed, zero-ended one) whether it succeeds or not. */

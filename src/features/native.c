@@ -137,7 +137,7 @@ static trellis_status parse_numbers(struct tr_parser *parser, int64_t most, stru
     numbers->count = 0;
     do {
         size_t begin = parser->at;
-        int64_t from, to;
+        int64_t from = 0, to = 0;
         trellis_status status = parse_range(parser, 1, most, &from, &to);
         if (status) {
             return status;
@@ -320,7 +320,7 @@ static trellis_status parse_file(struct tr_parser *parser, enum tr_operation ope
 
 static trellis_status parse_regex(struct tr_parser *parser, struct arguments *arguments)
 {
-    trellis_text pattern;
+    trellis_text pattern = {0};
     trellis_status status = parse_quoted(parser, '/', "around a regular expression", &pattern);
     if (status) {
         return status;
@@ -504,7 +504,7 @@ static trellis_status parse_expression(struct tr_parser *parser, unsigned depth,
         return tr_parse_fail(parser, at + word.size, "expected '(' behind %s",
                              tr_function_name(operation));
     }
-    uint32_t view;
+    uint32_t view = 0;
     trellis_status status = column_view(parser, &view);
     return status ? status : parse_offsets(parser, view, choices);
 }

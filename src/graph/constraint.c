@@ -47,8 +47,8 @@ static bool add(struct steps *steps, uint32_t from, uint32_t to)
     return tr_push(&steps->labels, (uint16_t)from) && tr_push(&steps->labels, (uint16_t)to);
 }
 
-static trellis_status forbid_illegal(struct steps *steps, const trellis_text *labels, uint32_t count,
-                                     trellis_error *error)
+static trellis_status forbid_illegal(struct steps *steps, const trellis_text *labels,
+                                     uint32_t count, trellis_error *error)
 {
     trellis_scheme scheme = tr_scheme_guess(labels, count);
     if (scheme == TRELLIS_NO_SCHEME) {
@@ -135,9 +135,9 @@ static trellis_status read_list(struct steps *steps, const char *path, const tre
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels, uint32_t label_count,
-                                   uint16_t (**ret_steps)[2], size_t *ret_count,
-                                   trellis_error *error)
+trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels,
+                                   uint32_t label_count, uint16_t (**ret_steps)[2],
+                                   size_t *ret_count, trellis_error *error)
 {
     struct steps steps = {0};
     trellis_status status = TRELLIS_OK;

@@ -7,9 +7,9 @@
 /* The forbidden steps as pairs of labels, in the numbering of tr_graph_plan.forbidden: `rule` is "none",
  * "iob" (the scheme that the labels are written in) or the path of a file with a step a line, two labels
  * separated by blanks, "<start>" and "<end>" among them. Hands out an allocated array. */
-trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels, uint32_t label_count,
-                                   uint16_t (**ret_steps)[2], size_t *ret_count,
-                                   trellis_error *error);
+trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels,
+                                   uint32_t label_count, uint16_t (**ret_steps)[2],
+                                   size_t *ret_count, trellis_error *error);
 
 /* Whether a label may follow another in a scheme; NULL stands for the start or the end. */
 bool tr_constraint_legal(trellis_scheme scheme, const trellis_text *from, const trellis_text *to);

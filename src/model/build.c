@@ -25,7 +25,8 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
 {
     *ret_model = NULL;
     struct tr_image_writer writer;
-    tr_image_begin(&writer, 11);
+    bool has_lexicon = parts->lexicon && parts->lexicon->size > 0;
+    tr_image_begin(&writer, 11 + has_lexicon);
     struct tr_buffer *bytes = &writer.bytes;
     tr_image_section(&writer, "META");
     if (parts->notes) {
@@ -50,6 +51,10 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     if (!status) {
         status = tr_table_write(&writer, 'E', parts->edge.dictionary, parts->edge.rows,
                                 parts->edge.weights, error);
+    }
+    if (!status && has_lexicon) {
+        tr_image_section(&writer, "DICT");
+        tr_buffer_add(bytes, parts->lexicon->data, parts->lexicon->size);
     }
     if (status) {
         tr_buffer_free(&writer.bytes);

@@ -167,6 +167,28 @@ static void put_text_head(struct export *e)
     }
 }
 
+enum { LABELS_IN_LINE = 8 };
+
+/* The tag dictionary; a word with many labels takes several lines. */
+static void put_text_lexicon(struct export *e)
+{
+    const struct tr_lexicon *lexicon = &e->model->lexicon;
+    for (uint32_t entry = 0; entry < lexicon->words && !e->status; entry++) {
+        const uint16_t *labels;
+        size_t count = tr_lexicon_labels(lexicon, entry, &labels);
+        for (size_t i = 0; i < count; i++) {
+            if (i % LABELS_IN_LINE == 0) {
+                tr_buffer_string(&e->out, i ? "\nallow\t" : "allow\t");
+                tr_textform_escape(&e->out, tr_lexicon_text(lexicon, entry));
+            }
+            tr_buffer_char(&e->out, '\t');
+            tr_textform_escape(&e->out, e->model->labels[labels[i]]);
+        }
+        tr_buffer_char(&e->out, '\n');
+        flush_some(e);
+    }
+}
+
 static void put_text(struct export *e)
 {
     const trellis_model *model = e->model;
@@ -189,6 +211,7 @@ static void put_text(struct export *e)
             flush_some(e);
         }
     }
+    put_text_lexicon(e);
 }
 
 static void put_weight_member(void *user, uint32_t outcome, float weight)
@@ -226,6 +249,27 @@ static void put_json_table(struct export *e, const char *name, const struct tr_t
     tr_buffer_char(out, ']');
 }
 
+static void put_json_lexicon(struct export *e)
+{
+    const struct tr_lexicon *lexicon = &e->model->lexicon;
+    struct tr_buffer *out = &e->out;
+    tr_buffer_string(out, lexicon->words ? ",\n\"dictionary\":[" : "");
+    for (uint32_t entry = 0; entry < lexicon->words && !e->status; entry++) {
+        const uint16_t *labels;
+        size_t count = tr_lexicon_labels(lexicon, entry, &labels);
+        tr_buffer_string(out, entry ? ",\n{\"word\":" : "\n{\"word\":");
+        tr_buffer_json(out, tr_lexicon_text(lexicon, entry));
+        tr_buffer_string(out, ",\"labels\":[");
+        for (size_t i = 0; i < count; i++) {
+            tr_buffer_string(out, i ? "," : "");
+            tr_buffer_json(out, e->model->labels[labels[i]]);
+        }
+        tr_buffer_string(out, "]}");
+        flush_some(e);
+    }
+    tr_buffer_string(out, lexicon->words ? "]" : "");
+}
+
 static void put_json(struct export *e)
 {
     const trellis_model *model = e->model;
@@ -259,6 +303,7 @@ static void put_json(struct export *e)
     tr_buffer_char(out, ']');
     put_json_table(e, "node", &model->node);
     put_json_table(e, "edge", &model->edge);
+    put_json_lexicon(e);
     tr_buffer_string(out, "}\n");
 }
 

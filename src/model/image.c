@@ -165,7 +165,8 @@ void tr_image_close(struct tr_image *image)
 
 static trellis_status damaged(const char *path, const char *how, trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model", how);
+    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model",
+                   how);
 }
 
 trellis_status tr_image_check(const struct tr_image *image, const char *path, trellis_error *error)

@@ -40,6 +40,8 @@ struct import {
     TR_ARRAY(float) step_weights;
     TR_ARRAY(uint16_t) forbidden; // pairs
     struct loose_part node, edge;
+    struct tr_lexicon_draft lexicon;
+    struct tr_buffer lexicon_block;
 };
 
 static const struct {
@@ -99,7 +101,7 @@ static trellis_status field_label(struct import *import, size_t i, bool ends, ui
         *ret_label = (uint16_t)(labels + 1);
         return TRELLIS_OK;
     }
-    trellis_text text;
+    trellis_text text = {0};
     trellis_status status = field_text(import, i, &text);
     if (status) {
         return status;
@@ -123,14 +125,16 @@ static trellis_status field_weight(struct import *import, size_t i, float *ret_w
     double value;
     if (!tr_text_real(text, &value) || !(value <= FLT_MAX) ||
         (logarithm && (value < 0 || value > 1))) {
-        return REFUSE(import, "a weight is a number, -inf, or log(p) with p from 0 to 1; not '%.*s'",
+        return REFUSE(import,
+                      "a weight is a number, -inf, or log(p) with p from 0 to 1; not '%.*s'",
                       TR_SHOW(import->fields[i]));
     }
     *ret_weight = (float)(logarithm ? log(value) : value);
     return TRELLIS_OK;
 }
 
-static trellis_status field_whole(struct import *import, size_t i, int64_t most, uint32_t *ret_value)
+static trellis_status field_whole(struct import *import, size_t i, int64_t most,
+                                  uint32_t *ret_value)
 {
     int64_t value;
     if (!tr_text_integer(import->fields[i], &value) || value < 0 || value > most) {
@@ -144,7 +148,7 @@ static trellis_status field_whole(struct import *import, size_t i, int64_t most,
 static trellis_status take_note(struct import *import)
 {
     for (size_t i = 1; i <= 2; i++) {
-        trellis_text text;
+        trellis_text text = {0};
         trellis_status status = field_text(import, i, &text);
         if (status) {
             return status;
@@ -164,7 +168,7 @@ static trellis_status refuse_late_templates(struct import *import, const struct 
 
 static trellis_status take_template(struct import *import)
 {
-    trellis_text text;
+    trellis_text text = {0};
     trellis_status status = refuse_late_templates(import, &import->block);
     if (!status) {
         status = field_text(import, 1, &text);
@@ -204,13 +208,13 @@ static trellis_status take_block(struct import *import)
 
 static trellis_status take_label(struct import *import)
 {
-    trellis_text text;
+    trellis_text text = {0};
     trellis_status status = field_text(import, 1, &text);
     if (status) {
         return status;
     }
     if (import->grams.size || import->node.weights.size || import->edge.weights.size ||
-        import->forbidden.size) {
+        import->forbidden.size || import->lexicon.pairs.size) {
         return REFUSE(import, "labels come before all weights");
     }
     if (tr_intern_find(&import->labels, text) != TR_NONE) {
@@ -226,13 +230,14 @@ static trellis_status take_label(struct import *import)
 static trellis_status take_forbidden(struct import *import)
 {
     for (size_t i = 1; i <= 2; i++) {
-        uint16_t label;
+        uint16_t label = 0;
         trellis_status status = field_label(import, i, true, &label);
         if (status) {
             return status;
         }
         if (label == tr_intern_count(&import->labels) + (i == 1)) {
-            return REFUSE(import, i == 1 ? "nothing follows the end" : "nothing leads to the start");
+            return REFUSE(import,
+                          i == 1 ? "nothing follows the end" : "nothing leads to the start");
         }
         if (!tr_push(&import->forbidden, label)) {
             return tr_fail_memory(import->error);
@@ -254,7 +259,7 @@ static bool is_counted(const struct tr_gram *gram, uint32_t labels)
 
 static trellis_status take_step(struct import *import)
 {
-    float weight;
+    float weight = 0;
     struct tr_gram gram = {.length = (uint8_t)(import->count - 2)};
     uint32_t labels = (uint32_t)tr_intern_count(&import->labels);
     trellis_status status = field_weight(import, 1, &weight);
@@ -281,8 +286,8 @@ static trellis_status take_step(struct import *import)
     if (tr_intern_find(&import->gram_texts, bytes) != TR_NONE) {
         return REFUSE(import, "this step has a weight already");
     }
-    return tr_intern_add(&import->gram_texts, bytes) != TR_NONE &&
-                   tr_push(&import->grams, gram) && tr_push(&import->step_weights, weight)
+    return tr_intern_add(&import->gram_texts, bytes) != TR_NONE && tr_push(&import->grams, gram) &&
+                   tr_push(&import->step_weights, weight)
                ? TRELLIS_OK
                : tr_fail_memory(import->error);
 }
@@ -291,8 +296,8 @@ static trellis_status add_weight(struct import *import, struct loose_part *part,
                                  trellis_text text, uint32_t outcome, float weight)
 {
     bool is_new, clash = false;
-    uint32_t number =
-        tr_dictionary_add(&part->dictionary, (struct tr_key){key, 0}, &is_new, &clash);
+    uint32_t number = tr_dictionary_add(&part->dictionary, (struct tr_key){key, 0}, &is_new,
+                                        &clash);
     if (number == TR_NONE || (is_new && !tr_dictionary_name(&part->dictionary, number, text)) ||
         !tr_push(&part->weights,
                  (struct loose_weight){number, outcome, weight,
@@ -306,8 +311,8 @@ static trellis_status take_attribute(struct import *import)
 {
     bool edge = tr_text_is(import->fields[0], "edge");
     size_t i = edge ? 2 : 1;
-    float weight;
-    uint16_t from = 0, to;
+    float weight = 0;
+    uint16_t from = 0, to = 0;
     trellis_status status = field_weight(import, 1, &weight);
     if (!status && edge) {
         status = field_label(import, 2, false, &from);
@@ -316,7 +321,7 @@ static trellis_status take_attribute(struct import *import)
         status = field_label(import, i + 1, false, &to);
     }
     uint64_t key = 0;
-    trellis_text hex = import->fields[i + 2], text;
+    trellis_text hex = import->fields[i + 2], text = {0};
     bool is_key = hex.size == 16;
     for (size_t k = 0; is_key && k < hex.size; k++) {
         int digit = hex_digit(hex.data[k]);
@@ -367,7 +372,8 @@ static trellis_status need_features(struct import *import)
         return TRELLIS_OK;
     }
     if (import->block.size) {
-        status = tr_features_read(import->block.data, import->block.size, &import->features, &cause);
+        status = tr_features_read(import->block.data, import->block.size, &import->features,
+                                  &cause);
     } else if (import->source.size) {
         status = tr_features_parse((trellis_text){import->source.data, import->source.size},
                                    "imported", &import->features, &cause);
@@ -380,9 +386,9 @@ static trellis_status need_features(struct import *import)
 /* A weight for a word: its attribute is what the templates see in a sequence of that word alone. */
 static trellis_status take_word(struct import *import)
 {
-    float weight;
-    uint16_t label;
-    trellis_text word;
+    float weight = 0;
+    uint16_t label = 0;
+    trellis_text word = {0};
     trellis_status status = field_weight(import, 1, &weight);
     if (!status) {
         status = field_label(import, 2, false, &label);
@@ -419,6 +425,26 @@ static trellis_status take_word(struct import *import)
                                       (trellis_text){text.data, text.size}, label, weight);
     tr_buffer_free(&text);
     return status;
+}
+
+/* Labels that a word may have. */
+static trellis_status take_allowed(struct import *import)
+{
+    for (size_t i = 2; i < import->count; i++) {
+        uint16_t label = 0;
+        trellis_text word = {0};
+        trellis_status status = field_label(import, i, false, &label);
+        if (!status) {
+            status = field_text(import, 1, &word);
+        }
+        if (status) {
+            return status;
+        }
+        if (!tr_lexicon_add(&import->lexicon, word, label)) {
+            return tr_fail_memory(import->error);
+        }
+    }
+    return TRELLIS_OK;
 }
 
 /* What both of these say decides which steps there can be. */
@@ -465,6 +491,7 @@ static const struct {
     {"node", 5, 5, take_attribute},
     {"edge", 6, 6, take_attribute},
     {"word", 4, 4, take_word},
+    {"allow", 3, MOST_FIELDS - 1, take_allowed},
 };
 
 static void split(struct import *import, trellis_text line)
@@ -520,8 +547,9 @@ static trellis_status take_lines(struct import *import)
 static int by_attribute(const void *a, const void *b)
 {
     const struct loose_weight *x = a, *y = b;
-    return x->attribute != y->attribute ? (x->attribute > y->attribute) - (x->attribute < y->attribute)
-                                        : (x->outcome > y->outcome) - (x->outcome < y->outcome);
+    return x->attribute != y->attribute
+               ? (x->attribute > y->attribute) - (x->attribute < y->attribute)
+               : (x->outcome > y->outcome) - (x->outcome < y->outcome);
 }
 
 /* Lays out the rows of a part and fills in its weights. */
@@ -555,8 +583,8 @@ static trellis_status settle(struct import *import, struct loose_part *part, uin
         outcome[pairs++] = weights[i].outcome;
         begin[weights[i].attribute + 1] = pairs;
     }
-    trellis_status status =
-        tr_rows_create(outcomes, attributes, 0, begin, outcome, &part->rows, import->error);
+    trellis_status status = tr_rows_create(outcomes, attributes, 0, begin, outcome, &part->rows,
+                                           import->error);
     if (status) {
         return status;
     }
@@ -590,6 +618,9 @@ static trellis_status build(struct import *import, trellis_model **ret_model)
     if (!status) {
         status = settle(import, &import->edge, (labels - 1) * tr_row_width(labels) + labels);
     }
+    if (!status && import->lexicon.pairs.size) {
+        status = tr_lexicon_write(&import->lexicon, &import->lexicon_block, import->error);
+    }
     if (status || import->notes.failed) {
         return status ? status : tr_fail_memory(import->error);
     }
@@ -600,7 +631,8 @@ static trellis_status build(struct import *import, trellis_model **ret_model)
         .features = import->features,
         .node = {&import->node.dictionary, import->node.rows, import->node.values},
         .edge = {&import->edge.dictionary, import->edge.rows, import->edge.values},
-        .notes = &import->notes};
+        .notes = &import->notes,
+        .lexicon = &import->lexicon_block};
     return tr_model_build(&parts, ret_model, import->error);
 }
 
@@ -636,6 +668,8 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     free(import.grams.at);
     free(import.step_weights.at);
     free(import.forbidden.at);
+    tr_lexicon_draft_free(&import.lexicon);
+    tr_buffer_free(&import.lexicon_block);
     part_free(&import.node);
     part_free(&import.edge);
     tr_input_close(import.input);

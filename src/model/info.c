@@ -34,11 +34,12 @@ static void info_json(const trellis_model *model, struct tr_buffer *out)
     }
     tr_buffer_format(out,
                      "],\"order\":%u,\"templates\":%zu,\"attributes\":%llu,\"weights\":%llu,"
-                     "\"step_weights\":%llu,\"bytes\":%zu,\"notes\":{",
+                     "\"step_weights\":%llu,\"dictionary_words\":%u,\"bytes\":%zu,\"notes\":{",
                      model->plan.order, tr_features_template_count(model->features),
-                     (unsigned long long)(model->node.record_count + model->edge.record_count),
-                     (unsigned long long)(count_weights(&model->node) + count_weights(&model->edge)),
-                     (unsigned long long)count_steps(model), model->image.size);
+                     (unsigned long long)model->node.record_count + model->edge.record_count,
+                     (unsigned long long)count_weights(&model->node) + count_weights(&model->edge),
+                     (unsigned long long)count_steps(model), model->lexicon.words,
+                     model->image.size);
     for (size_t i = 0; i < model->notes.size; i++) {
         tr_buffer_string(out, i ? "," : "");
         tr_buffer_json(out, tr_text(model->notes.at[i].key));
@@ -66,6 +67,9 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
                      (unsigned long long)count_weights(&model->node),
                      (unsigned long long)count_weights(&model->edge),
                      (unsigned long long)count_steps(model));
+    if (model->lexicon.words) {
+        tr_buffer_format(out, "%-20s %u words\n", "tag dictionary", model->lexicon.words);
+    }
     tr_buffer_format(out, "%-20s %zu bytes\n", "size", model->image.size);
 }
 

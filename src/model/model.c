@@ -14,7 +14,8 @@
 
 static trellis_status damaged(const char *path, const char *what, trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model", what);
+    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model",
+                   what);
 }
 
 static trellis_status read_notes(trellis_model *model, const char *path, trellis_error *error)
@@ -76,8 +77,9 @@ static bool read_gram(struct tr_cursor *cursor, const struct tr_graph_plan *plan
     gram->length = (uint8_t)length;
     for (uint16_t i = 0; i < length; i++) {
         gram->label[i] = tr_cursor_u16(cursor);
-        uint32_t most = i + 1 == length && length > 1 ? labels + 1 : i == 0 && length > 1 ? labels
-                                                                                       : labels - 1;
+        uint32_t most = i + 1 == length && length > 1 ? labels + 1
+                        : i == 0 && length > 1        ? labels
+                                                      : labels - 1;
         if (gram->label[i] > most || (i + 1 == length && gram->label[i] == labels)) {
             return false;
         }
@@ -100,9 +102,8 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
     plan->observed_states = tr_cursor_u32(&cursor) & 1;
     uint32_t grams = tr_cursor_u32(&cursor), forbidden = tr_cursor_u32(&cursor);
     if (cursor.failed || plan->order > TR_MOST_ORDER || plan->count_cap > TR_MOST_ORDER ||
-        (plan->count_cap > 1 && plan->order != 1) ||
-        grams > section.size / 4 || forbidden > section.size / 4 ||
-        steps.size != (size_t)grams * sizeof(float)) {
+        (plan->count_cap > 1 && plan->order != 1) || grams > section.size / 4 ||
+        forbidden > section.size / 4 || steps.size != (size_t)grams * sizeof(float)) {
         return damaged(path, "its graph does not fit", error);
     }
     model->grams = tr_alloc(grams, sizeof *model->grams);
@@ -152,6 +153,16 @@ static trellis_status read_features(trellis_model *model, const char *path, trel
     return tr_features_read(section.data, section.size, &model->features, error);
 }
 
+/* Models without a tag dictionary have no such section. */
+static trellis_status read_lexicon(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    return !tr_image_find(&model->image, "DICT", &section) ||
+                   tr_lexicon_read(section.data, section.size, model->label_count, &model->lexicon)
+               ? TRELLIS_OK
+               : damaged(path, "its tag dictionary does not fit", error);
+}
+
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error)
 {
@@ -183,6 +194,9 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
     if (!status) {
         uint32_t pairs = labels ? (labels - 1) * model->graph->width + labels : 0;
         status = tr_table_read(&model->image, 'E', pairs, &model->edge, error);
+    }
+    if (!status) {
+        status = read_lexicon(model, path, error);
     }
     if (status) {
         trellis_model_close(model);
@@ -216,7 +230,8 @@ trellis_status trellis_model_open(const char *path, trellis_model **ret_model, t
     return tr_model_read(&image, path, ret_model, error);
 }
 
-trellis_status trellis_model_save(const trellis_model *model, const char *path, trellis_error *error)
+trellis_status trellis_model_save(const trellis_model *model, const char *path,
+                                  trellis_error *error)
 {
     struct tr_output *output;
     trellis_status status = tr_output_open(path, &output, error);

@@ -5,10 +5,12 @@
  *     GRPH  the plan of the graph       STEP  a weight for each of its grams
  *     FEAT  templates, word lists, clusters
  *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
+ *     DICT  the tag dictionary, where there is one
  */
 #ifndef TRELLIS_MODEL_MODEL_H
 #define TRELLIS_MODEL_MODEL_H
 
+#include "dataset/lexicon.h"
 #include "features/features.h"
 #include "graph/graph.h"
 #include "lattice/lattice.h"
@@ -21,16 +23,17 @@ struct tr_note {
 struct trellis_model {
     struct tr_image image;
     uint32_t label_count;
-    trellis_text *labels;          // [label_count]
+    trellis_text *labels;           // [label_count]
     TR_ARRAY(struct tr_note) notes; // slices of the image
     struct tr_graph_plan plan;
-    struct tr_gram *grams;          // [plan.gram_count]
-    uint16_t (*forbidden)[2];       // [plan.forbidden_count]
-    const float *step_weights;      // [plan.gram_count]
+    struct tr_gram *grams;     // [plan.gram_count]
+    uint16_t (*forbidden)[2];  // [plan.forbidden_count]
+    const float *step_weights; // [plan.gram_count]
     struct tr_graph *graph;
     struct tr_steps *steps;
     trellis_features *features;
     struct tr_table node, edge;
+    struct tr_lexicon lexicon;
     trellis_scheme inside, outside; // labels are `inside`; what is handed out is `outside`
 };
 
@@ -46,7 +49,8 @@ struct tr_model_parts {
     const float *step_weights; // [plan->gram_count]
     const trellis_features *features;
     struct tr_model_part node, edge;
-    const struct tr_buffer *notes; // key, zero byte, value, zero byte, ...
+    const struct tr_buffer *notes;   // key, zero byte, value, zero byte, ...
+    const struct tr_buffer *lexicon; // a block of lexicon.h; NULL or empty: there is none
 };
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);

@@ -97,6 +97,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
                                     trellis_error *error)
 {
     uint64_t labels = (uint64_t)tr_option_integer(options, "labels");
+    labels = labels ? labels : 1; // the option is at least 1
     uint64_t vocabulary = (uint64_t)tr_option_integer(options, "vocabulary");
     uint64_t tokens = (uint64_t)tr_option_integer(options, "tokens"), drawn = 0;
     uint64_t seed = (uint64_t)tr_option_integer(options, "seed");
@@ -106,8 +107,8 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
     tr_random_seed(&random, seed);
     TR_ARRAY(trellis_text) texts = {0};
     char(*names)[24] = tr_alloc(labels, sizeof *names);
-    trellis_status status =
-        names && tr_reserve(&texts, labels) ? TRELLIS_OK : tr_fail_memory(error);
+    trellis_status status = names && tr_reserve(&texts, labels) ? TRELLIS_OK
+                                                                : tr_fail_memory(error);
     for (uint64_t i = 0; !status && i < labels; i++) {
         snprintf(names[i], sizeof *names, "L%llu", (unsigned long long)i);
         texts.at[i] = tr_text(names[i]);

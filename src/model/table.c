@@ -122,8 +122,7 @@ static trellis_status write_keys(struct tr_buffer *bytes, const struct tr_dictio
     }
     for (uint32_t a = 0; a < attributes && table.probes <= TR_MOST_PROBES; a++) {
         if (row_of[a] != TR_NONE) {
-            uint32_t probe =
-                place(&table, buckets, dictionary->entries.at[a].key.low, row_of[a]);
+            uint32_t probe = place(&table, buckets, dictionary->entries.at[a].key.low, row_of[a]);
             table.probes = probe > table.probes ? probe : table.probes;
         }
     }
@@ -220,7 +219,8 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     cursor = tr_cursor(texts);
     table->record_count = tr_cursor_u64(&cursor);
     if (cursor.failed || table->record_count > texts.size / sizeof *table->records ||
-        !(table->records = tr_cursor_bytes(&cursor, table->record_count * sizeof *table->records))) {
+        !(table->records = tr_cursor_bytes(&cursor,
+                                           table->record_count * sizeof *table->records))) {
         return unsound(kind, "texts", error);
     }
     table->byte_count = (uint64_t)(cursor.end - cursor.at);

@@ -51,12 +51,12 @@ struct tr_optim_report {
 struct tr_optim_settings {
     enum tr_method method;
     double l1;
-    size_t l1_size;           // the first so many weights are penalised
-    unsigned history;         // of L-BFGS, 6 by default (0)
+    size_t l1_size;   // the first so many weights are penalised
+    unsigned history; // of L-BFGS, 6 by default (0)
     /* Of L-BFGS: how curved the objective is along each weight, roughly and above 0, [size]; NULL: all
      * alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
-    struct tr_pool *pool; // threads for the work on whole vectors, or NULL
+    struct tr_pool *pool;     // threads for the work on whole vectors, or NULL
     uint64_t most_iterations; // 0: no limit
     double epsilon;           // 0: this rule is off
     double delta;             // 0: this rule is off

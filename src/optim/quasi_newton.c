@@ -299,7 +299,7 @@ static trellis_status search_orthant(struct quasi_newton *q, double trial,
 {
     struct tr_watcher *watcher = q->watcher;
     double t = trial;
-    for (int i = 0; i < 50; i++, t /= 2) {
+    for (int i = 0; i < 50; i++) {
         double promised = project(q, t), smooth;
         trellis_status status = tr_watcher_evaluate(watcher, q->line.next_w, q->line.next_gradient,
                                                     &smooth);
@@ -311,6 +311,7 @@ static trellis_status search_orthant(struct quasi_newton *q, double trial,
             *ret_found = (struct tr_point){.step = t, .value = value};
             return TRELLIS_OK;
         }
+        t /= 2;
     }
     *ret_found = (struct tr_point){.value = watcher->value};
     return TRELLIS_OK;

@@ -51,9 +51,10 @@ static trellis_model *make_model(int which)
     char options[900], templates[900];
     switch (which) {
     case EDGES:
-        snprintf(options, sizeof options, "epochs=4 features=%s",
-                 put_text("edges.tpl",
-                          "columns word\nnode word\nnode bias\nedge suffix(word,1)\nstep start end\n"));
+        snprintf(
+            options, sizeof options, "epochs=4 features=%s",
+            put_text("edges.tpl",
+                     "columns word\nnode word\nnode bias\nedge suffix(word,1)\nstep start end\n"));
         return train_on(corpus, options);
     case SECOND_ORDER:
         snprintf(templates, sizeof templates,
@@ -260,6 +261,114 @@ static void test_section_table(void **state)
     free(bytes);
 }
 
+static uint32_t find_section(const unsigned char *bytes, size_t size, const char *name)
+{
+    for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
+        if (memcmp(bytes + HEADER + i * ENTRY, name, 4) == 0) {
+            return i;
+        }
+    }
+    fail_msg("no section %s", name);
+    return 0;
+}
+
+/* Numbers that contradict each other are refused when the model is opened, not when they do harm. */
+static void test_contradictions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *section;
+        int at,
+            width; // width 0: the size of the section is changed by `value`; at -1: its last byte
+        uint64_t value;
+    } changes[] = {
+        {"NROW", 0, 4, 3},
+        {"NROW", 0, 4, 5},
+        {"NROW", 4, 4, 16},
+        {"NROW", 4, 4, 4},
+        {"NROW", 8, 8, 1 << 20},
+        {"NROW", 16, 8, 1 << 20},
+        {"NROW", 16, 8, UINT32_MAX},
+        {"NROW", 16, 8, (uint64_t)1 << 62},
+        {"EROW", 0, 4, 27},
+        {"EROW", 4, 4, 40},
+        {"EROW", 16, 8, (uint64_t)1 << 62},
+        {"NKEY", 0, 8, 0},
+        {"NKEY", 0, 8, 3},
+        {"NKEY", 0, 8, 1 << 20},
+        {"NKEY", 0, 8, (uint64_t)1 << 58},
+        {"NKEY", 8, 8, 257},
+        {"NKEY", 8, 8, (uint64_t)1 << 32},
+        {"EKEY", 0, 8, 1 << 20},
+        {"NTXT", 0, 8, 1 << 20},
+        {"NTXT", 0, 8, (uint64_t)1 << 61},
+        {"ETXT", 0, 8, UINT64_MAX},
+        {"GRPH", 0, 4, 9},
+        {"GRPH", 0, 4, UINT32_MAX},
+        {"GRPH", 4, 4, 9},
+        {"GRPH", 12, 4, 0},
+        {"GRPH", 12, 4, UINT32_MAX},
+        {"GRPH", 16, 4, 1},
+        {"GRPH", 16, 4, UINT32_MAX},
+        {"GRPH", 20, 2, 0},
+        {"GRPH", 20, 2, 3},
+        {"GRPH", 22, 2, 5},
+        {"GRPH", 24, 2, 4},
+        {"GRPH", 24, 2, 60000},
+        {"STEP", 0, 0, 4},
+        {"STEP", 0, 0, (uint64_t)-4},
+        {"STEP", 0, 0, (uint64_t)-1},
+        {"LABL", -1, 1, 'x'},
+        {"META", -1, 1, 'x'},
+        {"FEAT", 0, 1, '?'},
+        {"FEAT", 0, 0, (uint64_t)-1},
+    };
+    size_t size, begin, length;
+    unsigned char *bytes = make_bytes(EDGES, &size), *bad = malloc(size);
+    for (size_t k = 0; k < TR_COUNT(changes); k++) {
+        uint32_t i = find_section(bytes, size, changes[k].section);
+        memcpy(bad, bytes, size);
+        assert_true(section_at(bad, size, i, &begin, &length));
+        if (changes[k].width) {
+            size_t at = changes[k].at < 0 ? length - 1 : (size_t)changes[k].at;
+            memcpy(bad + begin + at, &changes[k].value, (size_t)changes[k].width);
+        } else {
+            set_u64_at(bad, HEADER + i * ENTRY + 16, length + changes[k].value);
+        }
+        repair_checksums(bad, size);
+        trellis_status status = try_bytes(bad, size);
+        if (status != TRELLIS_MODEL) {
+            fail_msg("change %zu, of %s at %d to %llu: %s", k, changes[k].section, changes[k].at,
+                     (unsigned long long)changes[k].value, trellis_status_name(status));
+        }
+    }
+    free(bad);
+    free(bytes);
+}
+
+/* A section that is sound but stands where no section may. */
+static void test_alignment(void **state)
+{
+    (void)state;
+    size_t size, begin, length;
+    unsigned char *bytes = make_bytes(EDGES, &size), *bad = calloc(3 * size, 1);
+    for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
+        for (size_t shift = 0; shift < 64; shift += shift < 9 ? 1 : 8) {
+            assert_true(section_at(bytes, size, i, &begin, &length));
+            size_t to = (size + 63) / 64 * 64 + shift, whole = to + length;
+            memset(bad, 0, 3 * size);
+            memcpy(bad, bytes, size);
+            memcpy(bad + to, bytes + begin, length);
+            set_u64_at(bad, HEADER + i * ENTRY + 8, to);
+            set_u64_at(bad, FILE_SIZE, whole);
+            repair_checksums(bad, whole);
+            assert_int_equal(try_bytes(bad, whole), shift == 0 ? TRELLIS_OK : TRELLIS_MODEL);
+        }
+    }
+    free(bad);
+    free(bytes);
+}
+
 /* Each number of each section, as 32 and as 64 bits, set to what is hard to bear. */
 static void test_extreme_numbers(void **state)
 {
@@ -455,6 +564,8 @@ int main(void)
         cmocka_unit_test(test_flipped_bytes),
         cmocka_unit_test(test_flipped_and_repaired),
         cmocka_unit_test(test_section_table),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_random_damage),
         cmocka_unit_test(test_weights_that_are_no_numbers),
