@@ -35,6 +35,11 @@ echo "| learner | options | seconds | passes | node weights | model MB | FB1 |"
 echo "|---|---|---:|---:|---:|---:|---:|"
 row "averaged perceptron" -t perceptron -e 10
 row "perceptron" -t perceptron -a plain -e 10
+row "passive-aggressive" -t perceptron -a pa1 -e 20
+row "AROW" -t perceptron -a arow -e 20
+row "MIRA, m = 1" -t mira --mbest 1 -e 20
+row "MIRA, m = 5" -t mira --mbest 5 -e 20
+row "structural SVM, BCFW" -t ssvm
 row "CRF, L-BFGS" -t crf
 row "CRF, SGD" -t crf -a sgd -e 8
 row "CRF, L1" -t crf --l1 0.5 -e 200

@@ -97,11 +97,13 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
                                     trellis_error *error)
 {
     uint64_t labels = (uint64_t)tr_option_integer(options, "labels");
-    labels = labels ? labels : 1; // the option is at least 1
     uint64_t vocabulary = (uint64_t)tr_option_integer(options, "vocabulary");
     uint64_t tokens = (uint64_t)tr_option_integer(options, "tokens"), drawn = 0;
     uint64_t seed = (uint64_t)tr_option_integer(options, "seed");
     double ending = 1 / tr_option_real(options, "mean-length");
+    if (labels == 0 || vocabulary == 0) {
+        return tr_fail(error, TRELLIS_OPTION, "a random HMM needs labels and words");
+    }
     struct tr_random random;
     struct draft draft = {0};
     tr_random_seed(&random, seed);
