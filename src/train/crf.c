@@ -22,28 +22,6 @@ struct crf {
     trellis_error *error;
 };
 
-/* The l2 penalty in the dialect that the user speaks. */
-static trellis_status choose_l2(const trellis_options *options, double *ret_l2,
-                                trellis_error *error)
-{
-    bool l2 = trellis_options_given(options, "l2"), l1 = tr_option_real(options, "l1") > 0;
-    bool sigma = trellis_options_given(options, "sigma");
-    bool lambda = trellis_options_given(options, "lambda");
-    if (l2 + sigma + lambda > 1) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "--l2, --sigma and --lambda are three ways to say the same: give one");
-    }
-    double s = tr_option_real(options, "sigma");
-    if (sigma && s <= 0) {
-        return tr_fail(error, TRELLIS_OPTION, "--sigma must be above 0");
-    }
-    *ret_l2 = sigma       ? 1 / (2 * s * s)
-              : lambda    ? tr_option_real(options, "lambda") / 2
-              : l2 || !l1 ? tr_option_real(options, "l2")
-                          : 0;
-    return TRELLIS_OK;
-}
-
 static bool report(void *user, const struct tr_optim_report *step, const double *w)
 {
     struct crf *crf = user;
@@ -172,7 +150,9 @@ trellis_status tr_train_crf(struct tr_training *training, trellis_error *error)
     double l1 = tr_option_real(options, "l1"), select = tr_option_real(options, "select-l1"),
            l2 = 0;
     bool stochastic = strcmp(training->algorithm, "sgd") == 0;
-    trellis_status status = choose_l2(options, &l2, error);
+    /* Where only l1 is given, there is no l2. */
+    double usual = l1 > 0 ? 0 : tr_option_real(options, "l2");
+    trellis_status status = tr_training_l2(training, usual, &l2, error);
     if (!status && stochastic && l1 > 0) {
         status = tr_fail(error, TRELLIS_OPTION, "-a sgd has no --l1; use -a lbfgs or --select-l1");
     }

@@ -9,6 +9,28 @@ uint64_t tr_training_epochs(const struct tr_training *training)
     return wanted > 0 ? (uint64_t)wanted : training->learner->epochs;
 }
 
+trellis_status tr_training_l2(const struct tr_training *training, double usual, double *ret_l2,
+                              trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    bool l2 = trellis_options_given(options, "l2");
+    bool sigma = trellis_options_given(options, "sigma");
+    bool lambda = trellis_options_given(options, "lambda");
+    if (l2 + sigma + lambda > 1) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--l2, --sigma and --lambda are three ways to say the same: give one");
+    }
+    double s = tr_option_real(options, "sigma");
+    if (sigma && s <= 0) {
+        return tr_fail(error, TRELLIS_OPTION, "--sigma must be above 0");
+    }
+    *ret_l2 = sigma    ? 1 / (2 * s * s)
+              : lambda ? tr_option_real(options, "lambda") / 2
+              : l2     ? tr_option_real(options, "l2")
+                       : usual;
+    return TRELLIS_OK;
+}
+
 trellis_progress tr_training_figures(const struct tr_training *training)
 {
     return (trellis_progress){.phase = "training",

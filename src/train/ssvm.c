@@ -524,34 +524,16 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
 
 /* ---- the learner ----------------------------------------------------------------------------------- */
 
-/* The penalty as --l2, --sigma or --lambda say. */
-static trellis_status choose_l2(const trellis_options *options, double *ret_l2,
-                                trellis_error *error)
-{
-    bool sigma = trellis_options_given(options, "sigma");
-    bool lambda = trellis_options_given(options, "lambda");
-    double s = tr_option_real(options, "sigma");
-    if (sigma + lambda + trellis_options_given(options, "l2") > 1) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "--l2, --sigma and --lambda are three ways to say the same: give one");
-    }
-    if (!trellis_options_given(options, "l2") && !sigma && !lambda) {
-        *ret_l2 = 4; // the margin wants more than a likelihood does
-        return TRELLIS_OK;
-    }
-    *ret_l2 = sigma    ? (s > 0 ? 1 / (2 * s * s) : 0)
-              : lambda ? tr_option_real(options, "lambda") / 2
-                       : tr_option_real(options, "l2");
-    return *ret_l2 > 0 ? TRELLIS_OK
-                       : tr_fail(error, TRELLIS_OPTION,
-                                 "-t ssvm needs a penalty: --l2, --sigma or --lambda above 0");
-}
-
 trellis_status tr_train_ssvm(struct tr_training *training, trellis_error *error)
 {
     bool bcfw = strcmp(training->algorithm, "bcfw") == 0;
     struct ssvm ssvm = {0};
-    trellis_status status = choose_l2(training->options, &ssvm.l2, error);
+    double usual = 4; // the margin wants more than a likelihood does
+    trellis_status status = tr_training_l2(training, usual, &ssvm.l2, error);
+    if (!status && ssvm.l2 <= 0) {
+        status = tr_fail(error, TRELLIS_OPTION,
+                         "-t ssvm needs a penalty: --l2, --sigma or --lambda above 0");
+    }
     if (!status && tr_option_is(training->options, "loss", "root")) {
         status = tr_fail(error, TRELLIS_OPTION,
                          "--loss root is no sum over positions, which -t ssvm needs");

@@ -74,6 +74,10 @@ const struct tr_learner *tr_learner_at(size_t index);
 /* The most passes: what the user said, or the learner's own. */
 uint64_t tr_training_epochs(const struct tr_training *training);
 
+/* The l2 penalty in the dialect that the user speaks, `usual` where none is given. */
+trellis_status tr_training_l2(const struct tr_training *training, double usual, double *ret_l2,
+                              trellis_error *error);
+
 /* Ends an iteration with weights w: scores the dev data, keeps the best, reports. `figures` holds what
  * the learner knows. *ret_stop says whether to end. */
 trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
