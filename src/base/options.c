@@ -204,21 +204,6 @@ void trellis_options_destroy(trellis_options *options)
     free(options);
 }
 
-trellis_options *tr_options_copy(const trellis_options *options)
-{
-    trellis_options *copy = tr_alloc(1, sizeof *copy);
-    for (size_t i = 0; copy && options && i < COUNT; i++) {
-        if (options->values[i]) {
-            copy->values[i] = tr_copy_text(options->values[i], strlen(options->values[i]));
-            if (!copy->values[i]) {
-                trellis_options_destroy(copy);
-                return NULL;
-            }
-        }
-    }
-    return copy;
-}
-
 static trellis_status unknown(const char *name, trellis_error *error)
 {
     const char *nearest = NULL;

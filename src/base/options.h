@@ -15,7 +15,4 @@ bool tr_option_flag(const trellis_options *options, const char *name);
 const char *tr_option_text(const trellis_options *options, const char *name);
 bool tr_option_is(const trellis_options *options, const char *name, const char *value);
 
-/* A copy that can be changed; NULL where memory is out. */
-trellis_options *tr_options_copy(const trellis_options *options);
-
 #endif

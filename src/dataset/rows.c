@@ -80,19 +80,6 @@ size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t out
     return found ? tr_rows_at(rows, attribute) + (low - rows->begin[attribute]) : SIZE_MAX;
 }
 
-void tr_rows_mask(const struct tr_rows *rows, float *weights)
-{
-    for (uint32_t a = 0; a < rows->dense; a++) {
-        const uint64_t *mask = rows->mask + a * rows->mask_words;
-        float *row = weights + (size_t)a * rows->width;
-        for (uint32_t j = 0; j < rows->width; j++) {
-            if (j >= rows->outcomes || !(mask[j / 64] >> (j % 64) & 1)) {
-                row[j] = 0;
-            }
-        }
-    }
-}
-
 void tr_rows_spread(const struct tr_rows *rows, const double *features, float *weights)
 {
     for (uint32_t a = 0; a < rows->dense; a++) {

@@ -57,10 +57,6 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
 /* Where the pair stands in the weights; SIZE_MAX where it is no feature. */
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
 
-/* Empties the entries of dense rows that are no features; the kernels of row_kernels.h fill them as well
- * when they collect. */
-void tr_rows_mask(const struct tr_rows *rows, float *weights);
-
 /* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision.
  * Spreading fills the weights from them; gathering adds the weights to them. */
 void tr_rows_spread(const struct tr_rows *rows, const double *features, float *weights);

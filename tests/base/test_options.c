@@ -225,16 +225,7 @@ static void values_are_copied(void **state)
     set(options, "columns", value);
     value[0] = 'X';
     assert_string_equal(trellis_options_get(options, "columns"), "first");
-    trellis_options *copy = tr_options_copy(options);
-    set(options, "columns", "second");
-    assert_string_equal(trellis_options_get(copy, "columns"), "first");
-    assert_false(trellis_options_given(copy, "seed"));
-    trellis_options_destroy(copy);
     trellis_options_destroy(options);
-    copy = tr_options_copy(NULL);
-    assert_false(trellis_options_given(copy, "columns"));
-    set(copy, "columns", "third");
-    trellis_options_destroy(copy);
 }
 
 static void unknown_names_get_a_suggestion(void **state)
