@@ -114,20 +114,7 @@ static void check_kind(enum kind kind)
     }
 }
 
-#define KIND_TEST(name, kind)                                                                      \
-    static void name(void **state)                                                                 \
-    {                                                                                              \
-        (void)state;                                                                               \
-        check_kind(kind);                                                                          \
-    }
-KIND_TEST(order_0, ORDER_0)
-KIND_TEST(order_1, ORDER_1)
-KIND_TEST(free_steps, FREE_STEPS)
-KIND_TEST(order_2, ORDER_2)
-KIND_TEST(order_3, ORDER_3)
-KIND_TEST(observed_2, OBSERVED_2)
-KIND_TEST(observed_3, OBSERVED_3)
-KIND_TEST(counted, COUNTED)
+TEST_EVERY_KIND(check_kind)
 
 /* ---- long and large ------------------------------------------------------------------------------ */
 
@@ -271,11 +258,9 @@ static void odd_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_0),       cmocka_unit_test(order_1),
-        cmocka_unit_test(free_steps),    cmocka_unit_test(order_2),
-        cmocka_unit_test(order_3),       cmocka_unit_test(observed_2),
-        cmocka_unit_test(observed_3),    cmocka_unit_test(counted),
-        cmocka_unit_test(long_sequence), cmocka_unit_test(many_labels),
+        TESTS_OF_EVERY_KIND,
+        cmocka_unit_test(long_sequence),
+        cmocka_unit_test(many_labels),
         cmocka_unit_test(odd_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

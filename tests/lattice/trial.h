@@ -27,6 +27,27 @@ enum kind {
 static const char *const kind_name[KINDS] = {"order 0", "order 1",    "free steps", "order 2",
                                              "order 3", "observed 2", "observed 3", "counted"};
 
+/* A test for every kind, which calls check(kind); TESTS_OF_EVERY_KIND lists them for cmocka. */
+#define TEST_KIND(check, name, kind)                                                               \
+    static void name(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check(kind);                                                                               \
+    }
+#define TEST_EVERY_KIND(check)                                                                     \
+    TEST_KIND(check, order_0, ORDER_0)                                                             \
+    TEST_KIND(check, order_1, ORDER_1)                                                             \
+    TEST_KIND(check, free_steps, FREE_STEPS)                                                       \
+    TEST_KIND(check, order_2, ORDER_2)                                                             \
+    TEST_KIND(check, order_3, ORDER_3)                                                             \
+    TEST_KIND(check, observed_2, OBSERVED_2)                                                       \
+    TEST_KIND(check, observed_3, OBSERVED_3)                                                       \
+    TEST_KIND(check, counted, COUNTED)
+#define TESTS_OF_EVERY_KIND                                                                        \
+    cmocka_unit_test(order_0), cmocka_unit_test(order_1), cmocka_unit_test(free_steps),            \
+        cmocka_unit_test(order_2), cmocka_unit_test(order_3), cmocka_unit_test(observed_2),        \
+        cmocka_unit_test(observed_3), cmocka_unit_test(counted)
+
 /* One random chain and everything it is made of. */
 struct trial {
     enum kind kind;
