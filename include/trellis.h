@@ -385,7 +385,22 @@ TRELLIS_API trellis_status trellis_evaluation_add(trellis_evaluation *evaluation
                                                   const trellis_text *found, size_t length,
                                                   trellis_error *error);
 TRELLIS_API trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation);
-/* The report: conlleval's lines, or JSON. */
+
+/* The same counts, where what was found are states that were learned without labels. */
+typedef struct trellis_cluster_scores {
+    uint64_t tokens;
+    size_t states, labels; // that occur
+    double many_to_one;    // share of tokens right, where each state is read as its commonest label
+    double one_to_one;     // the same under the best assignment that gives no label to two states
+    double variation;      // of information, in bits: 0 where states and labels say the same
+    double homogeneity;    // 1 - H(label | state) / H(label)
+    double completeness;   // 1 - H(state | label) / H(state)
+    double v_measure;      // the harmonic mean of these two
+} trellis_cluster_scores;
+TRELLIS_API trellis_status trellis_evaluation_clusters(const trellis_evaluation *evaluation,
+                                                       trellis_cluster_scores *ret_scores,
+                                                       trellis_error *error);
+/* The report: conlleval's lines, or JSON; with the option `clusters`, of states against labels. */
 TRELLIS_API trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
                                                      bool json, trellis_sink sink, void *user,
                                                      trellis_error *error);

@@ -144,6 +144,9 @@ static const trellis_option table[] = {
     /* scoring */
     {"strict", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,
      "Count only spans that are legal in --scheme, instead of conlleval's lenient reading."},
+    {"clusters", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,
+     "What was found are states learned without labels: report how well they agree with the labels, "
+     "many-to-one, one-to-one by the best assignment, by variation of information and V-measure."},
 
     /* drawing corpora */
     {"labels", 0, TRELLIS_INTEGER, SAMPLE, "N", "10", 1, 60000, NULL, "Labels of the random HMM."},

@@ -42,6 +42,7 @@ trellis_status trellis_evaluation_create(const trellis_options *options,
         return tr_fail_memory(error);
     }
     evaluation->strict = strict;
+    evaluation->clusters = tr_option_flag(options, "clusters");
     evaluation->has_spans = true;
     *ret_evaluation = evaluation;
     return TRELLIS_OK;

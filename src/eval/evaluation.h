@@ -12,6 +12,7 @@ struct tr_tally {
 
 struct trellis_evaluation {
     trellis_scheme strict; // spans must be legal in it; TRELLIS_NO_SCHEME: conlleval's reading
+    bool clusters;         // --clusters: what is found are states, and the report says so
     bool has_spans;        // every gold label so far can be read as a part of spans
     struct tr_tally sequences, tokens, spans;
 

@@ -3,7 +3,7 @@
  * The lines are those that conlleval prints, figure for figure, but the one with the overall figures
  * comes last, where a person looks first. Labels that are not about spans get the same table by label.
  */
-#include "eval/evaluation.h"
+#include "eval/clusters.h"
 
 /* ---- in which order ------------------------------------------------------------------------- */
 
@@ -220,21 +220,25 @@ trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation, b
                                          trellis_sink sink, void *user, trellis_error *error)
 {
     struct tr_buffer out = {0};
-    trellis_status status;
+    trellis_status status = TRELLIS_OK;
     uint32_t *labels = sorted_numbers(&evaluation->labels);
     uint32_t *types = sorted_numbers(&evaluation->types);
     if (!labels || !types) {
         status = tr_fail_memory(error);
         goto cleanup;
     }
-    if (json) {
+    if (evaluation->clusters) {
+        status = tr_clusters_report(evaluation, json, &out, error);
+    } else if (json) {
         json_report(&out, evaluation, labels, types);
     } else if (trellis_evaluation_scores(evaluation).has_spans) {
         span_lines(&out, evaluation, types);
     } else {
         label_lines(&out, evaluation, labels);
     }
-    status = tr_buffer_flush(&out, sink, user, error);
+    if (!status) {
+        status = tr_buffer_flush(&out, sink, user, error);
+    }
 
 cleanup:
     tr_buffer_free(&out);

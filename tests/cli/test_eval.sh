@@ -21,6 +21,10 @@ check eval_two_files 0 eval $t/right $t/wrong
 columns $t/three a/B-X/u/B-X b/I-X/v/O
 check eval_label_column 0 eval --label 2 $t/three
 
+columns $t/states a/DT/s1 b/NN/s2 c/VB/s3 "|" d/NN/s2 e/NN/s1 f/JJ/s4
+check eval_clusters 0 eval --clusters $t/states
+check eval_clusters_json 0 eval --clusters --json $t/states
+
 input=$t/right
 check eval_right 0 eval -
 check eval_right 0 eval

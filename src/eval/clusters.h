@@ -1,0 +1,35 @@
+/* clusters.h - how well states that were learned without labels agree with labels. */
+#ifndef TRELLIS_EVAL_CLUSTERS_H
+#define TRELLIS_EVAL_CLUSTERS_H
+
+#include "eval/evaluation.h"
+
+/* How often each state was found for each label, without those that never occur. */
+struct tr_contingency {
+    size_t states, labels;
+    uint32_t *state, *label; // [states], [labels] their numbers in the evaluation
+    uint64_t *count;         // [states][labels]
+    uint64_t *state_count;   // [states]
+    uint64_t *label_count;   // [labels]
+    uint64_t tokens;
+};
+trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
+                                   struct tr_contingency *ret_table, trellis_error *error);
+void tr_contingency_free(struct tr_contingency *table);
+
+/* The label that a state was found for most often, as an index of the table; of equal ones the first. */
+size_t tr_contingency_most(const struct tr_contingency *table, size_t state);
+
+/* The assignment of states to labels, no label to two states, that most tokens agree with: label_of
+ * [states], SIZE_MAX for states that are left over; and how many tokens do. */
+trellis_status tr_contingency_assign(const struct tr_contingency *table, size_t *label_of,
+                                     uint64_t *ret_tokens, trellis_error *error);
+
+trellis_cluster_scores tr_contingency_scores(const struct tr_contingency *table,
+                                             uint64_t assigned_tokens);
+
+/* The two reports of --clusters. */
+trellis_status tr_clusters_report(const trellis_evaluation *evaluation, bool json,
+                                  struct tr_buffer *out, trellis_error *error);
+
+#endif
