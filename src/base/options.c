@@ -121,6 +121,8 @@ static const trellis_option table[] = {
     {"partial", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
      "Labels of the training data may be '_', which is not known, or A|B, which is one of these; "
      "whatever agrees with that is as right as any other."},
+    {"alpha", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
+     "Added to every count of -t hmm; 0 leaves them as they are."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 

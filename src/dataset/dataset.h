@@ -116,7 +116,8 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
                                 trellis_error *error);
 
 /* The label grams that occur, as long as the plan's order or cap allows, with those at the start and
- * the end where chosen; and all steps between labels where asked for. In a fixed order. */
+ * the end where chosen, and each label alone; and all steps between labels where asked for. In a fixed
+ * order. */
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, bool all_steps,
                                 struct tr_gram **ret_grams, size_t *ret_count,

@@ -146,6 +146,16 @@ static bool add_grams_at(struct gram_set *set, const uint16_t *gold, size_t n, s
     return true;
 }
 
+static bool add_all_labels(struct gram_set *set)
+{
+    for (uint32_t label = 0; label < set->labels; label++) {
+        if (!add(set, &(struct tr_gram){1, {(uint16_t)label}})) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool add_all_steps(struct gram_set *set, struct tr_step_choice choice)
 {
     const uint32_t labels = set->labels;
@@ -177,7 +187,8 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
         return tr_fail(error, TRELLIS_LIMIT, "order %u is too high for %u labels", plan->order,
                        set.labels);
     }
-    bool fine = !all_steps || set.longest == 1 || add_all_steps(&set, choice);
+    bool fine = !choice.alone || add_all_labels(&set);
+    fine = fine && (!all_steps || set.longest == 1 || add_all_steps(&set, choice));
     for (size_t s = 0; fine && s < dataset->sequences; s++) {
         const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
         size_t n = dataset->sequence.at[s + 1] - dataset->sequence.at[s];

@@ -22,6 +22,7 @@ struct tr_step_choice {
     bool between; // label to label
     bool start;   // into the first label
     bool end;     // out of the last label
+    bool alone;   // each label by itself, whatever came before
 };
 struct tr_step_choice tr_features_steps(const trellis_features *features);
 

@@ -97,8 +97,9 @@ static trellis_status choose_features(struct tr_training *training, trellis_erro
     if (strcmp(wanted, "auto") == 0 && ready_made) {
         return tr_features_none(&training->features, error);
     }
-    return trellis_features_open(strcmp(wanted, "auto") == 0 ? "extended" : wanted,
-                                 &training->features, error);
+    const char *usual = training->learner->generative ? "id" : "extended";
+    return trellis_features_open(strcmp(wanted, "auto") == 0 ? usual : wanted, &training->features,
+                                 error);
 }
 
 /* A pass over the data for templates that want to know how often words occur. */
@@ -191,9 +192,17 @@ static trellis_status choose_schemes(struct tr_training *training, const char *p
     return status;
 }
 
+/* What a label never emitted has probability 0 in a generative model that is not smoothed; a weight of 0
+ * would mean that it costs nothing. */
+static bool needs_dictionary(const struct tr_training *training)
+{
+    return training->learner->generative && tr_option_real(training->options, "alpha") == 0 &&
+           !*tr_option_text(training->options, "dictionary");
+}
+
 static bool wants_dictionary(const struct tr_training *training)
 {
-    return *tr_option_text(training->options, "dictionary") != 0;
+    return *tr_option_text(training->options, "dictionary") || needs_dictionary(training);
 }
 
 /* The tag dictionary: learned from the data, or as the user has it. */
@@ -203,8 +212,9 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
     const trellis_options *options = training->options;
     struct tr_dataset *data = &training->data;
     struct tr_lexicon_draft draft = {0};
-    bool learn = tr_option_is(options, "dictionary", "learn");
-    uint64_t least = (uint64_t)tr_option_integer(options, "dictionary-count");
+    bool needed = needs_dictionary(training);
+    bool learn = needed || tr_option_is(options, "dictionary", "learn");
+    uint64_t least = needed ? 1 : (uint64_t)tr_option_integer(options, "dictionary-count");
     trellis_status status = learn ? tr_lexicon_learn(&draft, data, words, least, error)
                                   : tr_lexicon_load(&draft, tr_option_text(options, "dictionary"),
                                                     &data->labels, data->label_count, error);
@@ -337,10 +347,12 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
         return tr_fail(error, TRELLIS_OPTION, "--counted goes with --order 1");
     }
     /* With few labels every step gets a weight, as CRFsuite has it; with many, the steps seen do. */
-    bool all = tr_option_flag(options, "all-features") || plan->labels <= 64;
-    trellis_status status = tr_dataset_grams(&training->data, plan,
-                                             tr_features_steps(training->features), all,
-                                             &training->grams, &plan->gram_count, error);
+    bool generative = training->learner->generative;
+    bool all = generative || tr_option_flag(options, "all-features") || plan->labels <= 64;
+    struct tr_step_choice choice = generative ? (struct tr_step_choice){true, true, true, true}
+                                              : tr_features_steps(training->features);
+    trellis_status status = tr_dataset_grams(&training->data, plan, choice, all, &training->grams,
+                                             &plan->gram_count, error);
     plan->grams = training->grams;
     return status ? status : read_constraint(training, error);
 }

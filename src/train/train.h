@@ -66,6 +66,9 @@ struct tr_learner {
     /* Floats that it needs for each weight, for the estimate before training. */
     double floats_per_weight;
     bool no_steps; // order 0, whatever the options say
+    /* Every step has a weight, those from the start and to the end as well, and so has every label; words
+     * keep to the labels they were seen with. */
+    bool generative;
 };
 
 /* All learners; NULL behind the last. */
@@ -121,5 +124,6 @@ trellis_status tr_train_arow(struct tr_training *training, trellis_error *error)
 trellis_status tr_train_mira(struct tr_training *training, trellis_error *error);
 trellis_status tr_train_ssvm(struct tr_training *training, trellis_error *error);
 trellis_status tr_train_crf(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error);
 
 #endif

@@ -14,7 +14,8 @@ static const struct tr_step_choice between = {.between = true}, start = {.start 
                                    end = {.end = true}, nothing = {0},
                                    from_start = {.between = true, .start = true},
                                    to_end = {.between = true, .end = true},
-                                   everything = {true, true, true};
+                                   everything = {true, true, true, false},
+                                   priors = {true, true, true, true};
 
 /* A corpus of labels alone: one letter each, sequences separated by blanks. */
 static struct tr_dataset corpus(const char *letters, uint32_t labels)
@@ -101,6 +102,7 @@ static void first_order(void **state)
     expect_grams("ab bba", 2, 1, end, false, "a$ b$");
     expect_grams("ab bba", 2, 1, nothing, false, "");
     expect_grams("c ab", 3, 1, everything, false, "ab b$ c$ ^a ^c");
+    expect_grams("c ab", 4, 1, priors, false, "a b c d ab b$ c$ ^a ^c");
 }
 
 static void second_order(void **state)
