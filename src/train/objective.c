@@ -9,48 +9,29 @@
  *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - E[Phi_k | X_s, C_s]) + 2 l2 w_k
  *
  * which is the same where C_s has but one member.
- *
- * The corpus is cut into a fixed number of blocks of about equal size. A thread adds up a block in
- * single precision, in its own copy of the weights' layout; the copies are then added in double
- * precision, in block order. So the sum is the same for any number of threads, and no sum in single
- * precision is longer than a block.
  */
 #include "train/objective.h"
 
 #include <math.h>
 
-enum { BLOCKS = 16 };
-
-struct worker {
-    struct tr_lattice *lattice;
-    float *gradient; // [training->size] of the block at hand
-};
+#include "train/pass.h"
 
 struct tr_likelihood {
     struct tr_training *training;
     double l2;
     size_t node, edge, size; // features: node pairs, edge pairs, all
     float *weights;          // [training->size]
-    struct tr_steps *steps;
+    struct tr_pass *pass;
+    struct tr_steps *steps; // of the pass
     double *observed_steps; // [step_size] weighted counts in the gold labels
-    struct worker *workers; // [threads]
-    size_t begin[BLOCKS + 1];
-    double *gradient; // where the blocks are added up
-    double value[BLOCKS];
-    trellis_status status[BLOCKS];
-    trellis_error errors[BLOCKS];
+    double *gradient;       // where the blocks are added up
 };
-
-static double weight_of(const struct tr_dataset *data, size_t sequence)
-{
-    return data->weight.size ? (double)data->weight.at[sequence] : 1.0;
-}
 
 enum observed { WITH_GOLD, WITHOUT_GOLD };
 
 /* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
  * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
-static void collect_nodes(const struct tr_likelihood *l, struct worker *worker, size_t s,
+static void collect_nodes(const struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
                           float weight, enum observed observed)
 {
     const struct tr_training *t = l->training;
@@ -64,11 +45,11 @@ static void collect_nodes(const struct tr_likelihood *l, struct worker *worker, 
     for (size_t j = 0; weight != 1 && j < tokens.n * width; j++) {
         p[j] *= weight;
     }
-    t->kernels->collect(t->vocabulary.node.rows, worker->gradient, &tokens, p, width);
+    t->kernels->collect(t->vocabulary.node.rows, worker->sums, &tokens, p, width);
 }
 
 /* The same for label pairs and edge attributes. */
-static bool collect_edges(const struct tr_likelihood *l, struct worker *worker, size_t s,
+static bool collect_edges(const struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
                           float weight, enum observed observed)
 {
     const struct tr_training *t = l->training;
@@ -85,12 +66,12 @@ static bool collect_edges(const struct tr_likelihood *l, struct worker *worker, 
     for (size_t j = 0; weight != 1 && j < tokens.n * area; j++) {
         p[j] *= weight;
     }
-    t->kernels->collect(t->vocabulary.edge.rows, worker->gradient + t->node_size, &tokens, p, area);
+    t->kernels->collect(t->vocabulary.edge.rows, worker->sums + t->node_size, &tokens, p, area);
     return true;
 }
 
 /* Adds weight * (E[Phi] - Phi(X, Z)), or weight * E[Phi], of what is in the lattice. */
-static trellis_status collect(struct tr_likelihood *l, struct worker *worker, size_t s,
+static trellis_status collect(struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
                               double weight, enum observed observed, trellis_error *error)
 {
     if (!tr_lattice_collect_steps(worker->lattice, l->steps, weight) ||
@@ -103,7 +84,7 @@ static trellis_status collect(struct tr_likelihood *l, struct worker *worker, si
 }
 
 /* A sequence with open labels: the lattice holds log Z(X), and is then narrowed to log Z(X, C). */
-static trellis_status add_partial(struct tr_likelihood *l, struct worker *worker, size_t s,
+static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
                                   double weight, double log_z, double *value, trellis_error *error)
 {
     double log_z_known;
@@ -121,12 +102,13 @@ static trellis_status add_partial(struct tr_likelihood *l, struct worker *worker
     return collect(l, worker, s, -weight, WITHOUT_GOLD, error);
 }
 
-static trellis_status add_sequence(struct tr_likelihood *l, struct worker *worker, size_t s,
+static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, size_t s,
                                    double *value, trellis_error *error)
 {
+    struct tr_likelihood *l = user;
     struct tr_training *t = l->training;
     size_t first = t->data.sequence.at[s], n = t->data.sequence.at[s + 1] - first;
-    double weight = weight_of(&t->data, s), log_z;
+    double weight = tr_sequence_weight(&t->data, s), log_z;
     if (n == 0 || weight == 0) {
         return TRELLIS_OK;
     }
@@ -143,26 +125,6 @@ static trellis_status add_sequence(struct tr_likelihood *l, struct worker *worke
     double gold = tr_lattice_path_score(worker->lattice, l->steps, t->data.gold.at + first);
     *value += weight * (log_z - gold);
     return collect(l, worker, s, weight, WITH_GOLD, error);
-}
-
-/* One block: its own sum, then in its turn into the whole. */
-static void add_block(void *user, size_t block, unsigned thread)
-{
-    struct tr_likelihood *l = user;
-    struct tr_training *t = l->training;
-    struct worker *worker = &l->workers[thread];
-    trellis_status status = TRELLIS_OK;
-    memset(worker->gradient, 0, t->size * sizeof *worker->gradient);
-    l->value[block] = 0;
-    for (size_t s = l->begin[block]; !status && s < l->begin[block + 1]; s++) {
-        status = add_sequence(l, worker, s, &l->value[block], &l->errors[block]);
-    }
-    tr_lattice_hand_over_steps(worker->lattice, l->steps,
-                               worker->gradient + t->node_size + t->edge_size);
-    l->status[block] = status;
-    tr_pool_turn(t->pool, block);
-    tr_likelihood_gather(l, worker->gradient, l->gradient);
-    tr_pool_turn_done(t->pool, block);
 }
 
 void tr_likelihood_spread(const struct tr_likelihood *l, const double *w, float *weights)
@@ -185,6 +147,12 @@ void tr_likelihood_gather(const struct tr_likelihood *l, const float *weights, d
     }
 }
 
+static void gather_block(void *user, const float *sums)
+{
+    struct tr_likelihood *l = user;
+    tr_likelihood_gather(l, sums, l->gradient);
+}
+
 trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,
                                       double *ret_value, trellis_error *error)
 {
@@ -194,17 +162,16 @@ trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradi
     tr_steps_set(l->steps, l->weights + t->node_size + t->edge_size);
     memset(gradient, 0, l->size * sizeof *gradient);
     l->gradient = gradient;
-    tr_pool_run(t->pool, BLOCKS, add_block, l);
-    double value = 0;
-    for (size_t b = 0; b < BLOCKS; b++) {
-        if (l->status[b] == TRELLIS_DATA) { // scores beyond all numbers: w went too far
-            *ret_value = INFINITY;
-            return TRELLIS_OK;
-        }
-        if (l->status[b]) {
-            return tr_fail(error, l->status[b], "%s", l->errors[b].message);
-        }
-        value += l->value[b];
+    double value;
+    struct tr_pass_plan plan = {add_sequence, gather_block, l};
+    trellis_error failure;
+    trellis_status status = tr_pass_run(l->pass, &t->data, &plan, &value, &failure);
+    if (status == TRELLIS_DATA) { // scores beyond all numbers: w went too far
+        *ret_value = INFINITY;
+        return TRELLIS_OK;
+    }
+    if (status) {
+        return tr_fail(error, status, "%s", failure.message);
     }
     for (size_t j = 0; j < t->step_size; j++) {
         gradient[l->node + l->edge + j] -= l->observed_steps[j];
@@ -232,26 +199,11 @@ static void count_steps(struct tr_likelihood *l)
             const uint32_t *features;
             size_t count = tr_steps_features(l->steps, state, next, &features);
             for (size_t k = 0; k < count; k++) {
-                l->observed_steps[features[k]] += weight_of(data, s);
+                l->observed_steps[features[k]] += tr_sequence_weight(data, s);
             }
             state = next;
         }
     }
-}
-
-/* Cuts the corpus so that every block has about as many tokens. */
-static void cut_blocks(struct tr_likelihood *l)
-{
-    const struct tr_dataset *data = &l->training->data;
-    size_t s = 0;
-    for (size_t b = 0; b < BLOCKS; b++) {
-        l->begin[b] = s;
-        while (s < data->sequences &&
-               (double)data->sequence.at[s] < (double)data->tokens * (double)(b + 1) / BLOCKS) {
-            s++;
-        }
-    }
-    l->begin[BLOCKS] = data->sequences;
 }
 
 trellis_status tr_likelihood_create(struct tr_training *t, double l2,
@@ -262,7 +214,6 @@ trellis_status tr_likelihood_create(struct tr_training *t, double l2,
     if (!l) {
         return tr_fail_memory(error);
     }
-    unsigned threads = tr_pool_threads(t->pool);
     l->training = t;
     l->l2 = l2;
     l->node = tr_rows_pairs(t->vocabulary.node.rows);
@@ -270,23 +221,14 @@ trellis_status tr_likelihood_create(struct tr_training *t, double l2,
     l->size = l->node + l->edge + t->step_size;
     l->weights = tr_alloc_aligned(t->size, sizeof *l->weights);
     l->observed_steps = tr_alloc(t->step_size, sizeof *l->observed_steps);
-    l->workers = tr_alloc(threads, sizeof *l->workers);
-    trellis_status status = tr_steps_create(t->graph, &l->steps, error);
-    if (!status && (!l->weights || !l->observed_steps || !l->workers)) {
-        status = tr_fail_memory(error);
-    }
-    for (unsigned i = 0; !status && i < threads; i++) {
-        struct worker *worker = &l->workers[i];
-        worker->gradient = tr_alloc_aligned(t->size, sizeof *worker->gradient);
-        status = worker->gradient ? tr_lattice_create(t->graph, &worker->lattice, error)
-                                  : tr_fail_memory(error);
-    }
+    trellis_status status = l->weights && l->observed_steps ? tr_pass_create(t, &l->pass, error)
+                                                            : tr_fail_memory(error);
     if (status) {
         tr_likelihood_destroy(l);
         *ret_likelihood = NULL;
         return status;
     }
-    cut_blocks(l);
+    l->steps = tr_pass_steps(l->pass);
     count_steps(l);
     return TRELLIS_OK;
 }
@@ -296,12 +238,7 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     if (!l) {
         return;
     }
-    for (unsigned i = 0; l->workers && i < tr_pool_threads(l->training->pool); i++) {
-        tr_lattice_destroy(l->workers[i].lattice);
-        free(l->workers[i].gradient);
-    }
-    tr_steps_destroy(l->steps);
-    free(l->workers);
+    tr_pass_destroy(l->pass);
     free(l->observed_steps);
     free(l->weights);
     free(l);

@@ -1,0 +1,111 @@
+/* pass.c - one pass over a corpus in blocks of sequences, whose sums do not depend on the threads. */
+#include "train/pass.h"
+
+enum { BLOCKS = 16 };
+
+struct tr_pass {
+    struct tr_training *training;
+    struct tr_steps *steps;
+    struct tr_pass_worker *workers; // [threads]
+    const struct tr_pass_plan *plan;
+    size_t begin[BLOCKS + 1];
+    double value[BLOCKS];
+    trellis_status status[BLOCKS];
+    trellis_error errors[BLOCKS];
+};
+
+struct tr_steps *tr_pass_steps(struct tr_pass *pass)
+{
+    return pass->steps;
+}
+
+/* Cuts the corpus so that every block has about as many tokens. */
+static void cut_blocks(struct tr_pass *pass, const struct tr_dataset *data)
+{
+    size_t s = 0;
+    for (size_t b = 0; b < BLOCKS; b++) {
+        pass->begin[b] = s;
+        while (s < data->sequences &&
+               (double)data->sequence.at[s] < (double)data->tokens * (double)(b + 1) / BLOCKS) {
+            s++;
+        }
+    }
+    pass->begin[BLOCKS] = data->sequences;
+}
+
+/* One block: its own sum, then in its turn into the whole. */
+static void add_block(void *user, size_t block, unsigned thread)
+{
+    struct tr_pass *pass = user;
+    const struct tr_training *t = pass->training;
+    const struct tr_pass_plan *plan = pass->plan;
+    struct tr_pass_worker *worker = &pass->workers[thread];
+    trellis_status status = TRELLIS_OK;
+    memset(worker->sums, 0, t->size * sizeof *worker->sums);
+    pass->value[block] = 0;
+    for (size_t s = pass->begin[block]; !status && s < pass->begin[block + 1]; s++) {
+        status = plan->visit(plan->user, worker, s, &pass->value[block], &pass->errors[block]);
+    }
+    tr_lattice_hand_over_steps(worker->lattice, pass->steps,
+                               worker->sums + t->node_size + t->edge_size);
+    pass->status[block] = status;
+    tr_pool_turn(t->pool, block);
+    plan->gather(plan->user, worker->sums);
+    tr_pool_turn_done(t->pool, block);
+}
+
+trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
+                           const struct tr_pass_plan *plan, double *ret_value, trellis_error *error)
+{
+    pass->plan = plan;
+    cut_blocks(pass, data);
+    tr_pool_run(pass->training->pool, BLOCKS, add_block, pass);
+    *ret_value = 0;
+    for (size_t b = 0; b < BLOCKS; b++) {
+        if (pass->status[b]) {
+            return tr_fail(error, pass->status[b], "%s", pass->errors[b].message);
+        }
+        *ret_value += pass->value[b];
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_pass_create(struct tr_training *t, struct tr_pass **ret_pass,
+                              trellis_error *error)
+{
+    struct tr_pass *pass = tr_alloc(1, sizeof *pass);
+    *ret_pass = pass;
+    if (!pass) {
+        return tr_fail_memory(error);
+    }
+    unsigned threads = tr_pool_threads(t->pool);
+    pass->training = t;
+    pass->workers = tr_alloc(threads, sizeof *pass->workers);
+    trellis_status status = pass->workers ? tr_steps_create(t->graph, &pass->steps, error)
+                                          : tr_fail_memory(error);
+    for (unsigned i = 0; !status && i < threads; i++) {
+        struct tr_pass_worker *worker = &pass->workers[i];
+        worker->sums = tr_alloc_aligned(t->size, sizeof *worker->sums);
+        status = worker->sums ? tr_lattice_create(t->graph, &worker->lattice, error)
+                              : tr_fail_memory(error);
+    }
+    if (status) {
+        tr_pass_destroy(pass);
+        *ret_pass = NULL;
+    }
+    return status;
+}
+
+void tr_pass_destroy(struct tr_pass *pass)
+{
+    if (!pass) {
+        return;
+    }
+    for (unsigned i = 0; pass->workers && i < tr_pool_threads(pass->training->pool); i++) {
+        tr_lattice_destroy(pass->workers[i].lattice);
+        free(pass->workers[i].sums);
+    }
+    tr_steps_destroy(pass->steps);
+    free(pass->workers);
+    free(pass);
+}
