@@ -1,9 +1,15 @@
 /* export.c - `trellis export`: a model as text. */
 #include "showing.h"
 
+static trellis_status write(const trellis_model *model, const struct arguments *arguments,
+                            trellis_sink sink, void *user, trellis_error *error)
+{
+    return trellis_model_export(model, argument_flag(arguments, "json"), sink, user, error);
+}
+
 static int run(const struct arguments *arguments)
 {
-    return show_model(arguments, trellis_model_export);
+    return show_model(arguments, write);
 }
 
 static const struct own_option own[] = {

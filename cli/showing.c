@@ -1,4 +1,4 @@
-/* showing.c - what `trellis info` and `trellis export` share: a model, written to an output. */
+/* showing.c - what `trellis info`, `export` and `inspect` share: a model, written to an output. */
 #include "showing.h"
 
 #include "message.h"
@@ -20,7 +20,7 @@ int show_model(const struct arguments *arguments, model_writer write)
     }
     int result = output_open(&output, argument(arguments, "output"));
     if (result == EXIT_RIGHT) {
-        status = write(model, argument_flag(arguments, "json"), output_sink, &output, &error);
+        status = write(model, arguments, output_sink, &output, &error);
         result = output_end(&output, status, &error);
     }
     trellis_model_close(model);

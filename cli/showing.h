@@ -1,10 +1,11 @@
-/* showing.h - what `trellis info` and `trellis export` share: a model, written to an output. */
+/* showing.h - what `trellis info`, `export` and `inspect` share: a model, written to an output. */
 #ifndef TRELLIS_CLI_SHOWING_H
 #define TRELLIS_CLI_SHOWING_H
 
 #include "arguments.h"
 
-typedef trellis_status (*model_writer)(const trellis_model *model, bool json, trellis_sink sink,
+typedef trellis_status (*model_writer)(const trellis_model *model,
+                                       const struct arguments *arguments, trellis_sink sink,
                                        void *user, trellis_error *error);
 
 /* Opens the model that the arguments name and writes it with `write`; returns the exit status. */

@@ -100,7 +100,8 @@ enum {
     TRELLIS_GROUP_TAG = 1 << 3,    // decoding
     TRELLIS_GROUP_EVAL = 1 << 4,   // scoring
     TRELLIS_GROUP_SAMPLE = 1 << 5, // drawing corpora
-    TRELLIS_GROUP_RUN = 1 << 6     // seed, threads, memory
+    TRELLIS_GROUP_RUN = 1 << 6,    // seed, threads, memory
+    TRELLIS_GROUP_LOOK = 1 << 7    // what is shown of a model or a sequence
 };
 
 typedef struct trellis_option {
@@ -360,6 +361,58 @@ TRELLIS_API trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, 
                                                         trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * Explanation: why a token got its label
+ * --------------------------------------------------------------------------------------------- */
+
+/* What one feature adds to the score of two labellings. */
+typedef struct trellis_contribution {
+    size_t position;            // the token where it counts; the sequence's length for its end
+    trellis_text attribute;     // what is seen there; empty for a step
+    const trellis_text *labels; // [label_count] of a step, oldest first
+    size_t label_count;         // 0 where it is no step
+    double chosen;              // what it adds to the labels found,
+    double rival;               // and to those of the rival
+} trellis_contribution;
+
+/* The label of a token against its rival: the best of all other labels, which is the one that the best
+ * labelling has which differs at this token. The differences chosen - rival of all contributions add up
+ * to the margin: those of the token itself, and those at other tokens whose label changes with it. */
+typedef struct trellis_reason {
+    trellis_text chosen;
+    trellis_text rival; // empty where no other label is possible
+    double margin; // score of the labels found - score of the rival's; infinite where there is none
+    double chosen_probability, rival_probability; // of the labels at this token, or NaN
+    const trellis_text *rival_labels;             // [length] the best labelling with the rival
+    const trellis_contribution *contributions;    // the largest difference first
+    size_t contribution_count;
+} trellis_reason;
+
+/* One per thread, over a model that outlives it; options as for a tagger. Labels are those inside the
+ * model, see trellis_model_label(). */
+typedef struct trellis_explainer trellis_explainer;
+TRELLIS_API trellis_status trellis_explainer_create(const trellis_model *model,
+                                                    const trellis_options *options,
+                                                    trellis_explainer **ret_explainer,
+                                                    trellis_error *error);
+TRELLIS_API void trellis_explainer_destroy(trellis_explainer *explainer);
+/* As trellis_tagger_bind(). */
+TRELLIS_API trellis_status trellis_explainer_bind(trellis_explainer *explainer,
+                                                  const trellis_reader *reader,
+                                                  trellis_error *error);
+/* Finds the best labels and the reasons for them: *ret_reasons [sequence->length], until the next call. A
+ * sequence of more than 1000 tokens is TRELLIS_LIMIT. */
+TRELLIS_API trellis_status trellis_explainer_run(trellis_explainer *explainer,
+                                                 const trellis_sequence *sequence,
+                                                 const trellis_reason **ret_reasons,
+                                                 trellis_error *error);
+/* The reasons found last, for a person or as a line of JSON, with the `top` largest contributions of each
+ * token. */
+TRELLIS_API trellis_status trellis_explainer_report(const trellis_explainer *explainer,
+                                                    const trellis_sequence *sequence, size_t top,
+                                                    bool json, trellis_sink sink, void *user,
+                                                    trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * Evaluation
  * --------------------------------------------------------------------------------------------- */
 
@@ -403,6 +456,63 @@ TRELLIS_API trellis_status trellis_evaluation_clusters(const trellis_evaluation 
 /* The report: conlleval's lines, or JSON; with the option `clusters`, of states against labels. */
 TRELLIS_API trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
                                                      bool json, trellis_sink sink, void *user,
+                                                     trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Inspection: what a model has learned
+ * --------------------------------------------------------------------------------------------- */
+
+/* A feature and its weight. */
+typedef struct trellis_weighted {
+    trellis_text attribute;     // what is seen, such as word[-1]=the; empty for a step
+    const trellis_text *labels; // [label_count] oldest first; the last one is what it speaks for
+    size_t label_count;         // 1; 2 and more where it depends on the labels before
+    double weight;
+} trellis_weighted;
+
+/* What is ranked: features of what is seen or steps, that speak for a label or against it. The weights of
+ * an HMM are logarithms of probabilities and never above 0: there the highest ones speak for a label, and
+ * none against it. */
+typedef enum trellis_ranking {
+    TRELLIS_FEATURES_FOR,
+    TRELLIS_FEATURES_AGAINST,
+    TRELLIS_STEPS_FOR,
+    TRELLIS_STEPS_AGAINST,
+    TRELLIS_RANKINGS
+} trellis_ranking;
+
+/* A template, and how much of it is in the model. */
+typedef struct trellis_template_use {
+    trellis_text text;   // empty for ready-made attributes
+    bool edge;           // whether it sees pairs of labels
+    uint64_t attributes; // that have a weight
+    uint64_t weights;    // other than 0
+    double absolute;     // the sum of their absolute values
+} trellis_template_use;
+
+/* Looks at all weights of a model, which must outlive it, and keeps the `top` strongest features and steps
+ * of each label. Labels are those inside the model, see trellis_model_label(). */
+typedef struct trellis_inspection trellis_inspection;
+TRELLIS_API trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
+                                                     trellis_inspection **ret_inspection,
+                                                     trellis_error *error);
+TRELLIS_API void trellis_inspection_destroy(trellis_inspection *inspection);
+/* The strongest of a label, strongest first: *ret_count of them. The number behind the last label stands
+ * for the end of a sequence, which has steps. */
+TRELLIS_API const trellis_weighted *trellis_inspection_strongest(
+    const trellis_inspection *inspection, size_t label, trellis_ranking ranking, size_t *ret_count);
+/* The templates in the order of their file; ready-made attributes come last, where there are any. */
+TRELLIS_API const trellis_template_use *trellis_inspection_templates(
+    const trellis_inspection *inspection, size_t *ret_count);
+/* The weight of the step from a label to a label; the number behind the last label is the start as `from`
+ * and the end as `to`. Minus infinity where it is forbidden, 0 where it has no weight. */
+TRELLIS_API double trellis_inspection_step(const trellis_inspection *inspection, size_t from,
+                                           size_t to);
+/* All of it, for a person or as JSON; about one label only where `label` is not NULL, which may be
+ * TRELLIS_DATA: the model does not have it. */
+TRELLIS_API trellis_status trellis_inspection_report(const trellis_inspection *inspection,
+                                                     const char *label, bool json,
+                                                     trellis_sink sink, void *user,
                                                      trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------

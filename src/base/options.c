@@ -10,6 +10,7 @@
 #define EVAL TRELLIS_GROUP_EVAL
 #define SAMPLE TRELLIS_GROUP_SAMPLE
 #define RUN TRELLIS_GROUP_RUN
+#define LOOK TRELLIS_GROUP_LOOK
 #define MANY 1e15
 #define FORMATS "columns conllu crfsuite wordtag jsonl"
 
@@ -158,6 +159,13 @@ static const trellis_option table[] = {
      "Draw sequences until there are at least this many tokens."},
     {"mean-length", 0, TRELLIS_REAL, SAMPLE, "X", "20", 1, 1e9, NULL,
      "Mean length of a sequence, where the HMM does not say how they end."},
+
+    /* what is shown */
+    {"top", 0, TRELLIS_INTEGER, LOOK, "N", "10", 0, 1e6, NULL,
+     "Show the N strongest of each list."},
+    {"sequence", 0, TRELLIS_INTEGER, LOOK, "N", "0", 0, MANY, NULL,
+     "Only the Nth sequence of the input, from 1; 0 is all of them, or the first where only one can "
+     "be shown."},
 
     /* everywhere */
     {"threads", 'j', TRELLIS_INTEGER, RUN, "N", "0", 0, 1024, NULL,

@@ -145,6 +145,37 @@ size_t tr_features_template_count(const trellis_features *features)
     return features->templates.size;
 }
 
+trellis_text tr_features_template_text(const trellis_features *features, size_t index)
+{
+    trellis_text text = tr_intern_text(&features->texts, features->templates.at[index].text);
+    return (trellis_text){text.data + 1, text.size - 1}; // its kind stands in front
+}
+
+/* What attributes of a template begin with, and whether this one does. */
+static bool comes_from(const trellis_features *features, size_t index, trellis_text attribute,
+                       size_t *ret_size)
+{
+    trellis_text text = tr_features_template_text(features, index);
+    bool native = features->dialect == TR_NATIVE;
+    const char *macro = native || !text.size ? NULL : memchr(text.data, '%', text.size);
+    size_t size = *ret_size = macro ? (size_t)(macro - text.data) : text.size;
+    return size <= attribute.size && memcmp(text.data, attribute.data, size) == 0 &&
+           (!native || size == attribute.size || attribute.data[size] == '=');
+}
+
+size_t tr_features_template_of(const trellis_features *features, bool edge, trellis_text attribute)
+{
+    size_t best = SIZE_MAX, longest = 0, size;
+    for (size_t i = 0; i < features->templates.size; i++) {
+        if (features->templates.at[i].edge == edge && comes_from(features, i, attribute, &size) &&
+            (best == SIZE_MAX || size > longest)) {
+            best = i;
+            longest = size;
+        }
+    }
+    return best;
+}
+
 /* ---- printing ----------------------------------------------------------------------------------- */
 
 /* CRFsuite's format separates by tabs and has the value behind a colon. */

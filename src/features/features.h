@@ -48,6 +48,10 @@ trellis_status tr_features_read(const void *data, size_t size, trellis_features 
 trellis_text tr_features_source(const trellis_features *features);
 const char *tr_features_name(const trellis_features *features);
 size_t tr_features_template_count(const trellis_features *features);
+/* A template as text, without the values. */
+trellis_text tr_features_template_text(const trellis_features *features, size_t index);
+/* The template that an attribute with this text comes from; SIZE_MAX where it is a ready-made one. */
+size_t tr_features_template_of(const trellis_features *features, bool edge, trellis_text attribute);
 
 /* Whether it has word lists, clusters or counted words, so that its text alone is not all of it. */
 bool tr_features_has_resources(const trellis_features *features);

@@ -262,3 +262,23 @@ trellis_text tr_table_text(const struct tr_table *table, const struct tr_text_re
     return sound ? (trellis_text){table->bytes + record->text, record->text_size}
                  : (trellis_text){"", 0};
 }
+
+float tr_table_weight(const struct tr_table *table, uint32_t row, uint32_t outcome)
+{
+    float weight = 0;
+    if (outcome >= table->outcomes || row >= table->word_count) {
+        return 0;
+    }
+    if (row < table->dense_words) {
+        bool sound = row + (uint64_t)table->width <= table->dense_words;
+        return sound ? ((const float *)table->words)[row + outcome] : 0;
+    }
+    const uint32_t *pair = table->words + row + 1;
+    uint64_t count = table->words[row], room = (table->word_count - row - 1) / 2;
+    for (uint64_t j = 0; j < count && j < room; j++) {
+        if (pair[2 * j] == outcome) {
+            memcpy(&weight, &pair[2 * j + 1], sizeof weight);
+        }
+    }
+    return weight;
+}

@@ -61,6 +61,9 @@ void tr_table_each(const struct tr_table *table, const struct tr_text_record *re
 /* The text of a record, empty where it is unsound. */
 trellis_text tr_table_text(const struct tr_table *table, const struct tr_text_record *record);
 
+/* One weight of a row, 0 where it has none for the outcome or is unsound. */
+float tr_table_weight(const struct tr_table *table, uint32_t row, uint32_t outcome);
+
 static inline uint64_t tr_table_home(const struct tr_table *table, uint64_t key)
 {
     return (key ^ (key >> 32)) & (table->bucket_count - 1);

@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "corpus/corpus.h"
 #include "graph/constraint.h"
-#include "model/model.h"
+#include "tagger/tagger.h"
 
 /* Floats for the scores of label pairs at all positions: 4 GB. */
 #define MOST_EDGE_SCORES ((size_t)1 << 30)
@@ -622,4 +622,18 @@ trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
     }
     *ret_marginals = tagger->marginals.at;
     return TRELLIS_OK;
+}
+
+/* ---- for the other files of this folder ----------------------------------------------------------- */
+
+struct tr_found tr_tagger_found(trellis_tagger *tagger)
+{
+    return (struct tr_found){tagger->lattice, tagger->steps,
+                             tagger->graph ? tagger->graph : tagger->model->graph,
+                             tagger->found ? tagger->paths.at : NULL};
+}
+
+trellis_status tr_tagger_sum_up(trellis_tagger *tagger, trellis_error *error)
+{
+    return sum_up(tagger, 0, error);
 }

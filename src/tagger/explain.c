@@ -1,0 +1,372 @@
+/* explain.c - why a token got its label, and what would have to change.
+ *
+ * A score is a sum of weights, so the difference of two labellings is a sum of differences:
+ *
+ *     score(z) - score(r) = sum over features f of  w_f * (count of f in z - count of f in r)
+ *
+ * z is what was found. r is the best labelling with another label at the token: z's label is forbidden
+ * there and the best path sought anew. Only the tokens where z and r differ, and the steps around them,
+ * make the difference.
+ */
+#include "tagger/explain.h"
+
+#include <math.h>
+
+#define MOST_TOKENS 1000
+
+trellis_status trellis_explainer_create(const trellis_model *model, const trellis_options *options,
+                                        trellis_explainer **ret_explainer, trellis_error *error)
+{
+    *ret_explainer = NULL;
+    trellis_explainer *explainer = tr_alloc(1, sizeof *explainer);
+    if (!explainer) {
+        return tr_fail_memory(error);
+    }
+    explainer->model = model;
+    trellis_status status = trellis_tagger_create(model, options, &explainer->tagger, error);
+    if (!status) {
+        status = tr_extractor_create(model->features, true, &explainer->extractor, error);
+    }
+    if (status) {
+        trellis_explainer_destroy(explainer);
+        return status;
+    }
+    *ret_explainer = explainer;
+    return TRELLIS_OK;
+}
+
+void trellis_explainer_destroy(trellis_explainer *explainer)
+{
+    if (!explainer) {
+        return;
+    }
+    trellis_tagger_destroy(explainer->tagger);
+    tr_extractor_destroy(explainer->extractor);
+    free(explainer->begin.at);
+    free(explainer->evidence.at);
+    tr_buffer_free(&explainer->texts);
+    free(explainer->marginals.at);
+    free(explainer->path.at);
+    free(explainer->rival.at);
+    free(explainer->reasons.at);
+    free(explainer->contributions.at);
+    free(explainer->names.at);
+    free(explainer->rival_labels.at);
+    free(explainer);
+}
+
+trellis_status trellis_explainer_bind(trellis_explainer *explainer, const trellis_reader *reader,
+                                      trellis_error *error)
+{
+    trellis_status status = trellis_tagger_bind(explainer->tagger, reader, error);
+    explainer->bound = true;
+    return status ? status : tr_extractor_bind(explainer->extractor, reader, SIZE_MAX, error);
+}
+
+/* ---- what is seen -------------------------------------------------------------------------------- */
+
+static bool gather(trellis_explainer *explainer, const trellis_sequence *sequence, bool edge,
+                   const struct tr_seen *seen, size_t token)
+{
+    const struct tr_table *table = edge ? &explainer->model->edge : &explainer->model->node;
+    for (size_t k = seen->begin[token]; table->bucket_count && k < seen->begin[token + 1]; k++) {
+        struct tr_evidence evidence = {edge, tr_table_find(table, seen->low[k]),
+                                       seen->value ? (double)seen->value[k] : 1,
+                                       explainer->texts.size, 0};
+        if (evidence.row == TR_NONE) {
+            continue;
+        }
+        tr_extractor_text(explainer->extractor, sequence, edge, token, k, &explainer->texts);
+        evidence.text_size = explainer->texts.size - evidence.text;
+        if (!tr_push(&explainer->evidence, evidence)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static trellis_status observe(trellis_explainer *explainer, const trellis_sequence *sequence,
+                              trellis_error *error)
+{
+    const struct tr_observation *observation = NULL;
+    trellis_status status = tr_extractor_run(explainer->extractor, sequence, &observation, error);
+    bool fine = tr_reserve(&explainer->begin, sequence->length + 1);
+    explainer->evidence.size = explainer->texts.size = 0;
+    for (size_t i = 0; !status && fine && i <= sequence->length; i++) {
+        explainer->begin.at[i] = explainer->evidence.size;
+        fine = i == sequence->length ||
+               (gather(explainer, sequence, false, &observation->node, i) &&
+                gather(explainer, sequence, true, &observation->edge, i));
+    }
+    return status ? status : fine && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* ---- contributions ------------------------------------------------------------------------------- */
+
+static double weight_of(const trellis_explainer *explainer, const struct tr_evidence *evidence,
+                        const uint16_t *path, size_t i)
+{
+    const trellis_model *model = explainer->model;
+    uint32_t outcome = path[i];
+    if (evidence->edge) {
+        outcome += path[i - 1] * model->graph->width;
+    }
+    return evidence->value * (double)tr_table_weight(evidence->edge ? &model->edge : &model->node,
+                                                     evidence->row, outcome);
+}
+
+/* What is seen at a token; where all is wanted also what makes no difference. */
+static bool compare_evidence(trellis_explainer *explainer, size_t i, bool all)
+{
+    const uint16_t *path = explainer->path.at, *rival = explainer->rival.at;
+    for (size_t k = explainer->begin.at[i]; k < explainer->begin.at[i + 1]; k++) {
+        const struct tr_evidence *evidence = &explainer->evidence.at[k];
+        trellis_contribution c = {
+            .position = i,
+            .attribute = {explainer->texts.data + evidence->text, evidence->text_size},
+            .chosen = weight_of(explainer, evidence, path, i),
+            .rival = weight_of(explainer, evidence, rival, i),
+        };
+        bool counts = c.chosen != c.rival || (all && c.chosen != 0);
+        if (counts && !tr_push(&explainer->contributions, c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_among(const uint32_t *features, size_t count, uint32_t feature)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (features[i] == feature) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The labels are a place in `names` until it has stopped growing; see tie_up(). */
+static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, double chosen,
+                     double rival)
+{
+    const struct tr_gram *gram = &explainer->model->grams[feature];
+    trellis_contribution c = {
+        .position = i, .label_count = gram->length, .chosen = chosen, .rival = rival};
+    for (size_t k = 0; k < gram->length; k++) {
+        if (!tr_push(&explainer->names, tr_model_gram_label(explainer->model, gram->label[k]))) {
+            return false;
+        }
+    }
+    return tr_push(&explainer->contributions, c);
+}
+
+/* The grams that the two steps fire. */
+static bool compare_grams(trellis_explainer *explainer, const struct tr_found *found, size_t i,
+                          const uint32_t step[2], const uint32_t other[2], bool all)
+{
+    const uint32_t *ours = NULL, *theirs = NULL;
+    size_t our_count = tr_steps_features(found->steps, step[0], step[1], &ours);
+    size_t their_count = tr_steps_features(found->steps, other[0], other[1], &theirs);
+    const float *weights = explainer->model->step_weights;
+    bool fine = true;
+    for (size_t k = 0; fine && k < our_count; k++) {
+        double w = (double)weights[ours[k]];
+        bool common = is_among(theirs, their_count, ours[k]);
+        fine = w == 0 || (common && !all) || add_step(explainer, i, ours[k], w, common ? w : 0);
+    }
+    for (size_t k = 0; fine && k < their_count; k++) {
+        double w = (double)weights[theirs[k]];
+        fine = w == 0 || is_among(ours, our_count, theirs[k]) ||
+               add_step(explainer, i, theirs[k], 0, w);
+    }
+    return fine;
+}
+
+/* All that makes a difference between the two labellings, and all that is seen at the token. */
+static bool compare_paths(trellis_explainer *explainer, const struct tr_found *found, size_t token)
+{
+    size_t n = explainer->length;
+    const uint16_t *path = explainer->path.at, *rival = explainer->rival.at;
+    uint32_t ours = TR_NO_STATE, theirs = TR_NO_STATE;
+    bool fine = true;
+    for (size_t i = 0; fine && i <= n; i++) {
+        uint32_t our_next = i < n ? tr_graph_next(found->graph, ours, path[i]) : TR_NO_STATE;
+        uint32_t their_next = i < n ? tr_graph_next(found->graph, theirs, rival[i]) : TR_NO_STATE;
+        bool differ = i < n && (path[i] != rival[i] || (i && path[i - 1] != rival[i - 1]));
+        if (i < n && (differ || i == token)) {
+            fine = compare_evidence(explainer, i, i == token);
+        }
+        if (fine && (ours != theirs || our_next != their_next || i == token)) {
+            fine = compare_grams(explainer, found, i, (uint32_t[]){ours, our_next},
+                                 (uint32_t[]){theirs, their_next}, i == token);
+        }
+        ours = our_next;
+        theirs = their_next;
+    }
+    return fine;
+}
+
+static int compare_contributions(const void *a, const void *b)
+{
+    const trellis_contribution *x = a, *y = b;
+    double dx = fabs(x->chosen - x->rival), dy = fabs(y->chosen - y->rival);
+    double sx = fabs(x->chosen), sy = fabs(y->chosen); // of those that make no difference
+    if (dx != dy || sx != sy) {
+        return dx != dy ? (dx < dy) - (dx > dy) : (sx < sy) - (sx > sy);
+    }
+    if (x->position != y->position) {
+        return x->position < y->position ? -1 : 1;
+    }
+    size_t shorter = x->attribute.size < y->attribute.size ? x->attribute.size : y->attribute.size;
+    int order = shorter ? memcmp(x->attribute.data, y->attribute.data, shorter) : 0;
+    return order
+               ? order
+               : (x->attribute.size > y->attribute.size) - (x->attribute.size < y->attribute.size);
+}
+
+/* ---- rivals -------------------------------------------------------------------------------------- */
+
+/* The best labelling with another label at the token; false where there is none. The scores of the lattice
+ * are as they were afterwards. */
+static trellis_status find_rival(trellis_explainer *explainer, const struct tr_found *found,
+                                 size_t token, bool *ret_found, trellis_error *error)
+{
+    float *node = tr_lattice_nodes(found->lattice) + token * found->graph->width +
+                  explainer->path.at[token];
+    float kept = *node;
+    double score;
+    trellis_error none = {0};
+    *node = -INFINITY;
+    trellis_status status = tr_lattice_viterbi(found->lattice, found->steps, explainer->rival.at,
+                                               &score, &none);
+    *node = kept;
+    *ret_found = status == TRELLIS_OK;
+    return status && status != TRELLIS_DATA ? tr_fail(error, status, "%s", none.message)
+                                            : TRELLIS_OK;
+}
+
+static bool explain_token(trellis_explainer *explainer, const struct tr_found *found, size_t token)
+{
+    trellis_reason *reason = &explainer->reasons.at[token];
+    size_t begin = explainer->contributions.size, width = found->graph->width;
+    uint16_t rival = explainer->rival.at[token];
+    if (!compare_paths(explainer, found, token)) {
+        return false;
+    }
+    reason->rival = explainer->model->labels[rival];
+    reason->contribution_count = explainer->contributions.size - begin;
+    reason->margin = 0;
+    for (size_t k = begin; k < explainer->contributions.size; k++) {
+        const trellis_contribution *c = &explainer->contributions.at[k];
+        reason->margin += c->chosen - c->rival;
+    }
+    if (explainer->marginals.size) {
+        reason->rival_probability = (double)explainer->marginals.at[token * width + rival];
+    }
+    for (size_t i = 0; i < explainer->length; i++) {
+        trellis_text label = explainer->model->labels[explainer->rival.at[i]];
+        if (!tr_push(&explainer->rival_labels, label)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Now that no array grows any more, things point into them; and the contributions are sorted. */
+static void tie_up(trellis_explainer *explainer)
+{
+    size_t contribution = 0, name = 0, rivals = 0;
+    for (size_t i = 0; i < explainer->length; i++) {
+        trellis_reason *reason = &explainer->reasons.at[i];
+        trellis_contribution *list = explainer->contributions.at + contribution;
+        for (size_t k = 0; k < reason->contribution_count; k++) {
+            list[k].labels = list[k].label_count ? explainer->names.at + name : NULL;
+            name += list[k].label_count;
+        }
+        if (reason->contribution_count) {
+            qsort(list, reason->contribution_count, sizeof *list, compare_contributions);
+        }
+        reason->contributions = list;
+        contribution += reason->contribution_count;
+        if (reason->rival.data) {
+            reason->rival_labels = explainer->rival_labels.at + rivals;
+            rivals += explainer->length;
+        }
+    }
+}
+
+static trellis_status explain(trellis_explainer *explainer, struct tr_found *found,
+                              trellis_error *error)
+{
+    size_t width = found->graph->width;
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < explainer->length; i++) {
+        bool has_rival = false;
+        uint16_t label = explainer->path.at[i];
+        double probability = explainer->marginals.size
+                                 ? (double)explainer->marginals.at[i * width + label]
+                                 : NAN;
+        explainer->reasons.at[i] = (trellis_reason){.chosen = explainer->model->labels[label],
+                                                    .rival = {NULL, 0},
+                                                    .margin = INFINITY,
+                                                    .chosen_probability = probability,
+                                                    .rival_probability = NAN};
+        status = find_rival(explainer, found, i, &has_rival, error);
+        if (!status && has_rival && !explain_token(explainer, found, i)) {
+            status = tr_fail_memory(error);
+        }
+    }
+    return status;
+}
+
+static bool copy_found(trellis_explainer *explainer, const struct tr_found *found)
+{
+    size_t n = explainer->length, size = n * found->graph->width;
+    explainer->marginals.size = 0;
+    if (!tr_reserve(&explainer->path, n + 1) || !tr_reserve(&explainer->rival, n + 1) ||
+        !tr_reserve(&explainer->reasons, n + 1) || !tr_reserve(&explainer->marginals, size)) {
+        return false;
+    }
+    memcpy(explainer->path.at, found->path, n * sizeof *found->path);
+    if (n && tr_tagger_sum_up(explainer->tagger, NULL) == TRELLIS_OK) {
+        memcpy(explainer->marginals.at, tr_lattice_node_marginals(found->lattice),
+               size * sizeof *explainer->marginals.at);
+        explainer->marginals.size = size;
+    }
+    return true;
+}
+
+trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis_sequence *sequence,
+                                     const trellis_reason **ret_reasons, trellis_error *error)
+{
+    const trellis_text *labels;
+    *ret_reasons = NULL;
+    explainer->length = 0;
+    explainer->contributions.size = explainer->names.size = explainer->rival_labels.size = 0;
+    if (sequence->length > MOST_TOKENS) {
+        return tr_fail(error, TRELLIS_LIMIT,
+                       "a sequence of %zu tokens is too long to be explained: at most %d",
+                       sequence->length, MOST_TOKENS);
+    }
+    trellis_status status = explainer->bound ? TRELLIS_OK
+                                             : trellis_explainer_bind(explainer, NULL, error);
+    if (!status) {
+        status = trellis_tagger_tag(explainer->tagger, sequence, &labels, error);
+    }
+    if (!status) {
+        status = observe(explainer, sequence, error);
+    }
+    if (!status) {
+        struct tr_found found = tr_tagger_found(explainer->tagger);
+        explainer->length = sequence->length;
+        status = copy_found(explainer, &found) ? explain(explainer, &found, error)
+                                               : tr_fail_memory(error);
+    }
+    if (status) {
+        explainer->length = 0;
+        return status;
+    }
+    tie_up(explainer);
+    *ret_reasons = explainer->reasons.at;
+    return TRELLIS_OK;
+}

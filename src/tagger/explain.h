@@ -1,0 +1,35 @@
+/* explain.h - what an explainer holds, shared by the explaining and the report. */
+#ifndef TRELLIS_TAGGER_EXPLAIN_H
+#define TRELLIS_TAGGER_EXPLAIN_H
+
+#include "tagger/tagger.h"
+
+/* Something that the model knows, seen at a token. */
+struct tr_evidence {
+    bool edge;
+    uint32_t row;     // of its table
+    double value;     // how much of it was seen
+    size_t text;      // where its text begins in `texts`,
+    size_t text_size; // and how long it is
+};
+
+struct trellis_explainer {
+    const trellis_model *model;
+    trellis_tagger *tagger;
+    struct tr_extractor *extractor; // which knows the texts
+    bool bound;
+
+    /* Of the sequence at hand. */
+    size_t length;
+    TR_ARRAY(size_t) begin; // [length + 1] into evidence
+    TR_ARRAY(struct tr_evidence) evidence;
+    struct tr_buffer texts;
+    TR_ARRAY(float) marginals;      // [length][width]; empty where there are none
+    TR_ARRAY(uint16_t) path, rival; // [length]
+    TR_ARRAY(trellis_reason) reasons;
+    TR_ARRAY(trellis_contribution) contributions; // of all tokens, one after the other
+    TR_ARRAY(trellis_text) names;                 // of steps
+    TR_ARRAY(trellis_text) rival_labels;          // [length][length]
+};
+
+#endif

@@ -1,0 +1,161 @@
+/* explain_report.c - the reasons for labels, told to a person or a program. */
+#include <math.h>
+
+#include "tagger/explain.h"
+
+/* The word of a token, for people. */
+static trellis_text word_of(const trellis_sequence *sequence, size_t token)
+{
+    return sequence->columns ? sequence->cells[token * sequence->columns] : TR_TEXT("");
+}
+
+/* ---- for a person -------------------------------------------------------------------------------- */
+
+static void text_contribution(const trellis_sequence *sequence, const trellis_contribution *c,
+                              size_t token, struct tr_buffer *out)
+{
+    tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  ", c->chosen, c->rival, c->chosen - c->rival);
+    if (c->label_count) {
+        tr_buffer_string(out, "step");
+        for (size_t k = 0; k < c->label_count; k++) {
+            tr_buffer_char(out, ' ');
+            tr_buffer_text(out, c->labels[k]);
+        }
+    } else {
+        tr_buffer_text(out, c->attribute);
+    }
+    if (c->position == sequence->length) {
+        tr_buffer_string(out, "  (at the end)");
+    } else if (c->position != token) {
+        tr_buffer_format(out, "  (at token %zu, ", c->position + 1);
+        tr_buffer_text(out, word_of(sequence, c->position));
+        tr_buffer_char(out, ')');
+    }
+    tr_buffer_char(out, '\n');
+}
+
+/* What the list leaves out. */
+static void text_rest(const trellis_reason *reason, size_t top, struct tr_buffer *out)
+{
+    double chosen = 0, rival = 0;
+    for (size_t k = top; k < reason->contribution_count; k++) {
+        chosen += reason->contributions[k].chosen;
+        rival += reason->contributions[k].rival;
+    }
+    if (top < reason->contribution_count) {
+        tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  %zu more\n", chosen, rival, chosen - rival,
+                         reason->contribution_count - top);
+    }
+}
+
+static void text_reason(const trellis_sequence *sequence, const trellis_reason *reason,
+                        size_t token, size_t top, struct tr_buffer *out)
+{
+    tr_buffer_format(out, "%zu ", token + 1);
+    tr_buffer_text(out, word_of(sequence, token));
+    tr_buffer_string(out, ": ");
+    tr_buffer_text(out, reason->chosen);
+    if (isfinite(reason->chosen_probability)) {
+        tr_buffer_format(out, " (%.4f)", reason->chosen_probability);
+    }
+    if (!reason->rival_labels) {
+        tr_buffer_string(out, ", no other label is possible\n\n");
+        return;
+    }
+    tr_buffer_string(out, " rather than ");
+    tr_buffer_text(out, reason->rival);
+    if (isfinite(reason->rival_probability)) {
+        tr_buffer_format(out, " (%.4f)", reason->rival_probability);
+    }
+    tr_buffer_format(out, ", by %.4f\n  %9s %9s %9s\n", reason->margin, "for it", "for rival",
+                     "margin");
+    for (size_t k = 0; k < top && k < reason->contribution_count; k++) {
+        text_contribution(sequence, &reason->contributions[k], token, out);
+    }
+    text_rest(reason, top, out);
+    tr_buffer_string(out, "  with the rival:");
+    for (size_t i = 0; i < sequence->length; i++) {
+        tr_buffer_char(out, ' ');
+        tr_buffer_text(out, reason->rival_labels[i]);
+    }
+    tr_buffer_string(out, "\n\n");
+}
+
+/* ---- for a program ------------------------------------------------------------------------------- */
+
+static void json_contribution(const trellis_contribution *c, struct tr_buffer *out)
+{
+    tr_buffer_format(out, "{\"token\":%zu,", c->position + 1);
+    if (c->label_count) {
+        tr_buffer_string(out, "\"step\":[");
+        for (size_t k = 0; k < c->label_count; k++) {
+            tr_buffer_string(out, k ? "," : "");
+            tr_buffer_json(out, c->labels[k]);
+        }
+        tr_buffer_char(out, ']');
+    } else {
+        tr_buffer_string(out, "\"attribute\":");
+        tr_buffer_json(out, c->attribute);
+    }
+    tr_buffer_string(out, ",\"chosen\":");
+    tr_buffer_real(out, c->chosen);
+    tr_buffer_string(out, ",\"rival\":");
+    tr_buffer_real(out, c->rival);
+    tr_buffer_char(out, '}');
+}
+
+static void json_reason(const trellis_sequence *sequence, const trellis_reason *reason,
+                        size_t token, size_t top, struct tr_buffer *out)
+{
+    tr_buffer_string(out, token ? ",{\"word\":" : "{\"word\":");
+    tr_buffer_json(out, word_of(sequence, token));
+    tr_buffer_string(out, ",\"label\":");
+    tr_buffer_json(out, reason->chosen);
+    tr_buffer_string(out, ",\"probability\":");
+    tr_buffer_real(out, reason->chosen_probability);
+    if (reason->rival_labels) {
+        tr_buffer_string(out, ",\"rival\":");
+        tr_buffer_json(out, reason->rival);
+        tr_buffer_string(out, ",\"rival_probability\":");
+        tr_buffer_real(out, reason->rival_probability);
+        tr_buffer_string(out, ",\"margin\":");
+        tr_buffer_real(out, reason->margin);
+        tr_buffer_string(out, ",\"rival_labels\":[");
+        for (size_t i = 0; i < sequence->length; i++) {
+            tr_buffer_string(out, i ? "," : "");
+            tr_buffer_json(out, reason->rival_labels[i]);
+        }
+        tr_buffer_string(out, "],\"contributions\":[");
+        for (size_t k = 0; k < top && k < reason->contribution_count; k++) {
+            tr_buffer_string(out, k ? "," : "");
+            json_contribution(&reason->contributions[k], out);
+        }
+        tr_buffer_format(out, "],\"left_out\":%zu",
+                         reason->contribution_count > top ? reason->contribution_count - top : 0);
+    }
+    tr_buffer_char(out, '}');
+}
+
+trellis_status trellis_explainer_report(const trellis_explainer *explainer,
+                                        const trellis_sequence *sequence, size_t top, bool json,
+                                        trellis_sink sink, void *user, trellis_error *error)
+{
+    struct tr_buffer out = {0};
+    if (explainer->length != sequence->length) {
+        return tr_fail(error, TRELLIS_DATA, "this sequence is not the one that was explained last");
+    }
+    if (json) {
+        tr_buffer_string(&out, "{\"score\":");
+        tr_buffer_real(&out, trellis_tagger_score(explainer->tagger));
+        tr_buffer_string(&out, ",\"tokens\":[");
+    }
+    for (size_t i = 0; i < sequence->length; i++) {
+        (json ? json_reason : text_reason)(sequence, &explainer->reasons.at[i], i, top, &out);
+    }
+    if (json) {
+        tr_buffer_string(&out, "]}\n");
+    }
+    trellis_status status = tr_buffer_flush(&out, sink, user, error);
+    tr_buffer_free(&out);
+    return status;
+}
