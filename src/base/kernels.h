@@ -40,8 +40,24 @@ struct tr_kernels {
     /* sum[k] += scale * sum_j rows[index[k]][j] * row[j], k below count; rows [..][width] */
     void (*listed_products)(double *sum, const float *rows, const uint32_t *index, size_t count,
                             const float *row, double scale, size_t width);
+    /* wide[j] = row[j]; returns the sum */
+    double (*widen)(double *wide, const float *row, size_t width);
+    /* With the tiles k = begin[i] .. begin[i+1]-1 of block i, each TR_LANES factors of one row[other[k]]:
+     * out[i][j] = sum_k row[other[k]] * factor[k][j] + all - sum_k wide[other[k]], the difference being
+     * at least 0. Returns the least out. */
+    float (*tiled_sums)(float *out, const double *wide, const float *row, double all,
+                        const uint32_t *begin, const uint32_t *other, const float *factor,
+                        size_t blocks);
     /* out[b] = max_a from[a] + matrix[a][b] */
     void (*max_plus)(float *out, const float *from, const float *matrix, size_t rows, size_t width);
+    /* out[j] = max(out[j], row[j] + plus) */
+    void (*raise)(float *out, const float *row, float plus, size_t width);
+    /* The least row[j] - minus[j] of those j below count whose node[j] is above minus infinity; plus
+     * infinity where there is none. */
+    float (*least_above)(const float *row, const float *minus, const float *node, size_t count);
+    /* Lists the j with row[j] + plus[j] > limit, ascending, in index [width]; how many. */
+    size_t (*list_above)(uint32_t *index, const float *row, const float *plus, float limit,
+                         size_t width);
     /* The lowest a of the largest from[a] + column[a]. */
     size_t (*argmax_plus)(const float *from, const float *column, size_t width);
 

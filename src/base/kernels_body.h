@@ -97,20 +97,26 @@ INLINE float across_largest(vector x)
 #endif
 }
 
+/* A bit for each lane that is set. */
+INLINE unsigned lane_bits(integers mask)
+{
+#if LANES == 8 && defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)(vector)mask);
+#elif LANES == 4 && defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)(vector)mask);
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < LANES; i++) {
+        bits |= (mask[i] ? 1u : 0u) << i;
+    }
+    return bits;
+#endif
+}
+
 /* The first lane that is set, LANES where none is. */
 INLINE int first_lane(integers mask)
 {
-#if LANES == 8 && defined(__AVX2__)
-    return __builtin_ctz((unsigned)_mm256_movemask_ps((__m256)(vector)mask) | 1u << LANES);
-#elif LANES == 4 && defined(__SSE2__)
-    return __builtin_ctz((unsigned)_mm_movemask_ps((__m128)(vector)mask) | 1u << LANES);
-#else
-    int lane = 0;
-    while (lane < LANES && !mask[lane]) {
-        lane++;
-    }
-    return lane;
-#endif
+    return __builtin_ctz(lane_bits(mask) | 1u << LANES);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -370,22 +376,68 @@ static void max_plus(float *out, const float *from, const float *matrix, size_t 
     }
 }
 
+struct wide {
+    doubles low, high;
+};
+
+INLINE struct wide widened(vector x)
+{
+    struct wide wide = {{0}, {0}};
+#if LANES == 8 && defined(__AVX2__)
+    wide.low = (doubles)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
+    wide.high = (doubles)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x, 1));
+#else
+    for (int i = 0; i < LANES / 2; i++) {
+        wide.low[i] = x[i];
+        wide.high[i] = x[i + LANES / 2];
+    }
+#endif
+    return wide;
+}
+
+static void raise_row(float *out, const float *row, float plus, size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        store(out + j, larger(load(row + j) + plus, load(out + j)));
+    }
+}
+
+static float least_above(const float *row, const float *minus, const float *node, size_t count)
+{
+    vector most = all(-INFINITY); // of minus what is asked for
+    size_t j = 0;
+    for (; j + LANES <= count; j += LANES) {
+        vector x = load(minus + j) - load(row + j);
+        most = larger(choose(load(node + j) > -INFINITY, x, most), most);
+    }
+    float least = -across_largest(most);
+    for (; j < count; j++) {
+        float x = row[j] - minus[j];
+        least = node[j] > -INFINITY && x < least ? x : least;
+    }
+    return least;
+}
+
+static size_t list_above(uint32_t *index, const float *row, const float *plus, float limit,
+                         size_t width)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < width; j += LANES) {
+        unsigned bits = lane_bits(load(row + j) + load(plus + j) > limit);
+        for (; bits; bits &= bits - 1) {
+            index[count++] = (uint32_t)j + (uint32_t)__builtin_ctz(bits);
+        }
+    }
+    return count;
+}
+
 /* sum[j] += scale * x[j], widened to double */
 INLINE void add_widened(double *sum, vector x, double scale)
 {
     doubles *low = (doubles *)sum, *high = low + 1;
-#if LANES == 8 && defined(__AVX2__)
-    doubles first = (doubles)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
-    doubles second = (doubles)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x, 1));
-#else
-    doubles first = {0}, second = {0};
-    for (int i = 0; i < LANES / 2; i++) {
-        first[i] = x[i];
-        second[i] = x[i + LANES / 2];
-    }
-#endif
-    *low += first * scale;
-    *high += second * scale;
+    struct wide wide = widened(x);
+    *low += wide.low * scale;
+    *high += wide.high * scale;
 }
 
 /* A tile of up to 4 rows a and 3 vectors of b: sum[a][b] += scale * sum_i from[i][a] * to[i][b] */
@@ -465,6 +517,68 @@ static void listed_products(double *sum, const float *rows, const uint32_t *inde
     }
 }
 
+/* ---- tiles --------------------------------------------------------------------------------------- */
+
+static double widen(double *out, const float *row, size_t width)
+{
+    doubles low = {0}, high = {0};
+    double sum = 0;
+    for (size_t j = 0; j < width; j += LANES) {
+        struct wide wide = widened(load(row + j));
+        *(doubles *)(out + j) = wide.low;
+        *(doubles *)(out + j + LANES / 2) = wide.high;
+        low += wide.low;
+        high += wide.high;
+    }
+    low += high;
+    for (int i = 0; i < LANES / 2; i++) {
+        sum += low[i];
+    }
+    return sum;
+}
+
+/* Two tiles at a time, so that sums do not wait for each other. */
+static float tiled_sums(float *out, const double *wide, const float *row, double whole,
+                        const uint32_t *begin, const uint32_t *other, const float *factor,
+                        size_t blocks)
+{
+    enum { VECTORS = TR_LANES / LANES };
+    vector least = all(-INFINITY); // of minus out
+    for (size_t block = 0; block < blocks; block++) {
+        vector even[VECTORS] = {{0}}, odd[VECTORS] = {{0}};
+        double even_instead = 0, odd_instead = 0;
+        uint32_t k = begin[block], end = begin[block + 1];
+        for (; k + 1 < end; k += 2) {
+            uint32_t a = other[k], b = other[k + 1];
+            even_instead += wide[a];
+            odd_instead += wide[b];
+#pragma GCC unroll 2
+            for (int v = 0; v < VECTORS; v++) {
+                const float *tile = factor + (size_t)k * TR_LANES + v * LANES;
+                even[v] = fused(all(row[a]), load(tile), even[v]);
+                odd[v] = fused(all(row[b]), load(tile + TR_LANES), odd[v]);
+            }
+        }
+        if (k < end) {
+            even_instead += wide[other[k]];
+#pragma GCC unroll 2
+            for (int v = 0; v < VECTORS; v++) {
+                const float *tile = factor + (size_t)k * TR_LANES + v * LANES;
+                even[v] = fused(all(row[other[k]]), load(tile), even[v]);
+            }
+        }
+        double rest = whole - (even_instead + odd_instead);
+        vector unlisted = all(rest > 0 ? (float)rest : 0);
+#pragma GCC unroll 2
+        for (int v = 0; v < VECTORS; v++) {
+            vector sum = even[v] + odd[v] + unlisted;
+            store(out + block * TR_LANES + v * LANES, sum);
+            least = larger(-sum, least);
+        }
+    }
+    return -across_largest(least);
+}
+
 const struct tr_kernels KERNELS = {
     .name = KERNELS_NAME,
     .add = add,
@@ -479,7 +593,12 @@ const struct tr_kernels KERNELS = {
     .matrix_vector = matrix_vector,
     .outer_sum = outer_sum,
     .listed_products = listed_products,
+    .widen = widen,
+    .tiled_sums = tiled_sums,
     .max_plus = max_plus,
+    .raise = raise_row,
+    .least_above = least_above,
+    .list_above = list_above,
     .argmax_plus = argmax_plus,
     .exp_row = exp_row,
     .forward_row = forward_row,

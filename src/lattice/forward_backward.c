@@ -23,80 +23,13 @@
  * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every few
  * positions it is put right.
  *
- * Free steps. M(a,b) = 1 for a step that is not listed, so that
- *
- *   sum_a alpha(a) M(a,b) = sum_a alpha(a) + sum over listed (a,b) of alpha(a) (M(a,b) - 1)
- *
- * and likewise for beta. Where listed steps are forbidden or nearly so, these sums cancel: they are
- * taken in double, and where next to nothing is left, term by term.
+ * Where steps that are not listed are free, the sums over steps are those of tiles.c.
  */
 #include "lattice/inside.h"
 
 #include <string.h>
 
-#define NEXT_TO_NOTHING 1e-7 // what may be left of a cancelling sum, relative to its parts
-
 /* ---- sums over steps ----------------------------------------------------------------------------- */
-
-static double sum_of(const float *row, size_t count)
-{
-    double sum = 0;
-    for (size_t j = 0; j < count; j++) {
-        sum += (double)row[j];
-    }
-    return sum;
-}
-
-/* sum_a row(a) M(a) for one label's listed steps: to or from label index[k], with factor[k]. */
-static double sum_with_free(const float *row, double all, size_t labels, const uint32_t *index,
-                            const float *factor, size_t count)
-{
-    double listed = 0, instead = 0;
-    for (size_t k = 0; k < count; k++) {
-        double x = (double)row[index[k]];
-        listed += x * (double)factor[k];
-        instead += x;
-    }
-    double sum = all - instead + listed;
-    if (sum >= NEXT_TO_NOTHING * all) {
-        return sum;
-    }
-    for (size_t a = 0, k = 0; a < labels; a++) {
-        if (k < count && index[k] == a) {
-            k++;
-        } else {
-            listed += (double)row[a];
-        }
-    }
-    return listed;
-}
-
-/* out(b) = sum_a from(a) M(a,b) */
-static void sum_into(const struct tr_steps *steps, const float *from, float *out)
-{
-    const struct tr_graph *graph = steps->graph;
-    double all = sum_of(from, graph->labels);
-    for (uint32_t b = 0; b < graph->labels; b++) {
-        uint32_t begin = graph->in_begin[b], end = tr_steps_in_end(graph, b);
-        out[b] = (float)sum_with_free(from, all, graph->labels, graph->from + begin,
-                                      steps->step_factor + begin, end - begin);
-    }
-    for (uint32_t b = graph->labels; b < graph->width; b++) {
-        out[b] = 0;
-    }
-}
-
-/* out(a) = sum_b M(a,b) to(b) */
-static void sum_out_of(const struct tr_steps *steps, const float *to, float *out)
-{
-    uint32_t labels = steps->graph->labels;
-    double all = sum_of(to, labels);
-    for (uint32_t a = 0; a < labels; a++) {
-        uint32_t begin = steps->out_begin[a], end = steps->out_begin[a + 1];
-        out[a] = (float)sum_with_free(to, all, labels, steps->out_to + begin,
-                                      steps->out_factor + begin, end - begin);
-    }
-}
 
 static const float *pair_at(const struct tr_lattice *lattice, size_t i)
 {
@@ -111,7 +44,7 @@ static void step_forward(struct tr_lattice *lattice, const struct tr_steps *step
         lattice->kernels->vector_matrix(out, from, pair_at(lattice, i), graph->labels,
                                         graph->width);
     } else if (graph->free_steps) {
-        sum_into(steps, from, out);
+        tr_tiles_sum(lattice, &steps->into, from, out);
     } else {
         lattice->kernels->vector_matrix(out, from, steps->factor, graph->labels, graph->width);
     }
@@ -124,7 +57,7 @@ static void step_backward(struct tr_lattice *lattice, const struct tr_steps *ste
     if (lattice->has_edges) {
         lattice->kernels->matrix_vector(out, pair_at(lattice, i), to, graph->labels, graph->width);
     } else if (graph->free_steps) {
-        sum_out_of(steps, to, out);
+        tr_tiles_sum(lattice, &steps->out_of, to, out);
     } else {
         lattice->kernels->vector_matrix(out, to, steps->factor_by_to, graph->labels, graph->width);
     }

@@ -12,6 +12,15 @@
 
 #include <math.h>
 
+/* The listed steps between labels as tiles of TR_LANES factors (see tiles.c). */
+struct tr_tiles {
+    uint32_t blocks;
+    uint32_t *begin; // [blocks + 1] the tiles of each block of labels that is summed into
+    uint32_t *other; // [tiles] the label at the other end; ascending in a block
+    float *factor;   // [tiles][TR_LANES] 1 where the step is not listed
+    uint32_t *place; // [step_count] where the factor of a step stands; not of those from the start
+};
+
 struct tr_steps {
     const struct tr_graph *graph;
     const struct tr_kernels *kernels;
@@ -36,14 +45,16 @@ struct tr_steps {
     float *factor, *factor_by_to; // [L][width] factors
 
     /* First order, free steps: the listed ones but the first, by the label they come from. */
-    uint32_t *out_begin;           // [L + 1]
-    uint32_t *out_to;              // [out_begin[L]]
-    uint32_t *out_place;           // [step_count] where a step stands in the out_ arrays
-    float *out_score, *out_factor; // [out_begin[L]]
-    float *out_most;               // [L] the largest out_score of a label
-    uint32_t *bits_row;            // [L] the label's row in bits, TR_NO_STATE where none is listed
-    uint64_t *bits;                // [rows][words] whether the step from -> to is listed
+    uint32_t *out_begin; // [L + 1]
+    uint32_t *out_to;    // [out_begin[L]]
+    uint32_t *out_place; // [step_count] where a step stands in the out_ arrays
+    float *out_score;    // [out_begin[L]]
+    float *out_most;     // [L] the largest out_score of a label
+    float *out_gain;     // [width] the largest out_score(c) - free(c) of a label; at least 0
+    uint32_t *bits_row;  // [L] the label's row in bits, TR_NO_STATE where none is listed
+    uint64_t *bits;      // [rows][words] whether the step from -> to is listed
     size_t words;
+    struct tr_tiles into, out_of; // blocks of the labels that steps lead to, that they come from
 
     float *step_factor; // [step_count] exp(score - free[to])
 
@@ -96,9 +107,10 @@ struct tr_lattice {
 
     float *row, *second_row; // [stride] scratch
     float *matrix;           // [L][width] scratch; made when first needed
-    double *double_row;      // [S] scratch
+    double *double_row;      // [stride] scratch
     uint32_t *identity;      // [L] 0, 1, 2, ...
     uint64_t *open;          // [words] scratch of Viterbi with free steps
+    uint32_t *listed;        // [width] scratch of the same
 };
 
 /* Room for count * each elements; false where memory is out. */
@@ -171,6 +183,19 @@ static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position
  * factor of edge scores where there are any; [width] */
 void tr_general_fan_row(const struct tr_lattice *lattice, size_t position, uint32_t fan,
                         float *row);
+
+/* Free steps: out(c) = max_z delta(z) + step(z, c), [width]. What it gives for labels that may not stand at
+ * the position is no more than that. */
+void tr_free_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                         const float *delta, float *out);
+
+/* turned: the blocks are of the labels that steps come from. False where memory is out. */
+bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned);
+void tr_tiles_free(struct tr_tiles *tiles);
+/* out(b) = sum_a row(a) M(a,b), with 0 behind the labels; or, with turned tiles, out(a) =
+ * sum_b M(a,b) row(b). */
+void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles, const float *row,
+                  float *out);
 
 /* The kernels. The fast ones return false where single precision did not do. */
 bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);

@@ -63,17 +63,17 @@ trellis_status tr_lattice_create(const struct tr_graph *graph, struct tr_lattice
     if (!lattice) {
         return tr_fail_memory(error);
     }
-    size_t states = graph->states;
     lattice->graph = graph;
     lattice->kernels = tr_kernels();
-    lattice->stride = (states + TR_LANES - 1) / TR_LANES * TR_LANES;
+    lattice->stride = ((size_t)graph->states + TR_LANES - 1) / TR_LANES * TR_LANES;
     lattice->row = tr_alloc_aligned(lattice->stride, sizeof *lattice->row);
     lattice->second_row = tr_alloc_aligned(lattice->stride, sizeof *lattice->second_row);
-    lattice->double_row = tr_alloc(states, sizeof *lattice->double_row);
+    lattice->double_row = tr_alloc_aligned(lattice->stride, sizeof *lattice->double_row);
     lattice->identity = tr_alloc(graph->labels, sizeof *lattice->identity);
+    lattice->listed = tr_alloc(graph->width, sizeof *lattice->listed);
     lattice->open = tr_alloc(((size_t)graph->labels + 63) / 64, sizeof *lattice->open);
     if (!lattice->row || !lattice->second_row || !lattice->double_row || !lattice->identity ||
-        !lattice->open || !tr_floats_room(&lattice->node, 1, graph->width)) {
+        !lattice->open || !lattice->listed || !tr_floats_room(&lattice->node, 1, graph->width)) {
         tr_lattice_destroy(lattice);
         return tr_fail_memory(error);
     }
@@ -111,6 +111,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
     free(lattice->double_row);
     free(lattice->identity);
     free(lattice->open);
+    free(lattice->listed);
     free(lattice);
 }
 
@@ -228,8 +229,9 @@ const float *tr_lattice_column_at(struct tr_lattice *lattice, const struct tr_st
         memcpy(column, steps->matrix_by_to + (size_t)to * graph->width,
                graph->width * sizeof *column);
     } else {
+        float unlisted = steps->free[to];
         for (uint32_t from = 0; from < graph->labels; from++) {
-            column[from] = steps->free[to];
+            column[from] = unlisted;
         }
         for (uint32_t a = graph->in_begin[to]; a < tr_steps_in_end(graph, to); a++) {
             column[graph->from[a]] = steps->score[a];

@@ -108,12 +108,13 @@ static bool make_free_steps(struct tr_steps *steps)
     steps->out_to = tr_alloc(graph->step_count, sizeof *steps->out_to);
     steps->out_place = tr_alloc(graph->step_count, sizeof *steps->out_place);
     steps->out_score = tr_alloc(graph->step_count, sizeof *steps->out_score);
-    steps->out_factor = tr_alloc(graph->step_count, sizeof *steps->out_factor);
     steps->step_factor = tr_alloc_aligned(padded(graph->step_count), sizeof(float));
     steps->out_most = tr_alloc(labels, sizeof *steps->out_most);
+    steps->out_gain = forbidden_row(graph->width);
     steps->bits_row = tr_alloc(labels, sizeof *steps->bits_row);
     if (!steps->out_begin || !steps->out_to || !steps->out_place || !steps->out_score ||
-        !steps->out_factor || !steps->step_factor || !steps->out_most || !steps->bits_row) {
+        !steps->step_factor || !steps->out_most || !steps->out_gain || !steps->bits_row ||
+        !tr_tiles_make(&steps->into, graph, false) || !tr_tiles_make(&steps->out_of, graph, true)) {
         return false;
     }
     for (uint32_t a = 0; a < graph->step_count; a++) {
@@ -209,10 +210,12 @@ void tr_steps_destroy(struct tr_steps *steps)
     free(steps->out_to);
     free(steps->out_place);
     free(steps->out_score);
-    free(steps->out_factor);
     free(steps->out_most);
+    free(steps->out_gain);
     free(steps->bits_row);
     free(steps->bits);
+    tr_tiles_free(&steps->into);
+    tr_tiles_free(&steps->out_of);
     free(steps->step_factor);
     free(steps->row_score);
     free(steps->row_factor);
@@ -345,7 +348,8 @@ static void copy_out(struct tr_steps *steps, uint32_t a)
 {
     if (steps->graph->from[a] != TR_NO_STATE) {
         steps->out_score[steps->out_place[a]] = steps->score[a];
-        steps->out_factor[steps->out_place[a]] = steps->step_factor[a];
+        steps->into.factor[steps->into.place[a]] = steps->step_factor[a];
+        steps->out_of.factor[steps->out_of.place[a]] = steps->step_factor[a];
         steps->most_factor = fmaxf(steps->most_factor, steps->step_factor[a]);
     }
 }
@@ -359,12 +363,14 @@ static void refresh_free_step(struct tr_steps *steps, uint32_t a)
 
 static void refresh_out_most(struct tr_steps *steps, uint32_t from)
 {
-    steps->out_most[from] = -INFINITY;
+    float most = -INFINITY, gain = 0;
     for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
-        if (steps->out_score[p] > steps->out_most[from]) {
-            steps->out_most[from] = steps->out_score[p];
-        }
+        float score = steps->out_score[p], above = score - steps->free[steps->out_to[p]];
+        most = score > most ? score : most;
+        gain = above > gain ? above : gain;
     }
+    steps->out_most[from] = most;
+    steps->out_gain[from] = gain;
 }
 
 static void refresh_free(struct tr_steps *steps)
@@ -465,6 +471,9 @@ static bool change_free(struct tr_steps *steps, uint32_t c)
     }
     for (uint32_t a = steps->graph->in_begin[c]; a < steps->graph->in_begin[c + 1]; a++) {
         refresh_free_step(steps, a);
+        if (steps->graph->from[a] != TR_NO_STATE) {
+            refresh_out_most(steps, steps->graph->from[a]);
+        }
     }
     return true;
 }

@@ -19,74 +19,6 @@
 
 /* ---- one position forward ------------------------------------------------------------------------ */
 
-/* Free steps: of the labels that are not resolved, those that `from` reaches by a step that is not
- * listed get their best unlisted score from it. Returns whether any are left. */
-static bool resolve_from(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t from,
-                         float score, float *out)
-{
-    uint32_t row = steps->bits_row[from];
-    const uint64_t *listed = row == TR_NO_STATE ? NULL : steps->bits + row * steps->words;
-    uint64_t left = 0;
-    for (size_t w = 0; w < steps->words; w++) {
-        uint64_t still_open = listed ? lattice->open[w] & listed[w] : 0;
-        for (uint64_t now = lattice->open[w] & ~still_open; now; now &= now - 1) {
-            size_t c = w * 64 + (size_t)__builtin_ctzll(now);
-            out[c] = score + steps->free[c];
-        }
-        lattice->open[w] = still_open;
-        left |= still_open;
-    }
-    return left;
-}
-
-/* out(c) = free(c) + max delta(z) over the z whose step to c is not listed. The z are taken from the
- * best down, until every c has met one. */
-static void best_unlisted(struct tr_lattice *lattice, const struct tr_steps *steps,
-                          const float *delta, float *out)
-{
-    size_t width = lattice->graph->width;
-    float *left = lattice->row;
-    memcpy(left, delta, width * sizeof *left);
-    for (size_t c = 0; c < width; c++) {
-        out[c] = -INFINITY;
-    }
-    for (size_t w = 0; w < steps->words; w++) {
-        size_t bits = lattice->graph->labels - w * 64;
-        lattice->open[w] = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    }
-    for (;;) {
-        size_t from = lattice->kernels->argmax(left, width);
-        float score = left[from];
-        if (!(score > -INFINITY) || !resolve_from(lattice, steps, (uint32_t)from, score, out)) {
-            return;
-        }
-        left[from] = -INFINITY;
-    }
-}
-
-/* A listed step counts only where it beats the best unlisted one. Labels whose best step cannot even
- * beat the worst of those, which is most labels once a sentence is half clear, are passed over. */
-static void max_over_free_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                const float *delta, float *out)
-{
-    uint32_t labels = lattice->graph->labels;
-    best_unlisted(lattice, steps, delta, out);
-    float lowest = INFINITY;
-    for (uint32_t c = 0; c < labels; c++) {
-        lowest = out[c] < lowest ? out[c] : lowest;
-    }
-    for (uint32_t from = 0; from < labels; from++) {
-        if (!(delta[from] + steps->out_most[from] > lowest)) {
-            continue;
-        }
-        for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
-            float score = delta[from] + steps->out_score[p];
-            float *best = &out[steps->out_to[p]];
-            *best = score > *best ? score : *best;
-        }
-    }
-}
-
 /* Any other graph: fan by fan, the best step for each label read, and then the best of those that lead
  * to the same state. */
 static void max_over_fans(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
@@ -128,7 +60,7 @@ static bool advance(struct tr_lattice *lattice, const struct tr_steps *steps, si
         return true;
     }
     if (graph->free_steps && !lattice->has_edges) {
-        max_over_free_steps(lattice, steps, delta, out);
+        tr_free_viterbi_row(lattice, steps, position, delta, out);
     } else {
         const float *scores = tr_lattice_scores_at(lattice, steps, position);
         if (!scores) {

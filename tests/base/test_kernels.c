@@ -234,6 +234,73 @@ static void check_listed(struct operands *x)
     }
 }
 
+/* Tiles of some rows for each block: listed ones count with their factor, all others with 1. */
+static void check_tiles(struct operands *x)
+{
+    size_t blocks = x->width / TR_LANES, count = 0;
+    uint32_t begin[MOST_WIDTH / TR_LANES + 1] = {0}, other[MOST_WIDTH * MOST_WIDTH / TR_LANES];
+    float *factor = random_floats(blocks * x->rows * TR_LANES, 0, 3);
+    float *row = random_floats(x->width, 0, 1);
+    double *wide = tr_alloc_aligned(x->width, sizeof *wide), all = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        for (uint32_t a = 0; a < x->rows; a++) {
+            if (tr_random_below(&dice, 3) == 0) {
+                other[count++] = a;
+            }
+        }
+        begin[block + 1] = (uint32_t)count;
+    }
+    memset(row + x->rows, 0, (x->width - x->rows) * sizeof *row);
+    assert_near(x->kernels->widen(wide, row, x->width), (double)x->kernels->sum(row, x->width),
+                1e-5);
+    for (size_t j = 0; j < x->width; j++) {
+        assert_true(wide[j] == (double)row[j]);
+        all += wide[j];
+    }
+    float least = x->kernels->tiled_sums(x->out, wide, row, all, begin, other, factor, blocks);
+    float right_least = INFINITY;
+    for (size_t b = 0; b < x->width; b++) {
+        double sum = all;
+        for (uint32_t k = begin[b / TR_LANES]; k < begin[b / TR_LANES + 1]; k++) {
+            sum += wide[other[k]] * ((double)factor[k * TR_LANES + b % TR_LANES] - 1);
+        }
+        assert_near((double)x->out[b], sum, 1e-5);
+        right_least = fminf(right_least, x->out[b]);
+    }
+    assert_true(least == right_least);
+    free(factor);
+    free(row);
+    free(wide);
+}
+
+/* What Viterbi asks of a row: maxima, the least of what may be, and who is above a limit. */
+static void check_bounds(struct operands *x)
+{
+    float was[MOST_WIDTH], least = INFINITY;
+    uint32_t index[MOST_WIDTH], listed = 0;
+    memcpy(was, x->out, x->width * sizeof *was);
+    x->kernels->raise(x->out, x->to, 0.5f, x->width);
+    for (size_t j = 0; j < x->width; j++) {
+        assert_true(x->out[j] == fmaxf(was[j], x->to[j] + 0.5f));
+    }
+    for (size_t j = 0; j < x->width; j += 3) {
+        x->matrix[j] = -INFINITY;
+    }
+    x->out[x->width / 2] = -10; // may not be, or is the least
+    for (size_t j = 0; j < x->rows; j++) {
+        least = x->matrix[j] > -INFINITY ? fminf(least, x->out[j] - x->from[j]) : least;
+    }
+    assert_true(x->kernels->least_above(x->out, x->from, x->matrix, x->rows) == least);
+    size_t count = x->kernels->list_above(index, x->from, x->to, 0.25f, x->width);
+    for (uint32_t j = 0; j < x->width; j++) {
+        if (x->from[j] + x->to[j] > 0.25f) {
+            assert_true(listed < count && index[listed] == j);
+            listed++;
+        }
+    }
+    assert_int_equal(listed, count);
+}
+
 static void matrices(void **state)
 {
     (void)state;
@@ -241,6 +308,8 @@ static void matrices(void **state)
     for_all(check_max_plus);
     for_all(check_outer);
     for_all(check_listed);
+    for_all(check_tiles);
+    for_all(check_bounds);
 }
 
 /* ---- the exponential ----------------------------------------------------------------------------- */

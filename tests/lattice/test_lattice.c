@@ -61,6 +61,15 @@ static void list_grams(struct setting *setting, size_t pairs)
     setting->plan.gram_count = count;
 }
 
+static void make_graph(struct setting *setting, enum tr_listing listing)
+{
+    assert_int_equal(tr_graph_create_listing(&setting->plan, listing, &setting->graph, NULL),
+                     TRELLIS_OK);
+    assert_int_equal(tr_steps_create(setting->graph, &setting->steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(setting->graph, &setting->lattice, NULL), TRELLIS_OK);
+    tr_steps_set(setting->steps, setting->weights);
+}
+
 static void make(struct setting *setting, uint32_t labels, uint32_t order, size_t pairs,
                  double size, enum tr_listing listing)
 {
@@ -72,18 +81,19 @@ static void make(struct setting *setting, uint32_t labels, uint32_t order, size_
     for (size_t g = 0; g < setting->plan.gram_count; g++) {
         setting->weights[g] = uniform(size);
     }
-    assert_int_equal(tr_graph_create_listing(&setting->plan, listing, &setting->graph, NULL),
-                     TRELLIS_OK);
-    assert_int_equal(tr_steps_create(setting->graph, &setting->steps, NULL), TRELLIS_OK);
-    assert_int_equal(tr_lattice_create(setting->graph, &setting->lattice, NULL), TRELLIS_OK);
-    tr_steps_set(setting->steps, setting->weights);
+    make_graph(setting, listing);
 }
 
-static void clear(struct setting *setting)
+static void clear_graph(struct setting *setting)
 {
     tr_lattice_destroy(setting->lattice);
     tr_steps_destroy(setting->steps);
     tr_graph_destroy(setting->graph);
+}
+
+static void clear(struct setting *setting)
+{
+    clear_graph(setting);
     free(setting->grams);
     free(setting->weights);
 }
@@ -178,6 +188,69 @@ static void against_reference(void **state)
     compare_chain(472, 1, 7763, 1, 8, TR_LIST_BY_SIZE);
     compare_chain(472, 1, 7763, 12, 8, TR_LIST_BY_SIZE);
     compare_chain(472, 1, 7763, 4, 8, TR_LIST_ALL);
+}
+
+/* Node scores as a trained model gives them: most labels near 0, one or a few far above. */
+static void begin_peaked(struct setting *setting, size_t length, bool restricted)
+{
+    uint32_t labels = setting->graph->labels, width = setting->graph->width;
+    begin(setting, length, 0.5);
+    for (size_t i = 0; i < length; i++) {
+        uint16_t likely[4];
+        for (size_t k = 0; k < TR_COUNT(likely); k++) {
+            likely[k] = (uint16_t)tr_random_below(&dice, labels);
+            tr_lattice_nodes(setting->lattice)[i * width + likely[k]] = (float)(12 - 3 * k);
+        }
+        if (restricted && i % 3 == 0) {
+            assert_int_equal(
+                tr_lattice_restrict(setting->lattice, i, likely, TR_COUNT(likely), NULL),
+                TRELLIS_OK);
+        }
+    }
+}
+
+/* The path of a chain under a graph that lists all steps and under one that lists the weighted ones: with
+ * free steps Viterbi leaves out what cannot matter. */
+static void compare_paths(uint32_t labels, size_t pairs, double size, bool priors, bool forbidding)
+{
+    enum { LENGTH = 60 };
+    struct setting setting[2];
+    uint16_t path[2][LENGTH];
+    struct tr_random start;
+    static uint16_t forbidden[3][2] = {{1, 2}, {3, 0}, {2, 2}};
+    for (int round = 0; round < 6; round++) {
+        start = dice;
+        for (int k = 0; k < 2; k++) {
+            double score;
+            dice = start;
+            make(&setting[k], labels, 1, pairs, size, TR_LIST_ALL);
+            clear_graph(&setting[k]);
+            for (uint16_t c = 0; priors && c < labels; c++) { // in place of the ends
+                setting[k].grams[setting[k].plan.gram_count - 1 - 2 * c] = (struct tr_gram){1, {c}};
+            }
+            setting[k].plan.forbidden = (const uint16_t(*)[2])forbidden;
+            setting[k].plan.forbidden_count = forbidding ? TR_COUNT(forbidden) : 0;
+            make_graph(&setting[k], k ? TR_LIST_FREE : TR_LIST_ALL);
+            begin_peaked(&setting[k], LENGTH, round % 2);
+            assert_int_equal(setting[k].graph->free_steps, k == 1);
+            assert_int_equal(
+                tr_lattice_viterbi(setting[k].lattice, setting[k].steps, path[k], &score, NULL),
+                TRELLIS_OK);
+        }
+        assert_memory_equal(path[0], path[1], sizeof path[0]);
+        clear(&setting[0]);
+        clear(&setting[1]);
+    }
+}
+
+static void same_paths(void **state)
+{
+    (void)state;
+    for (int with = 0; with < 4; with++) {
+        compare_paths(20, 90, 2, with & 1, with & 2);
+        compare_paths(100, 1500, 3, with & 1, with & 2);
+        compare_paths(472, 7763, 4, with & 1, with & 2);
+    }
 }
 
 static void long_chains(void **state)
@@ -312,10 +385,7 @@ static void cancelling_sums(void **state)
     setting.plan.forbidden = (const uint16_t(*)[2])forbidden;
     setting.plan.forbidden_count = 80;
     setting.weights = tr_alloc(setting.plan.gram_count, sizeof *setting.weights);
-    assert_int_equal(tr_graph_create_listing(&setting.plan, TR_LIST_FREE, &setting.graph, NULL),
-                     TRELLIS_OK);
-    assert_int_equal(tr_steps_create(setting.graph, &setting.steps, NULL), TRELLIS_OK);
-    assert_int_equal(tr_lattice_create(setting.graph, &setting.lattice, NULL), TRELLIS_OK);
+    make_graph(&setting, TR_LIST_FREE);
     begin(&setting, 3, 1);
     tr_lattice_nodes(setting.lattice)[0] = 30;
     tr_lattice_nodes(setting.lattice)[2 * setting.graph->width] = 30;
@@ -524,6 +594,7 @@ static void assert_same_steps(const struct tr_steps *a, const struct tr_steps *b
     }
     for (uint32_t z = 0; a->out_most && z < labels; z++) {
         assert_true(a->out_most[z] == b->out_most[z]);
+        assert_true(a->out_gain[z] == b->out_gain[z]);
     }
 }
 
@@ -612,6 +683,7 @@ int main(void)
     tr_random_seed(&dice, 3);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_reference),
+        cmocka_unit_test(same_paths),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(a_million_positions),
         cmocka_unit_test(extreme_scores),

@@ -1,0 +1,187 @@
+/* tiles.c - sums over the steps of a first-order graph where those that are not listed are free.
+ *
+ * M(a,b) = 1 for a step that is not listed. The labels b are taken in blocks of eight; a tile holds the
+ * eight factors M(a,b) of one a and one block in which at least one step is listed. With T the tiles of
+ * the block of b,
+ *
+ *   sum_a row(a) M(a,b) = sum over a in T of row(a) M(a,b) + (sum_a row(a) - sum over a in T of row(a))
+ *
+ * where the first sum is a few products of whole vectors, and the second part is the same for all eight
+ * labels. The difference cancels where nearly all of the row lies in T: it is taken in double, and where
+ * what is left is next to nothing beside the sum of the row (steps that are forbidden, or nearly so), the
+ * block is summed again term by term.
+ *
+ * Of 461 labels with 7,763 listed steps there are 3,177 tiles, where all steps would make 26,738.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+#define NEXT_TO_NOTHING 1e-7 // what may be left of a cancelling sum, relative to its parts
+
+/* ---- making -------------------------------------------------------------------------------------- */
+
+/* The labels at both ends of a listed step: the one that is summed into, and the other. */
+static void ends_of(const struct tr_graph *graph, uint32_t a, bool turned, uint32_t *ret_into,
+                    uint32_t *ret_other)
+{
+    *ret_into = turned ? graph->from[a] : graph->to[a];
+    *ret_other = turned ? graph->to[a] : graph->from[a];
+}
+
+/* Finds the tiles of a block: tile_of[other] becomes its number. Steps are met in any order, so the tiles
+ * are numbered by `other` in a second run. */
+static uint32_t number_tiles(uint32_t *tile_of, uint32_t labels, uint32_t next, uint32_t *other)
+{
+    for (uint32_t a = 0; a < labels; a++) {
+        if (tile_of[a] != TR_NO_STATE) {
+            if (other) {
+                other[next] = a;
+            }
+            tile_of[a] = next++;
+        }
+    }
+    return next;
+}
+
+/* Calls mark_block() for each block in turn: with `tiles->other` NULL it only counts. `first` lists the
+ * steps by block, see sort_by_block(). */
+static void mark_block(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned,
+                       const uint32_t *step, size_t count, uint32_t *tile_of, uint32_t block)
+{
+    uint32_t into, other;
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        tile_of[c] = TR_NO_STATE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ends_of(graph, step[i], turned, &into, &other);
+        tile_of[other] = 0;
+    }
+    tiles->begin[block + 1] = number_tiles(tile_of, graph->labels, tiles->begin[block],
+                                           tiles->other);
+    for (size_t i = 0; tiles->other && i < count; i++) {
+        ends_of(graph, step[i], turned, &into, &other);
+        tiles->place[step[i]] = tile_of[other] * TR_LANES + into % TR_LANES;
+    }
+}
+
+/* The listed steps, but those from the start, by the block they are summed into: those of block k are
+ * step[first[k]] .. step[first[k+1]-1]. */
+static void sort_by_block(const struct tr_graph *graph, bool turned, uint32_t *step,
+                          uint32_t *first)
+{
+    uint32_t blocks = graph->width / TR_LANES, into, other;
+    for (uint32_t a = 0; a < graph->step_count; a++) {
+        ends_of(graph, a, turned, &into, &other);
+        if (graph->from[a] != TR_NO_STATE) {
+            first[into / TR_LANES + 1]++;
+        }
+    }
+    for (uint32_t k = 0; k < blocks; k++) {
+        first[k + 1] += first[k];
+    }
+    for (uint32_t a = 0; a < graph->step_count; a++) {
+        ends_of(graph, a, turned, &into, &other);
+        if (graph->from[a] != TR_NO_STATE) {
+            step[first[into / TR_LANES]++] = a;
+        }
+    }
+    for (uint32_t k = blocks; k > 0; k--) {
+        first[k] = first[k - 1];
+    }
+    first[0] = 0;
+}
+
+/* All factors are 1 until they are set. */
+static bool fill_tiles(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned,
+                       const uint32_t *step, const uint32_t *first, uint32_t *tile_of)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t k = 0; k < tiles->blocks; k++) {
+            mark_block(tiles, graph, turned, step + first[k], first[k + 1] - first[k], tile_of, k);
+        }
+        size_t count = tiles->begin[tiles->blocks];
+        if (pass == 0) {
+            tiles->other = tr_alloc(count, sizeof *tiles->other);
+            tiles->factor = tr_alloc_aligned(count * TR_LANES, sizeof *tiles->factor);
+            if (!tiles->other || !tiles->factor) {
+                return false;
+            }
+            for (size_t j = 0; j < count * TR_LANES; j++) {
+                tiles->factor[j] = 1;
+            }
+        }
+    }
+    return true;
+}
+
+bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned)
+{
+    tiles->blocks = graph->width / TR_LANES;
+    tiles->begin = tr_alloc((size_t)tiles->blocks + 1, sizeof *tiles->begin);
+    tiles->place = tr_alloc(graph->step_count, sizeof *tiles->place);
+    uint32_t *step = tr_alloc(graph->step_count, sizeof *step);
+    uint32_t *first = tr_alloc((size_t)tiles->blocks + 1, sizeof *first);
+    uint32_t *tile_of = tr_alloc(graph->labels, sizeof *tile_of);
+    bool made = tiles->begin && tiles->place && step && first && tile_of;
+    if (made) {
+        sort_by_block(graph, turned, step, first);
+        made = fill_tiles(tiles, graph, turned, step, first, tile_of);
+    }
+    free(step);
+    free(first);
+    free(tile_of);
+    return made;
+}
+
+void tr_tiles_free(struct tr_tiles *tiles)
+{
+    free(tiles->begin);
+    free(tiles->other);
+    free(tiles->factor);
+    free(tiles->place);
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------- */
+
+/* The block that holds a sum of next to nothing, by positive terms alone. */
+static void sum_block(const struct tr_tiles *tiles, uint32_t block, const double *row,
+                      uint32_t labels, float *out)
+{
+    double sum[TR_LANES] = {0}, unlisted = 0;
+    uint32_t k = tiles->begin[block];
+    for (uint32_t a = 0; a < labels; a++) {
+        if (k < tiles->begin[block + 1] && tiles->other[k] == a) {
+            for (uint32_t j = 0; j < TR_LANES; j++) {
+                sum[j] += row[a] * (double)tiles->factor[(size_t)k * TR_LANES + j];
+            }
+            k++;
+        } else {
+            unlisted += row[a];
+        }
+    }
+    for (uint32_t j = 0; j < TR_LANES; j++) {
+        out[block * TR_LANES + j] = (float)(sum[j] + unlisted);
+    }
+}
+
+void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles, const float *row,
+                  float *out)
+{
+    const struct tr_graph *graph = lattice->graph;
+    double all = lattice->kernels->widen(lattice->double_row, row, graph->width);
+    float least = (float)(NEXT_TO_NOTHING * all);
+    if (lattice->kernels->tiled_sums(out, lattice->double_row, row, all, tiles->begin, tiles->other,
+                                     tiles->factor, tiles->blocks) < least) {
+        for (uint32_t block = 0; block < tiles->blocks; block++) {
+            uint32_t j = block * TR_LANES, end = j + TR_LANES;
+            while (j < end && !(out[j] < least)) {
+                j++;
+            }
+            if (j < end) {
+                sum_block(tiles, block, lattice->double_row, graph->labels, out);
+            }
+        }
+    }
+    memset(out + graph->labels, 0, (graph->width - graph->labels) * sizeof *out);
+}
