@@ -124,6 +124,14 @@ static const trellis_option table[] = {
      "whatever agrees with that is as right as any other."},
     {"alpha", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
      "Added to every count of -t hmm; 0 leaves them as they are."},
+    {"checkpoint", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+     "Write all that is needed to go on to FILE, every --every iterations; see --resume."},
+    {"every", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
+     "Iterations or epochs from one --checkpoint to the next."},
+    {"resume", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "Go on from the --checkpoint of a training with the same data and options that was interrupted; "
+     "where there is none yet, begin at the beginning. The model is the same to the byte as without "
+     "the interruption."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 

@@ -138,6 +138,22 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
     return status;
 }
 
+trellis_status tr_output_replace(const char *path, const void *data, size_t size,
+                                 trellis_error *error)
+{
+    struct tr_output *output;
+    trellis_status status = tr_output_open(path, &output, error);
+    if (status) {
+        return status;
+    }
+    status = tr_output_write(output, data, size, error);
+    if (status) {
+        tr_output_discard(output);
+        return status;
+    }
+    return tr_output_commit(output, error);
+}
+
 void tr_output_discard(struct tr_output *output)
 {
     if (output) {

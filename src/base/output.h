@@ -17,6 +17,9 @@ trellis_status tr_output_write(struct tr_output *output, const void *data, size_
                                trellis_error *error);
 /* Syncs, renames and closes. On failure the target is as it was. The output is gone either way. */
 trellis_status tr_output_commit(struct tr_output *output, trellis_error *error);
+/* All of it at once: opens, writes and commits. */
+trellis_status tr_output_replace(const char *path, const void *data, size_t size,
+                                 trellis_error *error);
 /* Drops what was written; accepts NULL. */
 void tr_output_discard(struct tr_output *output);
 

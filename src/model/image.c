@@ -1,7 +1,8 @@
-/* image.c - the model file: named sections with sizes and checksums. */
+/* image.c - the file of a model or of a checkpoint: named sections with sizes and checksums. */
 #include "model/image.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,25 +122,29 @@ trellis_status tr_image_finish(struct tr_image_writer *writer, trellis_error *er
     return TRELLIS_OK;
 }
 
-trellis_status tr_image_open(const char *path, struct tr_image *image, trellis_error *error)
+trellis_status tr_image_open(const char *path, const char *what, struct tr_image *image,
+                             trellis_error *error)
 {
+    char doing[40];
     *image = (struct tr_image){0};
+    snprintf(doing, sizeof doing, "open the %s", what);
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (file < 0) {
-        return tr_fail_system(error, "open the model", path);
+        return tr_fail_system(error, doing, path);
     }
     struct stat about;
     trellis_status status = TRELLIS_OK;
     if (fstat(file, &about) != 0) {
-        status = tr_fail_system(error, "open the model", path);
+        status = tr_fail_system(error, doing, path);
     } else if (!S_ISREG(about.st_mode)) {
-        status = tr_fail(error, TRELLIS_MODEL, "%s is not a model: it is not a regular file", path);
+        status = tr_fail(error, TRELLIS_MODEL, "%s is not a %s: it is not a regular file", path,
+                         what);
     } else if (about.st_size == 0) {
-        status = tr_fail(error, TRELLIS_MODEL, "%s is not a model: it is empty", path);
+        status = tr_fail(error, TRELLIS_MODEL, "%s is not a %s: it is empty", path, what);
     } else {
         void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (data == MAP_FAILED) {
-            status = tr_fail_system(error, "map the model", path);
+            status = tr_fail_system(error, doing, path);
         } else {
             *image = (struct tr_image){data, (size_t)about.st_size, true};
         }
@@ -163,43 +168,45 @@ void tr_image_close(struct tr_image *image)
     *image = (struct tr_image){0};
 }
 
-static trellis_status damaged(const char *path, const char *how, trellis_error *error)
+static trellis_status damaged(const char *path, const char *what, const char *how,
+                              trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s", path ? path : "model",
+    return tr_fail(error, TRELLIS_MODEL, "%s: the %s is damaged: %s", path ? path : what, what,
                    how);
 }
 
-trellis_status tr_image_check(const struct tr_image *image, const char *path, trellis_error *error)
+trellis_status tr_image_check(const struct tr_image *image, const char *path, const char *what,
+                              trellis_error *error)
 {
     const unsigned char *data = image->data;
     if (image->size < sizeof magic || memcmp(data, magic, sizeof magic) != 0) {
-        return tr_fail(error, TRELLIS_MODEL, "%s is not a Trellis model", path ? path : "this");
+        return tr_fail(error, TRELLIS_MODEL, "%s is not a Trellis %s", path ? path : "this", what);
     }
     if (image->size < HEADER_SIZE) {
-        return damaged(path, "it is cut off", error);
+        return damaged(path, what, "it is cut off", error);
     }
     if (get_u32(data + 8) != TR_IMAGE_VERSION) {
         return tr_fail(error, TRELLIS_MODEL, "%s: version %u of the format; this program reads %u",
-                       path ? path : "model", get_u32(data + 8), TR_IMAGE_VERSION);
+                       path ? path : what, get_u32(data + 8), TR_IMAGE_VERSION);
     }
     uint32_t sections = get_u32(data + 12);
     if (get_u64(data + 16) != image->size) {
-        return damaged(path, "its size is not what it was when written", error);
+        return damaged(path, what, "its size is not what it was when written", error);
     }
     if (sections > MOST_SECTIONS || HEADER_SIZE + (size_t)sections * ENTRY_SIZE > image->size) {
-        return damaged(path, "the table of sections is too long", error);
+        return damaged(path, what, "the table of sections is too long", error);
     }
     if (get_u64(data + 24) != table_checksum(data, sections)) {
-        return damaged(path, "the table of sections has a wrong checksum", error);
+        return damaged(path, what, "the table of sections has a wrong checksum", error);
     }
     for (uint32_t i = 0; i < sections; i++) {
         const unsigned char *entry = data + HEADER_SIZE + (size_t)i * ENTRY_SIZE;
         uint64_t offset = get_u64(entry + 8), size = get_u64(entry + 16);
         if (offset % ALIGNMENT || offset > image->size || size > image->size - offset) {
-            return damaged(path, "a section lies outside the file", error);
+            return damaged(path, what, "a section lies outside the file", error);
         }
         if (tr_hash64(data + offset, size) != get_u64(entry + 24)) {
-            return damaged(path, "a section has a wrong checksum", error);
+            return damaged(path, what, "a section has a wrong checksum", error);
         }
     }
     return TRELLIS_OK;

@@ -1,4 +1,4 @@
-/* image.h - the model file: named sections with sizes and checksums.
+/* image.h - the file of a model or of a checkpoint: named sections with sizes and checksums.
  *
  *     header   8 bytes magic, u32 version, u32 sections, u64 file size, u64 checksum of the table
  *     table    for each section: 4 bytes name, u32 zero, u64 offset, u64 size, u64 checksum
@@ -13,6 +13,8 @@
 #include "base/text.h"
 
 #define TR_IMAGE_VERSION 1u
+/* The section that tells a checkpoint of a training (src/train/checkpoint.c) from a model. */
+#define TR_CHECKPOINT_SECTION "CKPT"
 
 /* Writing: begin, add the sections, finish. */
 struct tr_image_writer {
@@ -32,13 +34,15 @@ struct tr_image {
     size_t size;
     bool mapped; // else allocated
 };
-/* Maps a file. Only regular files; `path` is for messages. */
-trellis_status tr_image_open(const char *path, struct tr_image *image, trellis_error *error);
+/* Maps a file. Only regular files. `what` it is, "model" or "checkpoint", is for messages. */
+trellis_status tr_image_open(const char *path, const char *what, struct tr_image *image,
+                             trellis_error *error);
 /* Takes over an allocated block of bytes. */
 void tr_image_adopt(struct tr_image *image, void *data, size_t size);
 void tr_image_close(struct tr_image *image);
 /* Checks header, table and all checksums. `path` may be NULL. */
-trellis_status tr_image_check(const struct tr_image *image, const char *path, trellis_error *error);
+trellis_status tr_image_check(const struct tr_image *image, const char *path, const char *what,
+                              trellis_error *error);
 /* The content of a section of a checked image; false where there is none. */
 bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content);
 

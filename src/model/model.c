@@ -21,6 +21,11 @@ static trellis_status damaged(const char *path, const char *what, trellis_error 
 static trellis_status read_notes(trellis_model *model, const char *path, trellis_error *error)
 {
     trellis_text section;
+    if (tr_image_find(&model->image, TR_CHECKPOINT_SECTION, &section)) {
+        return tr_fail(error, TRELLIS_MODEL,
+                       "%s is the checkpoint of a training, not a model: go on with --resume",
+                       path ? path : "this");
+    }
     if (!tr_image_find(&model->image, "META", &section)) {
         return damaged(path, "it has no notes", error);
     }
@@ -174,7 +179,7 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
     }
     model->image = *image;
     *image = (struct tr_image){0};
-    trellis_status status = tr_image_check(&model->image, path, error);
+    trellis_status status = tr_image_check(&model->image, path, "model", error);
     if (!status) {
         status = read_notes(model, path, error);
     }
@@ -219,7 +224,7 @@ trellis_status trellis_model_open(const char *path, trellis_model **ret_model, t
 {
     *ret_model = NULL;
     struct tr_image image;
-    trellis_status status = tr_image_open(path, &image, error);
+    trellis_status status = tr_image_open(path, "model", &image, error);
     if (status) {
         return status;
     }
@@ -233,17 +238,7 @@ trellis_status trellis_model_open(const char *path, trellis_model **ret_model, t
 trellis_status trellis_model_save(const trellis_model *model, const char *path,
                                   trellis_error *error)
 {
-    struct tr_output *output;
-    trellis_status status = tr_output_open(path, &output, error);
-    if (status) {
-        return status;
-    }
-    status = tr_output_write(output, model->image.data, model->image.size, error);
-    if (status) {
-        tr_output_discard(output);
-        return status;
-    }
-    return tr_output_commit(output, error);
+    return tr_output_replace(path, model->image.data, model->image.size, error);
 }
 
 void trellis_model_close(trellis_model *model)

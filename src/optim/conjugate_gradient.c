@@ -49,31 +49,40 @@ static trellis_status search(struct tr_line *line, double reach, struct tr_point
 
 static trellis_status run(struct tr_line *line)
 {
-    double reach = 0;  // t phi'(0) of the last iteration; 0: unknown
-    bool fresh = true; // the direction is -g for want of a better one
-    tr_line_down(line);
-    for (;;) {
+    struct tr_watcher *watcher = line->watcher;
+    struct tr_keeper *keeper = watcher->settings->keeper;
+    double reach = 0;   // t phi'(0) of the last iteration; 0: unknown
+    uint64_t fresh = 1; // the direction is -g for want of a better one
+    tr_keep_doubles(keeper, "REAC", &reach, 1);
+    tr_keep_doubles(keeper, "DIRE", line->direction, line->size);
+    tr_keep_whole(keeper, "FRES", &fresh, 1, 1);
+    trellis_status status = tr_watcher_begin(watcher, line->w, line->gradient);
+    if (!status && fresh) {
+        tr_line_down(line);
+    }
+    while (!status && watcher->stop == TR_STOP_NONE) {
         struct tr_point found;
-        trellis_status status = search(line, reach, &found);
-        if (status != TRELLIS_OK) {
+        status = tr_keeper_save(keeper, watcher->error);
+        if (!status) {
+            status = search(line, reach, &found);
+        }
+        if (status) {
             return status;
         }
         if (found.step > 0) {
-            fresh = false;
+            fresh = 0;
             reach = found.step * slope_of(line);
             turn(line);
-            if (!tr_line_advance(line, found)) {
-                return TRELLIS_OK;
-            }
+            tr_line_advance(line, found);
         } else if (!fresh) {
-            fresh = true;
+            fresh = 1;
             reach = 0;
             tr_line_down(line);
         } else {
-            line->watcher->stop = TR_STOP_PRECISION;
-            return TRELLIS_OK;
+            watcher->stop = TR_STOP_PRECISION;
         }
     }
+    return status;
 }
 
 trellis_status tr_conjugate_gradient(struct tr_watcher *watcher, double *w, double *gradient)

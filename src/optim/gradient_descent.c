@@ -24,24 +24,33 @@ static double next_trial(const struct tr_line *line, double step)
 
 static trellis_status run(struct tr_line *line)
 {
-    double trial = 1 / tr_norm(line->gradient, line->size);
-    for (;;) {
+    struct tr_watcher *watcher = line->watcher;
+    double trial = 0; // unknown
+    tr_keep_doubles(watcher->settings->keeper, "TRIA", &trial, 1);
+    trellis_status status = tr_watcher_begin(watcher, line->w, line->gradient);
+    if (!status && trial == 0) {
+        trial = 1 / tr_norm(line->gradient, line->size);
+    }
+    while (!status && watcher->stop == TR_STOP_NONE) {
+        status = tr_keeper_save(watcher->settings->keeper, watcher->error);
+        if (status) {
+            return status;
+        }
         tr_line_down(line);
         double slope = -tr_dot(line->gradient, line->gradient, line->size);
-        struct tr_point start = {.value = line->watcher->value, .slope = slope}, found;
-        trellis_status status = tr_search_armijo(line, start, trial, &found);
+        struct tr_point start = {.value = watcher->value, .slope = slope}, found;
+        status = tr_search_armijo(line, start, trial, &found);
         if (status != TRELLIS_OK) {
             return status;
         }
         if (found.step == 0) {
-            line->watcher->stop = TR_STOP_PRECISION;
+            watcher->stop = TR_STOP_PRECISION;
             return TRELLIS_OK;
         }
         trial = next_trial(line, found.step);
-        if (!tr_line_advance(line, found)) {
-            return TRELLIS_OK;
-        }
+        tr_line_advance(line, found);
     }
+    return status;
 }
 
 trellis_status tr_gradient_descent(struct tr_watcher *watcher, double *w, double *gradient)

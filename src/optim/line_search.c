@@ -51,7 +51,7 @@ void tr_line_down(struct tr_line *line)
     }
 }
 
-bool tr_line_advance(struct tr_line *line, struct tr_point found)
+void tr_line_advance(struct tr_line *line, struct tr_point found)
 {
     memcpy(line->w, line->next_w, line->size * sizeof *line->w);
     memcpy(line->gradient, line->next_gradient, line->size * sizeof *line->gradient);
@@ -61,7 +61,7 @@ bool tr_line_advance(struct tr_line *line, struct tr_point found)
         .weight_norm = tr_norm(line->w, line->size),
         .step = found.step,
     };
-    return tr_watcher_step(line->watcher, line->w, report);
+    tr_watcher_step(line->watcher, line->w, report);
 }
 
 static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_point *ret_point)

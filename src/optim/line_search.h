@@ -37,8 +37,8 @@ void tr_line_close(struct tr_line *line);
 
 /* d = -g */
 void tr_line_down(struct tr_line *line);
-/* Moves w and its gradient to the point that was found and tells the watcher; false: stop. */
-bool tr_line_advance(struct tr_line *line, struct tr_point found);
+/* Moves w and its gradient to the point that was found and tells the watcher. */
+void tr_line_advance(struct tr_line *line, struct tr_point found);
 
 /* Both look from `start`, where the step is 0 and the slope is below 0, with `trial` as the first
  * step. A found step of 0 means that none was good, and next_w and next_gradient mean nothing then.

@@ -1,6 +1,6 @@
 /* methods.h - one function for each way to move w.
  *
- * Each begins where tr_watcher_start() evaluated, with w and its gradient, both [size], and returns
+ * Each begins with tr_watcher_begin(), which fills in the gradient at w, both [size], and returns
  * when the watcher has a reason to stop or an evaluation failed. Either way w is the best so far. The
  * gradient is scratch space afterwards.
  */

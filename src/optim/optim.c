@@ -1,4 +1,4 @@
-/* optim.c - checks the settings, evaluates where w begins and hands over to a method. */
+/* optim.c - checks the settings and hands over to a method. */
 #include "optim/optim.h"
 
 #include "base/memory.h"
@@ -75,14 +75,12 @@ trellis_status tr_optimise(const struct tr_objective *objective,
         status = tr_fail_memory(error);
         goto done;
     }
-    status = tr_watcher_start(&watcher, w, gradient);
-    if (status == TRELLIS_OK && watcher.stop == TR_STOP_NONE) {
-        status = methods[settings->method](&watcher, w, gradient);
-    }
+    status = methods[settings->method](&watcher, w, gradient);
     if (status == TRELLIS_OK) {
         *ret_stop = watcher.stop;
     }
 done:
+    tr_keeper_clear(settings->keeper);
     tr_watcher_close(&watcher);
     free(gradient);
     return status;

@@ -9,6 +9,7 @@
 #define TRELLIS_OPTIM_OPTIM_H
 
 #include "base/error.h"
+#include "base/keeper.h"
 #include "base/pool.h"
 
 struct tr_objective {
@@ -57,6 +58,7 @@ struct tr_optim_settings {
      * alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
     struct tr_pool *pool;     // threads for the work on whole vectors, or NULL
+    struct tr_keeper *keeper; // to go on from an earlier run and be gone on with, or NULL
     uint64_t most_iterations; // 0: no limit
     double epsilon;           // 0: this rule is off
     double delta;             // 0: this rule is off

@@ -37,7 +37,7 @@ struct quasi_newton {
     struct tr_watcher *watcher;
     struct tr_line line;
     size_t size, blocks;
-    unsigned most, count, newest; // pairs: room for, held, the place of the last
+    uint64_t most, count, newest; // pairs: room for, held, the place of the last
     const double *curvature;      // [size] D, NULL where it is the identity
     float *s, *y;                 // [most][size] scaled
     double *sy, *yy;              // [most][most] s_i·y_j and y_i·y_j
@@ -49,7 +49,7 @@ struct quasi_newton {
 };
 
 /* The place of a pair: 0 is the newest. */
-static unsigned pair_at(const struct quasi_newton *q, unsigned age)
+static uint64_t pair_at(const struct quasi_newton *q, uint64_t age)
 {
     return (q->newest + q->most - age) % q->most;
 }
@@ -73,7 +73,7 @@ static void run_blocks(struct quasi_newton *q, tr_pool_work work)
 }
 
 /* A partial sum of all blocks, in their order. */
-static double sum_of(const struct quasi_newton *q, unsigned pair, unsigned which)
+static double sum_of(const struct quasi_newton *q, uint64_t pair, unsigned which)
 {
     double sum = 0;
     for (size_t block = 0; block < q->blocks; block++) {
@@ -120,8 +120,8 @@ static void add_block(void *user, size_t block, unsigned thread)
         s[j] = (float)((line->next_w[j] - line->w[j]) * r);
         y[j] = (float)((line->next_gradient[j] - line->gradient[j]) / r);
     }
-    for (unsigned age = 0; age < q->count; age++) {
-        unsigned i = pair_at(q, age);
+    for (uint64_t age = 0; age < q->count; age++) {
+        uint64_t i = pair_at(q, age);
         double *sums = q->partial + (block * q->most + i) * SUMS;
         const float *other_s = q->s + i * q->size, *other_y = q->y + i * q->size;
         sums[0] = dot(other_s + begin, y + begin, end - begin);
@@ -134,17 +134,17 @@ static void add_block(void *user, size_t block, unsigned thread)
  * not positive, as rounding can have it. */
 static void add_pair(struct quasi_newton *q)
 {
-    unsigned before = q->newest, held = q->count;
+    uint64_t before = q->newest, held = q->count;
     q->newest = (q->newest + 1) % q->most;
     q->count += q->count < q->most;
     run_blocks(q, add_block);
-    for (unsigned age = 0; age < q->count; age++) {
-        unsigned i = pair_at(q, age), n = q->newest;
+    for (uint64_t age = 0; age < q->count; age++) {
+        uint64_t i = pair_at(q, age), n = q->newest;
         q->sy[i * q->most + n] = sum_of(q, i, 0);
         q->sy[n * q->most + i] = sum_of(q, i, i == n ? 0 : 2);
         q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, 1);
     }
-    unsigned n = q->newest;
+    uint64_t n = q->newest;
     double sy = q->sy[n * q->most + n], yy = q->yy[n * q->most + n];
     if (sy > 1e-12 * yy && yy > 0) {
         q->gamma = sy / yy;
@@ -167,8 +167,8 @@ static void multiply_block(void *user, size_t block, unsigned thread)
     for (size_t j = begin; j < end; j++) {
         scaled[j - begin] = (float)(q->slope[j] / root(q, j));
     }
-    for (unsigned age = 0; age < q->count; age++) {
-        unsigned i = pair_at(q, age);
+    for (uint64_t age = 0; age < q->count; age++) {
+        uint64_t i = pair_at(q, age);
         double *sums = q->partial + (block * q->most + i) * SUMS;
         sums[0] = dot(q->s + i * q->size + begin, scaled, end - begin);
         sums[1] = dot(q->y + i * q->size + begin, scaled, end - begin);
@@ -179,25 +179,25 @@ static void multiply_block(void *user, size_t block, unsigned thread)
  * r = gamma q + sum_j (a_j - b_j) s_j, every product is a sum of products that are known. */
 static void find_coefficients(struct quasi_newton *q)
 {
-    for (unsigned age = 0; age < q->count; age++) { // newest to oldest: a_i
-        unsigned i = pair_at(q, age);
+    for (uint64_t age = 0; age < q->count; age++) { // newest to oldest: a_i
+        uint64_t i = pair_at(q, age);
         double product = q->sg[i];
-        for (unsigned newer = 0; newer < age; newer++) {
-            unsigned j = pair_at(q, newer);
+        for (uint64_t newer = 0; newer < age; newer++) {
+            uint64_t j = pair_at(q, newer);
             product -= q->for_y[j] * q->sy[i * q->most + j];
         }
         q->for_y[i] = product / q->sy[i * q->most + i];
     }
-    for (unsigned age = q->count; age-- > 0;) { // oldest to newest: a_i - b_i
-        unsigned i = pair_at(q, age);
+    for (uint64_t age = q->count; age-- > 0;) { // oldest to newest: a_i - b_i
+        uint64_t i = pair_at(q, age);
         double product = q->yg[i];
-        for (unsigned other = 0; other < q->count; other++) {
-            unsigned j = pair_at(q, other);
+        for (uint64_t other = 0; other < q->count; other++) {
+            uint64_t j = pair_at(q, other);
             product -= q->for_y[j] * q->yy[i * q->most + j];
         }
         product *= q->gamma;
-        for (unsigned older = q->count; older-- > age + 1;) {
-            unsigned j = pair_at(q, older);
+        for (uint64_t older = q->count; older-- > age + 1;) {
+            uint64_t j = pair_at(q, older);
             product += q->for_s[j] * q->sy[j * q->most + i];
         }
         q->for_s[i] = q->for_y[i] - product / q->sy[i * q->most + i];
@@ -215,8 +215,8 @@ static void combine_block(void *user, size_t block, unsigned thread)
     for (size_t j = begin; j < end; j++) {
         d[j] = -q->gamma * q->slope[j] / root(q, j);
     }
-    for (unsigned age = 0; age < q->count; age++) {
-        unsigned i = pair_at(q, age);
+    for (uint64_t age = 0; age < q->count; age++) {
+        uint64_t i = pair_at(q, age);
         const float *s = q->s + i * q->size, *y = q->y + i * q->size;
         double for_s = -q->for_s[i], for_y = q->gamma * q->for_y[i];
         for (size_t j = begin; j < end; j++) {
@@ -232,8 +232,8 @@ static void find_direction(struct quasi_newton *q)
 {
     if (q->count) {
         run_blocks(q, multiply_block);
-        for (unsigned age = 0; age < q->count; age++) {
-            unsigned i = pair_at(q, age);
+        for (uint64_t age = 0; age < q->count; age++) {
+            uint64_t i = pair_at(q, age);
             q->sg[i] = sum_of(q, i, 0);
             q->yg[i] = sum_of(q, i, 1);
         }
@@ -335,32 +335,51 @@ static trellis_status search(struct quasi_newton *q, struct tr_point *ret_found)
     return tr_search_strong_wolfe(&q->line, start, 0.9, trial, ret_found);
 }
 
+/* What has to be known from one iteration to the next. */
+static void name_state(struct quasi_newton *q)
+{
+    struct tr_keeper *keeper = q->watcher->settings->keeper;
+    size_t pairs = q->most * q->most;
+    tr_keep_floats(keeper, "PAIS", q->s, q->most * q->size);
+    tr_keep_floats(keeper, "PAIY", q->y, q->most * q->size);
+    tr_keep_doubles(keeper, "PROD", q->sy, 2 * pairs); // q->yy is its second half
+    tr_keep_doubles(keeper, "GAMM", &q->gamma, 1);
+    tr_keep_whole(keeper, "HELD", &q->count, 1, q->most);
+    tr_keep_whole(keeper, "NEWE", &q->newest, 1, q->most - 1);
+}
+
 static trellis_status run(struct quasi_newton *q)
 {
-    for (;;) {
+    struct tr_watcher *watcher = q->watcher;
+    struct tr_keeper *keeper = watcher->settings->keeper;
+    name_state(q);
+    trellis_status status = tr_watcher_begin(watcher, q->line.w, q->line.gradient);
+    while (!status && watcher->stop == TR_STOP_NONE) {
         struct tr_point found;
+        status = tr_keeper_save(keeper, watcher->error);
+        if (status) {
+            return status;
+        }
         find_slope(q);
         find_direction(q);
         if (tr_watcher_penalised(q->watcher)) {
             align_direction(q);
         }
-        trellis_status status = search(q, &found);
+        status = search(q, &found);
         if (status) {
             return status;
         }
         if (found.step > 0) {
             add_pair(q);
-            if (!tr_line_advance(&q->line, found)) {
-                return TRELLIS_OK;
-            }
+            tr_line_advance(&q->line, found);
         } else if (q->count) { // the history misleads: begin it anew
             q->count = 0;
             q->gamma = 1;
         } else {
-            q->watcher->stop = TR_STOP_PRECISION;
-            return TRELLIS_OK;
+            watcher->stop = TR_STOP_PRECISION;
         }
     }
+    return status;
 }
 
 static trellis_status prepare(struct quasi_newton *q, struct tr_watcher *watcher, double *w,

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "optim/vector.h"
 
-static const unsigned still_most = 5;
+enum { still_most = 5 };
 
 trellis_status tr_watcher_open(struct tr_watcher *watcher, const struct tr_objective *objective,
                                const struct tr_optim_settings *settings, trellis_error *error)
@@ -110,6 +110,29 @@ trellis_status tr_watcher_start(struct tr_watcher *watcher, const double *w, dou
     double w_norm = tr_norm(w, watcher->objective->size);
     if (gradient_is_small(watcher, gradient_norm(watcher, w, gradient), w_norm)) {
         watcher->stop = TR_STOP_GRADIENT;
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_watcher_begin(struct tr_watcher *watcher, double *w, double *gradient)
+{
+    struct tr_keeper *keeper = watcher->settings->keeper;
+    size_t size = watcher->objective->size;
+    bool loaded;
+    tr_keep_doubles(keeper, "WGHT", w, size);
+    tr_keep_doubles(keeper, "GRAD", gradient, size);
+    tr_keep_doubles(keeper, "VALU", &watcher->value, 1);
+    tr_keep_doubles(keeper, "PAST", watcher->past, watcher->period);
+    tr_keep_whole(keeper, "ITER", &watcher->iteration, 1, UINT64_MAX);
+    tr_keep_whole(keeper, "EVAL", &watcher->evaluations, 1, UINT64_MAX);
+    tr_keep_whole(keeper, "STIL", &watcher->still, 1, still_most - 1);
+    trellis_status status = tr_keeper_load(keeper, &loaded, watcher->error);
+    if (status || !loaded) {
+        return status ? status : tr_watcher_start(watcher, w, gradient);
+    }
+    uint64_t most = watcher->settings->most_iterations;
+    if (most && watcher->iteration >= most) {
+        watcher->stop = TR_STOP_MOST;
     }
     return TRELLIS_OK;
 }

@@ -3,7 +3,10 @@
  * All methods evaluate through the watcher and tell it of each iteration; it counts, reports to the
  * caller and is the one place where the stopping rules are. A method reads
  *
- *     for (;;) {
+ *     name what it has to know from one iteration to the next to settings->keeper
+ *     tr_watcher_begin(watcher, w, gradient)
+ *     while (it has not stopped) {
+ *         tr_keeper_save(settings->keeper)
  *         find a step that makes F smaller; where there is none, watcher->stop = TR_STOP_PRECISION
  *         if (!tr_watcher_step(watcher, w, report)) break;
  *     }
@@ -24,7 +27,7 @@ struct tr_watcher {
     double value;  // F of the last iteration, or of the start
     double *past;  // [period] F of iteration k at k % period
     unsigned period;
-    unsigned still; // iterations in a row that left F as it was
+    uint64_t still; // iterations in a row that left F as it was
 };
 
 trellis_status tr_watcher_open(struct tr_watcher *watcher, const struct tr_objective *objective,
@@ -42,6 +45,9 @@ trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, 
 
 /* Evaluates where the run begins; stops at once where the gradient is small already. */
 trellis_status tr_watcher_start(struct tr_watcher *watcher, const double *w, double *gradient);
+/* The same, or where an earlier run left off: then w, its gradient and what the method has named are as
+ * they were. To be called when the method has its room. */
+trellis_status tr_watcher_begin(struct tr_watcher *watcher, double *w, double *gradient);
 
 /* After an iteration: `report` comes with value, norms and step, the rest is filled in. False where
  * a rule held or the caller wants to stop; then watcher->stop says which. */

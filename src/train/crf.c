@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "train/checkpoint.h"
 #include "train/objective.h"
 
 struct crf {
@@ -106,8 +107,9 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     crf.curvature = tr_alloc(size, sizeof *crf.curvature);
     crf.weights = tr_alloc_aligned(training->size, sizeof *crf.weights);
     enum tr_stop stop = TR_STOP_NONE;
-    status = crf.w && crf.weights && crf.curvature ? find_start(&crf, method, l1, l2)
-                                                   : tr_fail_memory(error);
+    status = !crf.w || !crf.weights || !crf.curvature    ? tr_fail_memory(error)
+             : tr_checkpoint_waits(training->checkpoint) ? TRELLIS_OK // it has the weights
+                                                         : find_start(&crf, method, l1, l2);
     if (!status) {
         status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
     }
@@ -121,6 +123,7 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
             .history = (unsigned)tr_option_integer(options, "history"),
             .curvature = crf.curvature,
             .pool = training->pool,
+            .keeper = training->keeper,
             .most_iterations = tr_training_epochs(training),
             .epsilon = tr_option_real(options, "epsilon"),
             .delta = tr_option_real(options, "delta"),
@@ -157,7 +160,11 @@ trellis_status tr_train_crf(struct tr_training *training, trellis_error *error)
         status = tr_fail(error, TRELLIS_OPTION, "-a sgd has no --l1; use -a lbfgs or --select-l1");
     }
     if (!status && select > 0) {
-        status = minimise(training, TR_LBFGS, select, 0, error);
+        bool selected;
+        status = tr_checkpoint_selected(training->checkpoint, &selected, error);
+        if (!status && !selected) {
+            status = minimise(training, TR_LBFGS, select, 0, error);
+        }
         if (!status && !training->stopped && training->has_best) {
             status = tr_training_select(training, error);
         }

@@ -34,6 +34,7 @@ trellis_status tr_training_l2(const struct tr_training *training, double usual, 
 trellis_progress tr_training_figures(const struct tr_training *training)
 {
     return (trellis_progress){.phase = "training",
+                              .iteration = training->done,
                               .iterations = tr_training_epochs(training),
                               .objective = NAN,
                               .gradient_norm = NAN,
@@ -273,6 +274,7 @@ static trellis_status test(struct tr_training *training, const float *w, trellis
 trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
                                      const float *w, bool *ret_stop, trellis_error *error)
 {
+    training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
     figures->active_features = 0;
     for (size_t j = 0; j < training->size; j++) {

@@ -370,14 +370,35 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
     return TRELLIS_OK;
 }
 
+trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error)
+{
+    struct tr_training *t = online->training;
+    struct tr_keeper *keeper = t->keeper;
+    tr_keep_floats(keeper, "WGHT", online->w, t->size);
+    tr_keep_order(keeper, "ORDE", online->order, t->data.sequences);
+    tr_keep_doubles(keeper, "SEEN", &online->seen, 1);
+    tr_keep_doubles(keeper, "BEFO", &online->before, 1);
+    if (online->u) {
+        tr_keep_doubles(keeper, "AVER", online->u, t->size);
+    }
+    trellis_status status = tr_keeper_load(keeper, ret_resumed, error);
+    if (!status && *ret_resumed) {
+        tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
+    }
+    return status;
+}
+
 trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void *user,
                              trellis_error *error)
 {
-    trellis_status status = TRELLIS_OK;
+    bool stop = false, resumed;
+    trellis_status status = tr_online_resume(online, &resumed, error);
     trellis_progress figures = tr_training_figures(online->training);
-    bool stop = false;
     while (!status && !stop && figures.iteration < figures.iterations) {
-        status = tr_online_pass(online, rule, user, &figures, error);
+        status = tr_keeper_save(online->training->keeper, error);
+        if (!status) {
+            status = tr_online_pass(online, rule, user, &figures, error);
+        }
         if (!status) {
             tr_online_take_result(online);
             status = tr_training_iteration(online->training, &figures, online->result, &stop,

@@ -86,6 +86,9 @@ void tr_online_destroy(struct tr_online *online);
 /* What a learner does with a sequence. */
 typedef trellis_status (*tr_online_rule)(struct tr_online *online, void *user, size_t sequence,
                                          trellis_error *error);
+/* Names the state that all have to training->keeper, and goes on from an earlier run where there is one.
+ * What a learner adds to that state it has named before. */
+trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error);
 /* One epoch: all sequences in random order. */
 trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
                               trellis_progress *figures, trellis_error *error);

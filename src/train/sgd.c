@@ -549,12 +549,31 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
     return status;
 }
 
+/* At the head of an epoch all products are plain numbers (settle). */
+static trellis_status resume(struct sgd *sgd, bool *ret_resumed, trellis_error *error)
+{
+    struct tr_training *t = sgd->training;
+    struct tr_keeper *keeper = t->keeper;
+    tr_keep_floats(keeper, "WGHT", sgd->v, t->size);
+    tr_keep_floats(keeper, "AVER", sgd->a, t->size);
+    tr_keep_doubles(keeper, "AVED", &sgd->averaged, 1);
+    tr_keep_doubles(keeper, "TIME", &sgd->t, 1);
+    tr_keep_doubles(keeper, "RATE", &sgd->eta0, 1);
+    tr_keep_order(keeper, "ORDE", sgd->order, t->data.sequences);
+    return tr_keeper_load(keeper, ret_resumed, error);
+}
+
 trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis_error *error)
 {
     struct sgd sgd = {.training = training};
+    bool stop = false, resumed = false;
+    trellis_status status = prepare(&sgd, l2, error);
+    if (!status) {
+        status = resume(&sgd, &resumed, error);
+    }
     trellis_progress figures = tr_training_figures(training);
     figures.iterations = figures.iterations ? figures.iterations : 20;
-    trellis_status status = prepare(&sgd, l2, error);
+    double rate = resumed ? sgd.eta0 : 0;
     sgd.eta0 = tr_option_real(training->options, "rate");
     if (!status && sgd.eta0 * sgd.lambda >= 1) {
         status = tr_fail(error, TRELLIS_OPTION,
@@ -562,10 +581,14 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
                          1 / sgd.lambda);
     }
     if (!status && sgd.eta0 == 0) {
-        status = calibrate(&sgd, error);
+        sgd.eta0 = rate;
+        status = resumed ? TRELLIS_OK : calibrate(&sgd, error);
     }
-    bool stop = false;
     while (!status && !stop && figures.iteration < figures.iterations) {
+        status = tr_keeper_save(training->keeper, error);
+        if (status) {
+            break;
+        }
         sgd.averaging = figures.iteration > 0 && tr_option_flag(training->options, "average");
         tr_random_shuffle(&training->random, sgd.order, training->data.sequences);
         status = pass(&sgd, training->data.sequences, &figures, error);

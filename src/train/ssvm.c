@@ -33,6 +33,7 @@
  */
 #include <math.h>
 
+#include "model/image.h"
 #include "train/online.h"
 
 enum {
@@ -421,19 +422,115 @@ static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
     return status;
 }
 
+/* For checkpoints: for each sequence the number of its atoms, for each atom its loss, its share and its
+ * terms. */
+static void write_blocks(const void *at, struct tr_buffer *buffer)
+{
+    const struct ssvm *ssvm = at;
+    for (size_t s = 0; s < ssvm->online->training->data.sequences; s++) {
+        const struct block *block = &ssvm->blocks[s];
+        tr_put_u64(buffer, block->atoms.size);
+        for (size_t k = 0; k < block->atoms.size; k++) {
+            const struct atom *atom = &block->atoms.at[k];
+            tr_buffer_add(buffer, (const char *)&atom->loss, sizeof atom->loss);
+            tr_buffer_add(buffer, (const char *)&atom->share, sizeof atom->share);
+            tr_put_u64(buffer, atom->psi.list.size);
+            tr_buffer_add(buffer, (const char *)atom->psi.list.at,
+                          atom->psi.list.size * sizeof *atom->psi.list.at);
+        }
+    }
+}
+
+/* Whether a term is one that a sequence of n tokens can have. */
+static bool term_fits(const struct tr_training *t, const struct tr_term *term, size_t n)
+{
+    size_t labels = t->graph->labels, pairs = labels * t->graph->width;
+    size_t outcomes = term->place == TR_STEP ? t->step_size : term->place % 2 ? pairs : labels;
+    return (term->place == TR_STEP || term->place / 2 < n) && term->outcome < outcomes &&
+           isfinite(term->amount);
+}
+
+/* One atom that a checkpoint holds; false where it does not fit. */
+static bool read_atom(const struct ssvm *ssvm, struct tr_cursor *cursor, size_t s,
+                      struct atom *atom, trellis_status *status)
+{
+    const struct tr_training *t = ssvm->online->training;
+    size_t n = t->data.sequence.at[s + 1] - t->data.sequence.at[s];
+    const void *numbers = tr_cursor_bytes(cursor, 2 * sizeof(double));
+    uint64_t count = tr_cursor_u64(cursor);
+    size_t left = (size_t)(cursor->end - cursor->at) / sizeof(struct tr_term);
+    if (cursor->failed || count > left) {
+        return false;
+    }
+    memcpy(&atom->loss, numbers, sizeof atom->loss);
+    memcpy(&atom->share, (const char *)numbers + sizeof atom->loss, sizeof atom->share);
+    if (!tr_reserve(&atom->psi.list, count)) {
+        *status = TRELLIS_MEMORY;
+        return false;
+    }
+    const void *terms = tr_cursor_bytes(cursor, count * sizeof(struct tr_term));
+    if (count) {
+        memcpy(atom->psi.list.at, terms, count * sizeof(struct tr_term));
+    }
+    atom->psi.list.size = count;
+    bool fits = isfinite(atom->loss) && atom->share > 0 && atom->share <= 1;
+    for (size_t k = 0; fits && k < count; k++) {
+        fits = term_fits(t, &atom->psi.list.at[k], n);
+    }
+    return fits;
+}
+
+static trellis_status read_blocks(void *at, trellis_text content, trellis_error *error)
+{
+    struct ssvm *ssvm = at;
+    struct tr_cursor cursor = tr_cursor(content);
+    trellis_status status = TRELLIS_OK;
+    bool fits = true;
+    for (size_t s = 0; fits && s < ssvm->online->training->data.sequences; s++) {
+        uint64_t count = tr_cursor_u64(&cursor);
+        for (uint64_t k = 0; fits && k < count; k++) {
+            struct atom atom = {0};
+            fits = read_atom(ssvm, &cursor, s, &atom, &status);
+            if (fits && !tr_push(&ssvm->blocks[s].atoms, atom)) {
+                status = TRELLIS_MEMORY;
+                fits = false;
+            }
+            if (!fits) {
+                free(atom.psi.list.at);
+            }
+        }
+    }
+    if (status) {
+        return tr_fail_memory(error);
+    }
+    return fits && !cursor.failed && cursor.at == cursor.end
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_MODEL,
+                         "the checkpoint is damaged: its labellings do not fit the data");
+}
+
+static const struct tr_kept_form blocks_form = {write_blocks, read_blocks};
+
 static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
     double wanted = tr_option_real(t->options, "gap");
-    trellis_progress figures = tr_training_figures(t);
-    bool stop = false;
+    bool stop = false, resumed;
     ssvm->blocks = tr_alloc(t->data.sequences, sizeof *ssvm->blocks);
-    trellis_status status = ssvm->blocks ? TRELLIS_OK : tr_fail_memory(error);
-    if (!status && square(online->w, t->size) > 0) {
+    tr_keep_form(t->keeper, "BLOC", ssvm, &blocks_form);
+    tr_keep_doubles(t->keeper, "LOSS", &ssvm->loss, 1);
+    trellis_status status = ssvm->blocks ? tr_online_resume(online, &resumed, error)
+                                         : tr_fail_memory(error);
+    trellis_progress figures = tr_training_figures(t);
+    if (!status && !resumed && square(online->w, t->size) > 0) {
         status = start_from(ssvm, error);
     }
     while (!status && !stop && figures.iteration < figures.iterations) {
+        status = tr_keeper_save(t->keeper, error);
+        if (status) {
+            break;
+        }
         if ((figures.iteration & (figures.iteration - 1)) == 0) {
             tr_online_begin_average(online); // after 1, 2, 4, 8, ... epochs
         }
@@ -498,10 +595,12 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
+    bool stop = false, resumed;
+    tr_keep_doubles(t->keeper, "BEGU", &ssvm->begun, 1);
+    trellis_status status = tr_online_resume(online, &resumed, error);
     trellis_progress figures = tr_training_figures(t);
-    trellis_status status = TRELLIS_OK;
-    bool stop = false;
-    if (square(online->w, t->size) > 0) { // those of --from count as much as an epoch
+    if (!status && !resumed &&
+        square(online->w, t->size) > 0) { // those of --from count as much as an epoch
         ssvm->begun = (double)t->data.sequences;
         for (size_t j = 0; j < t->size; j++) {
             online->w[j] *= (float)(lambda_of(ssvm) * ssvm->begun);
@@ -509,7 +608,10 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
         tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
     }
     while (!status && !stop && figures.iteration < figures.iterations) {
-        status = tr_online_pass(online, learn_subgradient, ssvm, &figures, error);
+        status = tr_keeper_save(t->keeper, error);
+        if (!status) {
+            status = tr_online_pass(online, learn_subgradient, ssvm, &figures, error);
+        }
         tr_online_take_result(online);
         scale_result(ssvm);
         if (!status) {

@@ -12,6 +12,7 @@
 #include "corpus/corpus.h"
 #include "graph/constraint.h"
 #include "model/model.h"
+#include "train/checkpoint.h"
 
 double tr_training_seconds(const struct tr_training *training)
 {
@@ -397,13 +398,17 @@ trellis_status tr_training_select(struct tr_training *training, trellis_error *e
     struct tr_vocabulary *v = &training->vocabulary;
     const float *w = training->best, *steps = w + training->node_size + training->edge_size;
     size_t kept = 0;
+    trellis_status status = tr_checkpoint_selection(training->checkpoint, error);
+    if (status) {
+        return status;
+    }
     for (size_t i = 0; i < training->plan.gram_count; i++) {
         if (steps[i] != 0) {
             training->grams[kept++] = training->grams[i];
         }
     }
     training->plan.gram_count = kept;
-    trellis_status status = tr_dataset_prune(&training->data, dev, false, &v->node, w, error);
+    status = tr_dataset_prune(&training->data, dev, false, &v->node, w, error);
     if (!status) {
         status = tr_dataset_prune(&training->data, dev, true, &v->edge, w + training->node_size,
                                   error);
@@ -416,7 +421,7 @@ trellis_status tr_training_select(struct tr_training *training, trellis_error *e
     if (!status) {
         measure(training);
         training->has_best = false;
-        training->since_best = 0;
+        training->since_best = training->done = 0;
         tr_training_note(training, "selected %zu features of %u attributes",
                          tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) + kept,
                          v->node.rows->attributes + v->edge.rows->attributes);
@@ -472,6 +477,16 @@ static size_t count_open(const struct tr_dataset *data)
     return count;
 }
 
+bool tr_training_is_aside(const char *option)
+{
+    static const char *const names[] = {"dev", "log", "checkpoint", "every", "resume"};
+    bool aside = false;
+    for (size_t i = 0; !aside && i < TR_COUNT(names); i++) {
+        aside = strcmp(option, names[i]) == 0;
+    }
+    return aside;
+}
+
 static void write_notes(struct tr_training *training)
 {
     struct tr_buffer *notes = &training->notes;
@@ -512,8 +527,7 @@ static void write_notes(struct tr_training *training)
         char key[80];
         if (option->groups & TRELLIS_GROUP_TRAIN &&
             trellis_options_given(training->options, option->name) &&
-            strcmp(option->name, "dev") != 0 && strcmp(option->name, "log") != 0 &&
-            strcmp(option->name, "partial") != 0) {
+            !tr_training_is_aside(option->name) && strcmp(option->name, "partial") != 0) {
             snprintf(key, sizeof key, "option-%s", option->name);
             tr_note_text(notes, key, trellis_options_get(training->options, option->name));
         }
@@ -544,6 +558,7 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
 
 static void training_free(struct tr_training *training)
 {
+    tr_checkpoint_destroy(training->checkpoint);
     tr_pool_destroy(training->pool);
     tr_graph_destroy(training->graph);
     free(training->grams);
@@ -607,7 +622,10 @@ trellis_status trellis_train(const trellis_options *options, const char *const *
         snprintf(algorithm, sizeof algorithm, "%.*s", (int)n, training.algorithm);
         training.algorithm = algorithm;
         training.best = tr_alloc_aligned(training.size, sizeof *training.best);
-        status = training.best ? training.learner->train(&training, error) : tr_fail_memory(error);
+        status = training.best ? tr_checkpoint_open(&training, error) : tr_fail_memory(error);
+    }
+    if (!status) {
+        status = training.learner->train(&training, error);
     }
     if (!status && !training.has_best) {
         status = tr_fail(error, training.stopped ? TRELLIS_STOPPED : TRELLIS_DATA,

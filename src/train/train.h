@@ -6,13 +6,15 @@
  *     w = [ node weights | edge weights | step weights ]
  *
  * and reports after each iteration; the pipeline scores the dev data, keeps the best iterate and says
- * when to stop.
+ * when to stop. A learner also names its state to training->keeper (base/keeper.h), so that the pipeline
+ * can write checkpoints and go on from them.
  */
 #ifndef TRELLIS_TRAIN_TRAIN_H
 #define TRELLIS_TRAIN_TRAIN_H
 
 #include <time.h>
 
+#include "base/keeper.h"
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/random.h"
@@ -47,6 +49,11 @@ struct tr_training {
     void *user;
     struct timespec began;
     bool stopped; // by the caller
+
+    /* Going on after an interruption; see checkpoint.h. */
+    struct tr_checkpoint *checkpoint; // NULL where there is none
+    struct tr_keeper *keeper;         // its keeper, where a learner names its state; or NULL
+    uint64_t done;                    // iterations
 
     /* The best iterate so far: by the dev score, or the last where there is no dev. */
     float *best; // [size]
@@ -97,6 +104,8 @@ double tr_training_seconds(const struct tr_training *training);
 /* Drops every feature whose weight in the best iterate is 0, and forgets that iterate: the next learner
  * starts with what is left (Wu 2013, section 6.2). */
 trellis_status tr_training_select(struct tr_training *training, trellis_error *error);
+/* Whether an option says how to run, how long, or where to write, and not what is learned. */
+bool tr_training_is_aside(const char *option);
 /* Fills in first weights from the model of --from, where there is one: those of features that both have,
  * matched by attribute and label. */
 trellis_status tr_training_warm(struct tr_training *training, float *weights, trellis_error *error);
