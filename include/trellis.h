@@ -417,7 +417,8 @@ TRELLIS_API trellis_status trellis_explainer_report(const trellis_explainer *exp
  * --------------------------------------------------------------------------------------------- */
 
 /* Counts what was right, by token, by sequence and, where the labels are spans, by span as the
- * conlleval program of the CoNLL shared tasks does. */
+ * conlleval program of the CoNLL shared tasks does. The options of TRELLIS_GROUP_EVAL, `scheme` and
+ * `seed` say how. */
 typedef struct trellis_evaluation trellis_evaluation;
 
 typedef struct trellis_scores {
@@ -427,6 +428,9 @@ typedef struct trellis_scores {
     double accuracy;              // of tokens, 0 to 1, as all figures here
     double precision, recall, f1; // of spans
     bool has_spans;               // every gold label is O, B-TYPE, I-TYPE, ...
+    double log_likelihood;        // sum of log P(gold | sequence); NaN where it was not told
+    uint64_t impossible;          // sequences left out of it, whose gold labels have probability 0
+    double calibration_error;     // expected; over TRELLIS_BY_CONFIDENCE; NaN without marginals
 } trellis_scores;
 
 TRELLIS_API trellis_status trellis_evaluation_create(const trellis_options *options,
@@ -437,6 +441,17 @@ TRELLIS_API trellis_status trellis_evaluation_add(trellis_evaluation *evaluation
                                                   const trellis_text *gold,
                                                   const trellis_text *found, size_t length,
                                                   trellis_error *error);
+/* The same with all that is known about the sequence; what is not known is NULL. */
+typedef struct trellis_labelled {
+    size_t length;
+    const trellis_text *gold, *found; // [length]
+    const bool *known;                // [length] whether the word was seen in training
+    const float *marginals;           // [length] the probability of each label found
+    const double *log_likelihood;     // log P(gold | sequence), one number
+} trellis_labelled;
+TRELLIS_API trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
+                                                           const trellis_labelled *sequence,
+                                                           trellis_error *error);
 TRELLIS_API trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation);
 
 /* The same counts, where what was found are states that were learned without labels. */
@@ -453,10 +468,101 @@ typedef struct trellis_cluster_scores {
 TRELLIS_API trellis_status trellis_evaluation_clusters(const trellis_evaluation *evaluation,
                                                        trellis_cluster_scores *ret_scores,
                                                        trellis_error *error);
-/* The report: conlleval's lines, or JSON; with the option `clusters`, of states against labels. */
+
+/* The counts in parts. Ranges of lengths and positions are 1, 2, 3-4, 5-8, 9-16, ... */
+typedef enum trellis_breakdown {
+    TRELLIS_BY_LABEL,            // tokens by their label, in the order of the texts
+    TRELLIS_BY_TYPE,             // spans by their type, in the order of the texts
+    TRELLIS_BY_WORD,             // tokens: "known" and "unknown" words
+    TRELLIS_BY_LENGTH,           // tokens by the length of their sequence
+    TRELLIS_BY_POSITION,         // tokens by their position in the sequence, from 1
+    TRELLIS_SEQUENCES_BY_LENGTH, // sequences that are right from end to end
+    TRELLIS_SPANS_BY_LENGTH,     // spans by their length
+    TRELLIS_BY_CONFIDENCE,       // tokens by the probability of the label found, in ten bins
+    TRELLIS_BREAKDOWN_COUNT
+} trellis_breakdown;
+/* A key for programs ("by_label") and a heading for people ("tokens by label"); NULL beyond the last. */
+TRELLIS_API const char *trellis_breakdown_key(trellis_breakdown breakdown);
+TRELLIS_API const char *trellis_breakdown_title(trellis_breakdown breakdown);
+
+typedef struct trellis_row {
+    trellis_text name;            // until the next sequence is added
+    uint64_t gold, found, right;  // how many have it by the gold labels, by those found, by both
+    double precision, recall, f1; // all of them the accuracy where gold and found are the same
+    double confidence;            // mean probability, of TRELLIS_BY_CONFIDENCE; else NaN
+} trellis_row;
+/* Row `index`, from 0, of those that have something to count; false beyond the last. */
+TRELLIS_API bool trellis_evaluation_row(const trellis_evaluation *evaluation,
+                                        trellis_breakdown breakdown, size_t index,
+                                        trellis_row *ret_row);
+
+/* Averages over the rows of a breakdown: of all counts together, of the figures of each row, and of
+ * those weighted by its gold count. The name of the row is empty. */
+typedef enum trellis_average { TRELLIS_MICRO, TRELLIS_MACRO, TRELLIS_WEIGHTED } trellis_average;
+TRELLIS_API trellis_row trellis_evaluation_average(const trellis_evaluation *evaluation,
+                                                   trellis_breakdown breakdown,
+                                                   trellis_average average);
+
+/* Tokens with one label by the gold labels and the other (or the same) by those found. */
+TRELLIS_API uint64_t trellis_evaluation_confused(const trellis_evaluation *evaluation,
+                                                 trellis_text gold, trellis_text found);
+
+/* What one number says about it all. */
+typedef enum trellis_measure {
+    TRELLIS_ACCURACY,
+    TRELLIS_SEQUENCE_ACCURACY,
+    TRELLIS_PRECISION,
+    TRELLIS_RECALL,
+    TRELLIS_F1,
+    TRELLIS_MEASURE_COUNT
+} trellis_measure;
+/* "accuracy", "sequence_accuracy", ...; NULL beyond the last. */
+TRELLIS_API const char *trellis_measure_name(trellis_measure measure);
+
+/* The interval that holds a measure in 95 % of the samples, with replacement, of as many sequences: the
+ * bootstrap with as many samples as the option `bootstrap` says; NaN where that is 0. */
+typedef struct trellis_interval {
+    double low, high;
+} trellis_interval;
+TRELLIS_API trellis_status
+trellis_evaluation_intervals(const trellis_evaluation *evaluation,
+                             trellis_interval ret_intervals[TRELLIS_MEASURE_COUNT],
+                             trellis_error *error);
+
+/* Two systems on the same gold labels. */
+typedef struct trellis_contrast {
+    double first, second;        // the measure of each
+    trellis_interval difference; // of second - first, by the bootstrap
+    double p; // how often a difference as large arises by exchanging labellings at random
+} trellis_contrast;
+typedef struct trellis_comparison {
+    bool has_spans; // else precision, recall and F1 say nothing
+    trellis_contrast measures[TRELLIS_MEASURE_COUNT];
+    uint64_t exchanges;               // tried by the randomisation test,
+    bool exact;                       // ... or all there are
+    uint64_t only_first, only_second; // tokens that only the one or the other has right
+    double mcnemar;                   // p of those two counts, by the exact binomial test
+} trellis_comparison;
+/* With the options of the first one: `shuffles`, `bootstrap` (1000 where that is 0), `seed`.
+ * TRELLIS_DATA where the gold labels are not the same. */
+TRELLIS_API trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
+                                                      const trellis_evaluation *second,
+                                                      trellis_comparison *ret_comparison,
+                                                      trellis_error *error);
+
+/* The report: conlleval's lines, JSON with everything, or everything for a person, with conlleval's
+ * lines behind it. With the option `clusters`, of states against labels. */
+typedef enum trellis_report_form {
+    TRELLIS_LINES,
+    TRELLIS_JSON,
+    TRELLIS_DETAILS
+} trellis_report_form;
 TRELLIS_API trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
-                                                     bool json, trellis_sink sink, void *user,
-                                                     trellis_error *error);
+                                                     trellis_report_form form, trellis_sink sink,
+                                                     void *user, trellis_error *error);
+TRELLIS_API trellis_status trellis_comparison_report(const trellis_comparison *comparison,
+                                                     trellis_report_form form, trellis_sink sink,
+                                                     void *user, trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Inspection: what a model has learned

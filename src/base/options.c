@@ -158,6 +158,12 @@ static const trellis_option table[] = {
     {"clusters", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,
      "What was found are states learned without labels: report how well they agree with the labels, "
      "many-to-one, one-to-one by the best assignment, by variation of information and V-measure."},
+    {"bootstrap", 0, TRELLIS_INTEGER, EVAL, "N", "0", 0, 1e6, NULL,
+     "Find 95 % intervals of the overall figures from N samples of the sequences, such as 1000; 0 finds "
+     "none."},
+    {"shuffles", 0, TRELLIS_INTEGER, EVAL, "N", "10000", 1, 1e9, NULL,
+     "Exchanges of labellings that a comparison of two systems tries; where there are fewer, it tries "
+     "them all."},
 
     /* drawing corpora */
     {"labels", 0, TRELLIS_INTEGER, SAMPLE, "N", "10", 1, 60000, NULL, "Labels of the random HMM."},

@@ -32,6 +32,14 @@ static inline bool tr_text_begins(trellis_text a, const char *prefix)
     return a.size >= n && memcmp(a.data, prefix, n) == 0;
 }
 
+/* By their bytes: below 0, 0 or above 0, as memcmp(). */
+static inline int tr_text_compare(trellis_text a, trellis_text b)
+{
+    size_t shorter = a.size < b.size ? a.size : b.size;
+    int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 /* Reads a whole number or a real one that fills the text; no locale, no surrounding blanks. */
 bool tr_text_integer(trellis_text text, int64_t *value);
 bool tr_text_real(trellis_text text, double *value);

@@ -32,12 +32,12 @@ void tr_contingency_free(struct tr_contingency *table)
 static void number(const trellis_evaluation *evaluation, struct tr_contingency *table,
                    size_t *state_place, size_t *label_place)
 {
-    for (size_t i = 0; i < evaluation->by_label.size; i++) {
-        if (evaluation->by_label.at[i].found) {
+    for (size_t i = 0; i < evaluation->labels.order.size; i++) {
+        if (evaluation->labels.tallies.at[i].found) {
             state_place[i] = table->states;
             table->state[table->states++] = (uint32_t)i;
         }
-        if (evaluation->by_label.at[i].gold) {
+        if (evaluation->labels.tallies.at[i].gold) {
             label_place[i] = table->labels;
             table->label[table->labels++] = (uint32_t)i;
         }
@@ -47,8 +47,8 @@ static void number(const trellis_evaluation *evaluation, struct tr_contingency *
 static void fill(const trellis_evaluation *evaluation, struct tr_contingency *table,
                  const size_t *state_place, const size_t *label_place)
 {
-    for (size_t i = 0; i < evaluation->by_label.size; i++) {
-        uint64_t right = evaluation->by_label.at[i].right;
+    for (size_t i = 0; i < evaluation->labels.order.size; i++) {
+        uint64_t right = evaluation->labels.tallies.at[i].right;
         if (right) {
             table->count[state_place[i] * table->labels + label_place[i]] = right;
         }
@@ -72,7 +72,7 @@ static void fill(const trellis_evaluation *evaluation, struct tr_contingency *ta
 trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
                                    struct tr_contingency *ret_table, trellis_error *error)
 {
-    size_t most = evaluation->by_label.size;
+    size_t most = evaluation->labels.order.size;
     struct tr_contingency table = {.state = tr_alloc(most, sizeof *table.state),
                                    .label = tr_alloc(most, sizeof *table.label),
                                    .state_count = tr_alloc(most, sizeof *table.state_count),
@@ -321,7 +321,7 @@ trellis_status trellis_evaluation_clusters(const trellis_evaluation *evaluation,
 static trellis_text label_text(const trellis_evaluation *evaluation, const struct clustering *c,
                                size_t label)
 {
-    return tr_intern_text(&evaluation->labels, c->table.label[label]);
+    return tr_intern_text(&evaluation->labels.names, c->table.label[label]);
 }
 
 static void report_lines(struct tr_buffer *out, const trellis_evaluation *evaluation,
@@ -332,7 +332,7 @@ static void report_lines(struct tr_buffer *out, const trellis_evaluation *evalua
                      (unsigned long long)table->tokens,
                      (unsigned long long)evaluation->sequences.gold, table->states, table->labels);
     for (size_t f = 0; f < table->states; f++) {
-        trellis_text state = tr_intern_text(&evaluation->labels, table->state[f]);
+        trellis_text state = tr_intern_text(&evaluation->labels.names, table->state[f]);
         size_t most = tr_contingency_most(table, f);
         trellis_text label = label_text(evaluation, c, most);
         tr_buffer_format(
@@ -371,7 +371,7 @@ static void report_json(struct tr_buffer *out, const trellis_evaluation *evaluat
     tr_buffer_string(out, "  \"by_state\": [");
     for (size_t f = 0; f < table->states; f++) {
         tr_buffer_string(out, f ? ",\n    {\"state\": " : "\n    {\"state\": ");
-        tr_buffer_json(out, tr_intern_text(&evaluation->labels, table->state[f]));
+        tr_buffer_json(out, tr_intern_text(&evaluation->labels.names, table->state[f]));
         tr_buffer_format(
             out, ", \"tokens\": %llu, \"most\": ", (unsigned long long)table->state_count[f]);
         tr_buffer_json(out, label_text(evaluation, c, tr_contingency_most(table, f)));

@@ -9,6 +9,9 @@
  */
 #include "eval/evaluation.h"
 
+#include <math.h>
+
+#include "base/hash.h"
 #include "base/options.h"
 
 double tr_ratio(uint64_t part, uint64_t whole)
@@ -44,6 +47,9 @@ trellis_status trellis_evaluation_create(const trellis_options *options,
     evaluation->strict = strict;
     evaluation->clusters = tr_option_flag(options, "clusters");
     evaluation->has_spans = true;
+    evaluation->bootstrap = (uint64_t)tr_option_integer(options, "bootstrap");
+    evaluation->shuffles = (uint64_t)tr_option_integer(options, "shuffles");
+    evaluation->seed = (uint64_t)tr_option_integer(options, "seed");
     *ret_evaluation = evaluation;
     return TRELLIS_OK;
 }
@@ -53,13 +59,13 @@ void trellis_evaluation_destroy(trellis_evaluation *evaluation)
     if (!evaluation) {
         return;
     }
-    tr_intern_free(&evaluation->labels);
-    tr_intern_free(&evaluation->types);
+    tr_names_tally_free(&evaluation->labels);
+    tr_names_tally_free(&evaluation->types);
     tr_intern_free(&evaluation->mistakes);
     free(evaluation->readings.at);
-    free(evaluation->by_label.at);
-    free(evaluation->by_type.at);
     free(evaluation->mistake_counts.at);
+    free(evaluation->outcomes.at);
+    free(evaluation->right_bits.at);
     free(evaluation->gold.at);
     free(evaluation->found.at);
     free(evaluation->gold_spans.list.at);
@@ -67,33 +73,67 @@ void trellis_evaluation_destroy(trellis_evaluation *evaluation)
     free(evaluation);
 }
 
-/* The next label that is new: how it is read, and room for its counts. */
+/* ---- labels as numbers ----------------------------------------------------------------------- */
+
+/* Where a name belongs among those in order. */
+static size_t place_of(const struct tr_names_tally *list, trellis_text name)
+{
+    size_t low = 0, high = list->order.size;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        trellis_text there = tr_intern_text(&list->names, list->order.at[middle]);
+        if (tr_text_compare(there, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t tr_names_tally_add(struct tr_names_tally *list, trellis_text name)
+{
+    uint32_t number = tr_intern_add(&list->names, name);
+    size_t had = list->order.size;
+    if (number < had || number == TR_NONE) {
+        return number;
+    }
+    if (!tr_reserve(&list->tallies, had + 1) || !tr_reserve(&list->order, had + 1)) {
+        return TR_NONE;
+    }
+    size_t place = place_of(list, name);
+    uint32_t *at = list->order.at + place;
+    memmove(at + 1, at, (had - place) * sizeof *at);
+    *at = (uint32_t)had;
+    list->tallies.size = list->order.size = had + 1;
+    return number;
+}
+
+void tr_names_tally_free(struct tr_names_tally *list)
+{
+    tr_intern_free(&list->names);
+    free(list->tallies.at);
+    free(list->order.at);
+}
+
+/* How the next label that is new is read. */
 static bool learn_label(trellis_evaluation *evaluation)
 {
     struct tr_span_label reading = {0};
-    trellis_text type,
-        label = tr_intern_text(&evaluation->labels, (uint32_t)evaluation->by_label.size);
+    trellis_text type, label = tr_intern_text(&evaluation->labels.names,
+                                              (uint32_t)evaluation->readings.size);
     reading.in_spans = tr_span_label_read(label, &reading.letter, &type);
-    reading.type = tr_intern_add(&evaluation->types, type);
-    if (reading.type == TR_NONE ||
-        !tr_reserve(&evaluation->by_type, tr_intern_count(&evaluation->types)) ||
-        !tr_reserve(&evaluation->readings, evaluation->readings.size + 1) ||
-        !tr_reserve(&evaluation->by_label, evaluation->by_label.size + 1)) {
-        return false;
-    }
-    evaluation->by_type.size = tr_intern_count(&evaluation->types);
-    evaluation->readings.at[evaluation->readings.size++] = reading;
-    evaluation->by_label.size++;
-    return true;
+    reading.type = tr_names_tally_add(&evaluation->types, type);
+    return reading.type != TR_NONE && tr_push(&evaluation->readings, reading);
 }
 
 static bool number_label(trellis_evaluation *evaluation, trellis_text label, uint32_t *ret_number)
 {
-    *ret_number = tr_intern_add(&evaluation->labels, label);
+    *ret_number = tr_names_tally_add(&evaluation->labels, label);
     if (*ret_number == TR_NONE) {
         return false;
     }
-    while (evaluation->by_label.size <= *ret_number) {
+    while (evaluation->readings.size <= *ret_number) {
         if (!learn_label(evaluation)) {
             return false;
         }
@@ -101,20 +141,22 @@ static bool number_label(trellis_evaluation *evaluation, trellis_text label, uin
     return true;
 }
 
-static bool number_labels(trellis_evaluation *evaluation, const trellis_text *gold,
-                          const trellis_text *found, size_t length)
+static bool number_labels(trellis_evaluation *evaluation, const trellis_labelled *sequence)
 {
+    size_t length = sequence->length;
     if (!tr_reserve(&evaluation->gold, length) || !tr_reserve(&evaluation->found, length)) {
         return false;
     }
     for (size_t i = 0; i < length; i++) {
-        if (!number_label(evaluation, gold[i], &evaluation->gold.at[i]) ||
-            !number_label(evaluation, found[i], &evaluation->found.at[i])) {
+        if (!number_label(evaluation, sequence->gold[i], &evaluation->gold.at[i]) ||
+            !number_label(evaluation, sequence->found[i], &evaluation->found.at[i])) {
             return false;
         }
     }
     return true;
 }
+
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static bool count_mistake(trellis_evaluation *evaluation, uint32_t gold, uint32_t found)
 {
@@ -129,25 +171,30 @@ static bool count_mistake(trellis_evaluation *evaluation, uint32_t gold, uint32_
     return true;
 }
 
-static bool count_tokens(trellis_evaluation *evaluation, size_t length)
+static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t *ret_right)
 {
-    size_t right = 0;
+    struct tr_tally *by_label = evaluation->labels.tallies.at;
+    uint64_t before = evaluation->tokens.gold;
+    if (!tr_reserve(&evaluation->right_bits, (before + length + 7) / 8)) {
+        return false;
+    }
     for (size_t i = 0; i < length; i++) {
         uint32_t gold = evaluation->gold.at[i], found = evaluation->found.at[i];
-        evaluation->by_label.at[gold].gold++;
-        evaluation->by_label.at[found].found++;
+        by_label[gold].gold++;
+        by_label[found].found++;
         evaluation->has_spans &= evaluation->readings.at[gold].in_spans;
         if (gold == found) {
-            evaluation->by_label.at[gold].right++;
-            right++;
+            by_label[gold].right++;
+            (*ret_right)++;
+            evaluation->right_bits.at[(before + i) / 8] |= (uint8_t)(1u << (before + i) % 8);
         } else if (!count_mistake(evaluation, gold, found)) {
             return false;
         }
     }
     evaluation->tokens.gold += length;
-    evaluation->tokens.right += right;
+    evaluation->tokens.right += *ret_right;
     evaluation->sequences.gold++;
-    evaluation->sequences.right += right == length;
+    evaluation->sequences.right += *ret_right == length;
     return true;
 }
 
@@ -156,43 +203,103 @@ static bool same_span(struct tr_span a, struct tr_span b)
     return a.begin == b.begin && a.end == b.end && a.type == b.type;
 }
 
+static void count_span(trellis_evaluation *evaluation, struct tr_span span, struct tr_tally count)
+{
+    struct tr_tally *tally = &evaluation->types.tallies.at[span.type];
+    tally->gold += count.gold;
+    tally->found += count.found;
+    tally->right += count.right;
+    tr_breakdown_add_span(evaluation, span, count);
+}
+
 /* Both lists are in the order of their beginnings, and no two spans of a list begin together. */
-static void count_spans(trellis_evaluation *evaluation)
+static void count_spans(trellis_evaluation *evaluation, struct tr_outcome *outcome)
 {
     const struct tr_spans *gold = &evaluation->gold_spans, *found = &evaluation->found_spans;
     size_t g = 0;
     for (size_t f = 0; f < found->list.size; f++) {
         struct tr_span span = found->list.at[f];
-        evaluation->by_type.at[span.type].found++;
         while (g < gold->list.size && gold->list.at[g].begin < span.begin) {
             g++;
         }
-        if (g < gold->list.size && same_span(gold->list.at[g], span)) {
-            evaluation->by_type.at[span.type].right++;
-            evaluation->spans.right++;
-        }
+        bool right = g < gold->list.size && same_span(gold->list.at[g], span);
+        count_span(evaluation, span, (struct tr_tally){.found = 1, .right = right});
+        outcome->spans_right += right;
     }
     for (g = 0; g < gold->list.size; g++) {
-        evaluation->by_type.at[gold->list.at[g].type].gold++;
+        count_span(evaluation, gold->list.at[g], (struct tr_tally){.gold = 1});
     }
+    outcome->spans_gold = (uint32_t)gold->list.size;
+    outcome->spans_found = (uint32_t)found->list.size;
+    evaluation->spans.right += outcome->spans_right;
     evaluation->spans.gold += gold->list.size;
     evaluation->spans.found += found->list.size;
+}
+
+static uint64_t key_of(const trellis_text *labels, size_t length)
+{
+    uint64_t key = length;
+    for (size_t i = 0; i < length; i++) {
+        key = tr_fold(key ^ tr_hash64(labels[i].data, labels[i].size), 0x9E3779B97F4A7C15u) + i;
+    }
+    return key;
+}
+
+static void count_likelihood(trellis_evaluation *evaluation, const double *log_likelihood)
+{
+    if (log_likelihood && isfinite(*log_likelihood)) {
+        evaluation->likely++;
+        evaluation->log_likelihood += *log_likelihood;
+    } else if (log_likelihood) {
+        evaluation->impossible++;
+    }
+}
+
+trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
+                                               const trellis_labelled *sequence,
+                                               trellis_error *error)
+{
+    size_t length = sequence->length;
+    if (length >= UINT32_MAX) {
+        return tr_fail(error, TRELLIS_LIMIT, "a sequence of more than 4 billion tokens");
+    }
+    struct tr_outcome outcome = {.tokens = (uint32_t)length};
+    if (!number_labels(evaluation, sequence) ||
+        !tr_reserve(&evaluation->outcomes, evaluation->outcomes.size + 1) ||
+        !tr_spans_find(&evaluation->gold_spans, evaluation->gold.at, length,
+                       evaluation->readings.at, evaluation->strict) ||
+        !tr_spans_find(&evaluation->found_spans, evaluation->found.at, length,
+                       evaluation->readings.at, evaluation->strict) ||
+        !count_tokens(evaluation, length, &outcome.tokens_right)) {
+        return tr_fail_memory(error);
+    }
+    count_spans(evaluation, &outcome);
+    count_likelihood(evaluation, sequence->log_likelihood);
+    tr_breakdown_add(evaluation, sequence, outcome.tokens_right == length);
+    outcome.gold_key = key_of(sequence->gold, length);
+    evaluation->outcomes.at[evaluation->outcomes.size++] = outcome;
+    return TRELLIS_OK;
 }
 
 trellis_status trellis_evaluation_add(trellis_evaluation *evaluation, const trellis_text *gold,
                                       const trellis_text *found, size_t length,
                                       trellis_error *error)
 {
-    if (!number_labels(evaluation, gold, found, length) ||
-        !tr_spans_find(&evaluation->gold_spans, evaluation->gold.at, length,
-                       evaluation->readings.at, evaluation->strict) ||
-        !tr_spans_find(&evaluation->found_spans, evaluation->found.at, length,
-                       evaluation->readings.at, evaluation->strict) ||
-        !count_tokens(evaluation, length)) {
-        return tr_fail_memory(error);
+    trellis_labelled sequence = {.length = length, .gold = gold, .found = found};
+    return trellis_evaluation_add_labelled(evaluation, &sequence, error);
+}
+
+/* sum over bins of |right - sum of probabilities| / tokens, which is the mean of |accuracy - confidence|
+ * weighted by how many tokens a bin has (Naeini, Cooper and Hauskrecht, 2015). */
+static double calibration_error(const trellis_evaluation *evaluation)
+{
+    double sum = 0;
+    uint64_t tokens = 0;
+    for (int i = 0; i < TR_CONFIDENCES; i++) {
+        sum += fabs((double)evaluation->by_confidence[i].right - evaluation->confidence[i]);
+        tokens += evaluation->by_confidence[i].gold;
     }
-    count_spans(evaluation);
-    return TRELLIS_OK;
+    return tokens ? sum / (double)tokens : NAN;
 }
 
 trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
@@ -211,5 +318,24 @@ trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
         .recall = rates.recall,
         .f1 = rates.f1,
         .has_spans = evaluation->has_spans && evaluation->tokens.gold > 0,
+        .log_likelihood = evaluation->likely ? evaluation->log_likelihood : NAN,
+        .impossible = evaluation->impossible,
+        .calibration_error = calibration_error(evaluation),
     };
+}
+
+uint64_t trellis_evaluation_confused(const trellis_evaluation *evaluation, trellis_text gold,
+                                     trellis_text found)
+{
+    uint32_t pair[2] = {tr_intern_find(&evaluation->labels.names, gold),
+                        tr_intern_find(&evaluation->labels.names, found)};
+    if (pair[0] == TR_NONE || pair[1] == TR_NONE) {
+        return 0;
+    }
+    if (pair[0] == pair[1]) {
+        return evaluation->labels.tallies.at[pair[0]].right;
+    }
+    uint32_t number = tr_intern_find(&evaluation->mistakes,
+                                     (trellis_text){(const char *)pair, sizeof pair});
+    return number == TR_NONE ? 0 : evaluation->mistake_counts.at[number];
 }

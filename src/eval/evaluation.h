@@ -1,13 +1,28 @@
-/* evaluation.h - what an evaluation has counted, shared by the counting and the report. */
+/* evaluation.h - what an evaluation has counted, shared by the counting and the reports. */
 #ifndef TRELLIS_EVAL_EVALUATION_H
 #define TRELLIS_EVAL_EVALUATION_H
 
 #include "base/intern.h"
 #include "eval/spans.h"
 
+enum { TR_RANGES = 17, TR_CONFIDENCES = 10 };
+
 /* In the gold labels, in the labels found, and in both at the same place. */
 struct tr_tally {
     uint64_t gold, found, right;
+};
+
+/* Texts with a tally each. */
+struct tr_names_tally {
+    struct tr_intern names;
+    TR_ARRAY(struct tr_tally) tallies; // [names]
+    TR_ARRAY(uint32_t) order;          // [names] numbers in the order of their texts
+};
+
+/* How one sequence was labelled. */
+struct tr_outcome {
+    uint64_t gold_key; // of its gold labels
+    uint32_t tokens, tokens_right, spans_gold, spans_found, spans_right;
 };
 
 struct trellis_evaluation {
@@ -16,13 +31,26 @@ struct trellis_evaluation {
     bool has_spans;        // every gold label so far can be read as a part of spans
     struct tr_tally sequences, tokens, spans;
 
-    struct tr_intern labels;
+    struct tr_names_tally labels;            // of tokens
     TR_ARRAY(struct tr_span_label) readings; // [labels] how each is read
-    TR_ARRAY(struct tr_tally) by_label;      // [labels] of tokens
-    struct tr_intern types;
-    TR_ARRAY(struct tr_tally) by_type; // [types] of spans
-    struct tr_intern mistakes;         // (gold, found) of the tokens that are wrong, 4 bytes each
-    TR_ARRAY(uint64_t) mistake_counts; // [mistakes]
+    struct tr_names_tally types;             // of spans
+    struct tr_intern mistakes;               // (gold, found) of tokens that are wrong, 4 bytes each
+    TR_ARRAY(uint64_t) mistake_counts;       // [mistakes]
+
+    /* Parts that have no texts; see breakdown.c. */
+    struct tr_tally by_word[2]; // known, unknown
+    struct tr_tally by_length[TR_RANGES], by_position[TR_RANGES];
+    struct tr_tally sequences_by_length[TR_RANGES], spans_by_length[TR_RANGES];
+    struct tr_tally by_confidence[TR_CONFIDENCES];
+    double confidence[TR_CONFIDENCES]; // the sum of the probabilities
+
+    uint64_t likely, impossible; // sequences with a likelihood, and those for which it is 0
+    double log_likelihood;       // of the likely ones
+
+    /* For samples of the sequences and for comparisons. */
+    TR_ARRAY(struct tr_outcome) outcomes; // [sequences]
+    TR_ARRAY(uint8_t) right_bits;         // [tokens / 8] whether each token is right
+    uint64_t bootstrap, shuffles, seed;   // the options
 
     /* Of the sequence at hand. */
     TR_ARRAY(uint32_t) gold, found; // [length] numbers of labels
@@ -35,5 +63,17 @@ struct tr_rates {
 };
 double tr_ratio(uint64_t part, uint64_t whole);
 struct tr_rates tr_rates(struct tr_tally tally);
+
+/* The number of a name, with a tally of its own and its place in the order; TR_NONE where memory is
+ * out. */
+uint32_t tr_names_tally_add(struct tr_names_tally *list, trellis_text name);
+void tr_names_tally_free(struct tr_names_tally *list);
+
+/* Counts the parts of a sequence whose labels and spans are at hand (breakdown.c). */
+void tr_breakdown_add(trellis_evaluation *evaluation, const trellis_labelled *sequence,
+                      bool all_right);
+/* Counts spans by their length. */
+void tr_breakdown_add_span(trellis_evaluation *evaluation, struct tr_span span,
+                           struct tr_tally count);
 
 #endif

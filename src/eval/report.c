@@ -1,65 +1,32 @@
-/* report.c - the report of an evaluation, in the lines of conlleval or as JSON.
+/* report.c - the report of an evaluation, in the lines of conlleval; other forms have files of their own.
  *
  * The lines are those that conlleval prints, figure for figure, but the one with the overall figures
  * comes last, where a person looks first. Labels that are not about spans get the same table by label.
  */
+#include "eval/report.h"
+
 #include "eval/clusters.h"
-
-/* ---- in which order ------------------------------------------------------------------------- */
-
-static int compare_texts(trellis_text a, trellis_text b)
-{
-    size_t shorter = a.size < b.size ? a.size : b.size;
-    int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
-static int compare_numbers(const void *a, const void *b, void *intern)
-{
-    return compare_texts(tr_intern_text(intern, *(const uint32_t *)a),
-                         tr_intern_text(intern, *(const uint32_t *)b));
-}
-
-/* The numbers of an intern in the order of their texts, to be freed; NULL where memory is out. */
-static uint32_t *sorted_numbers(const struct tr_intern *intern)
-{
-    size_t count = tr_intern_count(intern);
-    uint32_t *order = tr_alloc(count, sizeof *order);
-    for (size_t i = 0; order && i < count; i++) {
-        order[i] = (uint32_t)i;
-    }
-    if (order) {
-        qsort_r(order, count, sizeof *order, compare_numbers, (void *)intern);
-    }
-    return order;
-}
-
-struct mistake {
-    trellis_text gold, found;
-    uint64_t count;
-};
 
 static int compare_mistakes(const void *a, const void *b)
 {
-    const struct mistake *x = a, *y = b;
+    const struct tr_mistake *x = a, *y = b;
     if (x->count != y->count) {
         return x->count < y->count ? 1 : -1;
     }
-    int order = compare_texts(x->gold, y->gold);
-    return order ? order : compare_texts(x->found, y->found);
+    int order = tr_text_compare(x->gold, y->gold);
+    return order ? order : tr_text_compare(x->found, y->found);
 }
 
-/* All kinds of mistakes, the most frequent first, to be freed; NULL where memory is out. */
-static struct mistake *sorted_mistakes(const trellis_evaluation *evaluation)
+struct tr_mistake *tr_sorted_mistakes(const trellis_evaluation *evaluation)
 {
     size_t count = evaluation->mistake_counts.size;
-    struct mistake *list = tr_alloc(count, sizeof *list);
+    struct tr_mistake *list = tr_alloc(count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) {
         uint32_t pair[2];
         memcpy(pair, tr_intern_text(&evaluation->mistakes, (uint32_t)i).data, sizeof pair);
-        list[i] = (struct mistake){tr_intern_text(&evaluation->labels, pair[0]),
-                                   tr_intern_text(&evaluation->labels, pair[1]),
-                                   evaluation->mistake_counts.at[i]};
+        list[i] = (struct tr_mistake){tr_intern_text(&evaluation->labels.names, pair[0]),
+                                      tr_intern_text(&evaluation->labels.names, pair[1]),
+                                      evaluation->mistake_counts.at[i]};
     }
     if (list) {
         qsort(list, count, sizeof *list, compare_mistakes);
@@ -67,182 +34,112 @@ static struct mistake *sorted_mistakes(const trellis_evaluation *evaluation)
     return list;
 }
 
-static bool is_empty(struct tr_tally tally)
+bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdown breakdown)
 {
-    return tally.gold == 0 && tally.found == 0;
+    trellis_row row;
+    bool of_spans = breakdown == TRELLIS_BY_TYPE || breakdown == TRELLIS_SPANS_BY_LENGTH;
+    return trellis_evaluation_row(evaluation, breakdown, 0, &row) &&
+           (!of_spans || trellis_evaluation_scores(evaluation).has_spans);
 }
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* ---- conlleval's lines ------------------------------------------------------------------------ */
 
-static void span_lines(struct tr_buffer *out, const trellis_evaluation *evaluation,
-                       const uint32_t *order)
+/* Per cent, multiplied and divided in conlleval's order, so that a figure half way between two that can
+ * be printed is rounded to the same side. */
+static struct tr_rates percents(uint64_t gold, uint64_t found, uint64_t right)
 {
-    tr_buffer_format(out, "processed %llu tokens with %llu phrases; ",
-                     (unsigned long long)evaluation->tokens.gold,
-                     (unsigned long long)evaluation->spans.gold);
-    tr_buffer_format(out, "found: %llu phrases; correct: %llu.\n",
-                     (unsigned long long)evaluation->spans.found,
-                     (unsigned long long)evaluation->spans.right);
-    for (size_t i = 0; i < evaluation->by_type.size; i++) {
-        struct tr_tally tally = evaluation->by_type.at[order[i]];
-        struct tr_rates rates = tr_rates(tally);
-        if (!is_empty(tally)) {
-            trellis_text type = tr_intern_text(&evaluation->types, order[i]);
-            tr_buffer_format(out, "%17.*s: precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f  %llu\n",
-                             TR_SHOW(type), 100 * rates.precision, 100 * rates.recall,
-                             100 * rates.f1, (unsigned long long)tally.found);
-        }
+    struct tr_rates rates = {found ? 100.0 * (double)right / (double)found : 0,
+                             gold ? 100.0 * (double)right / (double)gold : 0, 0};
+    double sum = rates.precision + rates.recall;
+    rates.f1 = sum > 0 ? 2 * rates.precision * rates.recall / sum : 0;
+    return rates;
+}
+
+static void rate_lines(struct tr_buffer *out, const trellis_evaluation *evaluation,
+                       trellis_breakdown breakdown)
+{
+    bool spans = breakdown == TRELLIS_BY_TYPE;
+    trellis_row row;
+    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+        struct tr_rates rates = percents(row.gold, row.found, row.right);
+        tr_buffer_format(out, "%17.*s: precision: %6.2f%%; recall: %6.2f%%; %s: %6.2f  %llu\n",
+                         TR_SHOW(row.name), rates.precision, rates.recall, spans ? "FB1" : "F1",
+                         rates.f1, (unsigned long long)(spans ? row.found : row.gold));
     }
-    trellis_scores scores = trellis_evaluation_scores(evaluation);
-    tr_buffer_format(out, "accuracy: %6.2f%%; precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f\n",
-                     100 * scores.accuracy, 100 * scores.precision, 100 * scores.recall,
-                     100 * scores.f1);
 }
 
-static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluation,
-                        const uint32_t *order)
+static void span_lines(struct tr_buffer *out, const trellis_evaluation *evaluation)
+{
+    struct tr_tally tokens = evaluation->tokens, spans = evaluation->spans;
+    tr_buffer_format(out, "processed %llu tokens with %llu phrases; ",
+                     (unsigned long long)tokens.gold, (unsigned long long)spans.gold);
+    tr_buffer_format(out, "found: %llu phrases; correct: %llu.\n", (unsigned long long)spans.found,
+                     (unsigned long long)spans.right);
+    rate_lines(out, evaluation, TRELLIS_BY_TYPE);
+    struct tr_rates rates = percents(spans.gold, spans.found, spans.right);
+    tr_buffer_format(out, "accuracy: %6.2f%%; precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f\n",
+                     percents(tokens.gold, tokens.gold, tokens.right).precision, rates.precision,
+                     rates.recall, rates.f1);
+}
+
+static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     struct tr_tally tokens = evaluation->tokens, sequences = evaluation->sequences;
     tr_buffer_format(out, "processed %llu tokens in %llu sequences; ",
                      (unsigned long long)tokens.gold, (unsigned long long)sequences.gold);
     tr_buffer_format(out, "correct: %llu tokens, %llu sequences.\n",
                      (unsigned long long)tokens.right, (unsigned long long)sequences.right);
-    for (size_t i = 0; i < evaluation->by_label.size; i++) {
-        struct tr_tally tally = evaluation->by_label.at[order[i]];
-        struct tr_rates rates = tr_rates(tally);
-        trellis_text label = tr_intern_text(&evaluation->labels, order[i]);
-        tr_buffer_format(out, "%17.*s: precision: %6.2f%%; recall: %6.2f%%; F1: %6.2f  %llu\n",
-                         TR_SHOW(label), 100 * rates.precision, 100 * rates.recall, 100 * rates.f1,
-                         (unsigned long long)tally.gold);
-    }
+    rate_lines(out, evaluation, TRELLIS_BY_LABEL);
     tr_buffer_format(out, "accuracy: %6.2f%%; sequences: %6.2f%% right\n",
-                     100 * tr_ratio(tokens.right, tokens.gold),
-                     100 * tr_ratio(sequences.right, sequences.gold));
+                     percents(tokens.gold, tokens.gold, tokens.right).precision,
+                     percents(sequences.gold, sequences.gold, sequences.right).precision);
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void json_count(struct tr_buffer *out, const char *key, uint64_t value)
+static void interval_line(struct tr_buffer *out, const trellis_evaluation *evaluation,
+                          const trellis_interval *intervals)
 {
-    tr_buffer_format(out, "  \"%s\": %llu,\n", key, (unsigned long long)value);
-}
-
-static void json_share(struct tr_buffer *out, const char *key, double value)
-{
-    tr_buffer_format(out, "  \"%s\": ", key);
-    tr_buffer_real(out, value);
-    tr_buffer_string(out, ",\n");
-}
-
-static void json_totals(struct tr_buffer *out, const trellis_evaluation *evaluation)
-{
-    trellis_scores scores = trellis_evaluation_scores(evaluation);
-    json_count(out, "sequences", scores.sequences);
-    json_count(out, "sequences_right", scores.sequences_right);
-    json_share(out, "sequence_accuracy", tr_ratio(scores.sequences_right, scores.sequences));
-    json_count(out, "tokens", scores.tokens);
-    json_count(out, "tokens_right", scores.tokens_right);
-    json_share(out, "accuracy", scores.accuracy);
-    json_count(out, "labels", tr_intern_count(&evaluation->labels));
-    tr_buffer_format(out, "  \"has_spans\": %s,\n", scores.has_spans ? "true" : "false");
-    if (scores.has_spans) {
-        json_count(out, "spans_gold", scores.spans_gold);
-        json_count(out, "spans_found", scores.spans_found);
-        json_count(out, "spans_right", scores.spans_right);
-        json_share(out, "precision", scores.precision);
-        json_share(out, "recall", scores.recall);
-        json_share(out, "f1", scores.f1);
+    bool spans = trellis_evaluation_scores(evaluation).has_spans;
+    tr_buffer_format(out, "95%% intervals of %llu samples:",
+                     (unsigned long long)evaluation->bootstrap);
+    for (int m = 0; m < (spans ? TRELLIS_MEASURE_COUNT : TRELLIS_PRECISION); m++) {
+        tr_buffer_format(out, "%s %s %.2f to %.2f", m ? ";" : "",
+                         trellis_measure_name((trellis_measure)m), 100 * intervals[m].low,
+                         100 * intervals[m].high);
     }
+    tr_buffer_char(out, '\n');
 }
 
-/* "KEY": [ one object for each text that was seen ], */
-static void json_tallies(struct tr_buffer *out, const char *key, const char *name,
-                         const struct tr_intern *intern, const struct tr_tally *tallies,
-                         const uint32_t *order)
+trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
+                                         trellis_report_form form, trellis_sink sink, void *user,
+                                         trellis_error *error)
 {
-    const char *separator = "\n";
-    tr_buffer_format(out, "  \"%s\": [", key);
-    for (size_t i = 0; i < tr_intern_count(intern); i++) {
-        struct tr_tally tally = tallies[order[i]];
-        struct tr_rates rates = tr_rates(tally);
-        if (is_empty(tally)) {
-            continue;
-        }
-        tr_buffer_format(out, "%s    {\"%s\": ", separator, name);
-        tr_buffer_json(out, tr_intern_text(intern, order[i]));
-        tr_buffer_format(out, ", \"gold\": %llu, \"found\": %llu, \"right\": %llu, \"precision\": ",
-                         (unsigned long long)tally.gold, (unsigned long long)tally.found,
-                         (unsigned long long)tally.right);
-        tr_buffer_real(out, rates.precision);
-        tr_buffer_string(out, ", \"recall\": ");
-        tr_buffer_real(out, rates.recall);
-        tr_buffer_string(out, ", \"f1\": ");
-        tr_buffer_real(out, rates.f1);
-        tr_buffer_char(out, '}');
-        separator = ",\n";
-    }
-    tr_buffer_string(out, "\n  ],\n");
-}
-
-static void json_confusion(struct tr_buffer *out, const struct mistake *mistakes, size_t count)
-{
-    tr_buffer_string(out, "  \"confusion\": [");
-    for (size_t i = 0; i < count; i++) {
-        tr_buffer_string(out, i ? ",\n    {\"gold\": " : "\n    {\"gold\": ");
-        tr_buffer_json(out, mistakes[i].gold);
-        tr_buffer_string(out, ", \"found\": ");
-        tr_buffer_json(out, mistakes[i].found);
-        tr_buffer_format(out, ", \"count\": %llu}", (unsigned long long)mistakes[i].count);
-    }
-    tr_buffer_string(out, "\n  ]\n");
-}
-
-static void json_report(struct tr_buffer *out, const trellis_evaluation *evaluation,
-                        const uint32_t *labels, const uint32_t *types)
-{
-    struct mistake *mistakes = sorted_mistakes(evaluation);
-    if (!mistakes) {
-        out->failed = true;
-        return;
-    }
-    tr_buffer_string(out, "{\n");
-    json_totals(out, evaluation);
-    if (trellis_evaluation_scores(evaluation).has_spans) {
-        json_tallies(out, "types", "type", &evaluation->types, evaluation->by_type.at, types);
-    }
-    json_tallies(out, "by_label", "label", &evaluation->labels, evaluation->by_label.at, labels);
-    json_confusion(out, mistakes, evaluation->mistake_counts.size);
-    tr_buffer_string(out, "}\n");
-    free(mistakes);
-}
-
-trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation, bool json,
-                                         trellis_sink sink, void *user, trellis_error *error)
-{
+    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
+    bool has_intervals = evaluation->bootstrap && evaluation->outcomes.size;
     struct tr_buffer out = {0};
-    trellis_status status = TRELLIS_OK;
-    uint32_t *labels = sorted_numbers(&evaluation->labels);
-    uint32_t *types = sorted_numbers(&evaluation->types);
-    if (!labels || !types) {
-        status = tr_fail_memory(error);
-        goto cleanup;
+    trellis_status status = trellis_evaluation_intervals(evaluation, intervals, error);
+    if (status) {
+        return status;
     }
     if (evaluation->clusters) {
-        status = tr_clusters_report(evaluation, json, &out, error);
-    } else if (json) {
-        json_report(&out, evaluation, labels, types);
-    } else if (trellis_evaluation_scores(evaluation).has_spans) {
-        span_lines(&out, evaluation, types);
+        status = tr_clusters_report(evaluation, form == TRELLIS_JSON, &out, error);
+    } else if (form == TRELLIS_JSON) {
+        tr_report_json(&out, evaluation, has_intervals ? intervals : NULL);
     } else {
-        label_lines(&out, evaluation, labels);
+        if (form == TRELLIS_DETAILS) {
+            tr_report_details(&out, evaluation);
+        }
+        if (has_intervals) {
+            interval_line(&out, evaluation, intervals);
+        }
+        if (trellis_evaluation_scores(evaluation).has_spans) {
+            span_lines(&out, evaluation);
+        } else {
+            label_lines(&out, evaluation);
+        }
     }
     if (!status) {
         status = tr_buffer_flush(&out, sink, user, error);
     }
-
-cleanup:
     tr_buffer_free(&out);
-    free(labels);
-    free(types);
     return status;
 }

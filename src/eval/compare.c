@@ -1,0 +1,194 @@
+/* compare.c - whether one system is better than another, or only luckier.
+ *
+ * If the two are equally good, it does not matter which of them labelled a sequence. The randomisation
+ * test (Noreen 1989; Yeh 2000 for F1) exchanges their labellings of each sequence by the toss of a coin
+ * and asks how often the figures then differ at least as much as they do:
+ *
+ *     p = (1 + number of exchanges that differ as much) / (1 + exchanges)
+ *
+ * Where few sequences were labelled differently all 2^n exchanges are tried instead, and p is exact. For tokens there is McNemar's
+ * test as well: among the tokens that only one of the two has right, half should be the one's.
+ */
+#include <math.h>
+
+#include "base/random.h"
+#include "eval/resample.h"
+
+enum { USUAL_SAMPLES = 1000 };
+
+/* Rounding must not make an exchange that differs as much look smaller. */
+#define TOLERANCE 1e-12
+
+static trellis_status check_gold(const trellis_evaluation *first, const trellis_evaluation *second,
+                                 trellis_error *error)
+{
+    size_t a = first->outcomes.size, b = second->outcomes.size;
+    for (size_t i = 0; i < a && i < b; i++) {
+        if (first->outcomes.at[i].gold_key != second->outcomes.at[i].gold_key) {
+            return tr_fail(error, TRELLIS_DATA,
+                           "the two cannot be compared: the right labels of sequence %zu are not "
+                           "the same in both",
+                           i + 1);
+        }
+    }
+    return a == b ? TRELLIS_OK
+                  : tr_fail(error, TRELLIS_DATA,
+                            "the two cannot be compared: there are %zu sequences and %zu", a, b);
+}
+
+/* ---- the randomisation test ------------------------------------------------------------------- */
+
+/* The difference of each measure, the first from the second. */
+static void differences(const struct tr_totals *first, const struct tr_totals *second,
+                        double ret[TRELLIS_MEASURE_COUNT])
+{
+    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+        ret[m] = tr_totals_measure(second, (trellis_measure)m) -
+                 tr_totals_measure(first, (trellis_measure)m);
+    }
+}
+
+/* The sequences that the two did not label equally well, and the counts of all others. */
+struct duel {
+    struct tr_totals others;
+    size_t count;
+    const struct tr_outcome **first, **second; // [count]
+    const double *observed;                    // differences [TRELLIS_MEASURE_COUNT]
+};
+
+static bool same_outcome(const struct tr_outcome *a, const struct tr_outcome *b)
+{
+    return a->tokens_right == b->tokens_right && a->spans_found == b->spans_found &&
+           a->spans_right == b->spans_right;
+}
+
+static bool duel_create(struct duel *duel, const trellis_evaluation *first,
+                        const trellis_evaluation *second)
+{
+    size_t sequences = first->outcomes.size;
+    duel->first = tr_alloc(sequences, sizeof(const struct tr_outcome *));
+    duel->second = tr_alloc(sequences, sizeof(const struct tr_outcome *));
+    for (size_t i = 0; duel->first && duel->second && i < sequences; i++) {
+        const struct tr_outcome *a = &first->outcomes.at[i], *b = &second->outcomes.at[i];
+        if (same_outcome(a, b)) {
+            tr_totals_add(&duel->others, a);
+        } else {
+            duel->first[duel->count] = a;
+            duel->second[duel->count++] = b;
+        }
+    }
+    return duel->first && duel->second;
+}
+
+/* Exchanges the labellings whose bit is set, and counts the measures that differ as much. */
+static void exchange(const struct duel *duel, const uint64_t *bits,
+                     uint64_t count[TRELLIS_MEASURE_COUNT])
+{
+    struct tr_totals a = duel->others, b = duel->others;
+    double found[TRELLIS_MEASURE_COUNT];
+    for (size_t i = 0; i < duel->count; i++) {
+        bool swap = bits[i / 64] >> i % 64 & 1;
+        tr_totals_add(swap ? &b : &a, duel->first[i]);
+        tr_totals_add(swap ? &a : &b, duel->second[i]);
+    }
+    differences(&a, &b, found);
+    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+        count[m] += fabs(found[m]) >= fabs(duel->observed[m]) - TOLERANCE;
+    }
+}
+
+static trellis_status randomise(const trellis_evaluation *first, const trellis_evaluation *second,
+                                const double *observed, trellis_comparison *comparison,
+                                trellis_error *error)
+{
+    uint64_t count[TRELLIS_MEASURE_COUNT] = {0};
+    struct duel duel = {.observed = observed};
+    size_t words = first->outcomes.size / 64 + 1;
+    uint64_t *bits = tr_alloc(words, sizeof *bits);
+    trellis_status status = bits && duel_create(&duel, first, second) ? TRELLIS_OK
+                                                                      : tr_fail_memory(error);
+    struct tr_random random;
+    tr_random_seed(&random, first->seed);
+    comparison->exact = duel.count < 63 && (uint64_t)1 << duel.count <= first->shuffles;
+    comparison->exchanges = comparison->exact ? (uint64_t)1 << duel.count : first->shuffles;
+    for (uint64_t k = 0; !status && k < comparison->exchanges; k++) {
+        bits[0] = k;
+        for (size_t w = 0; !comparison->exact && w <= duel.count / 64; w++) {
+            bits[w] = tr_random_bits(&random);
+        }
+        exchange(&duel, bits, count);
+    }
+    uint64_t itself = comparison->exact ? 0 : 1; // all exchanges have it among them
+    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+        comparison->measures[m].p = tr_ratio(count[m] + itself, comparison->exchanges + itself);
+    }
+    free(bits);
+    free(duel.first);
+    free(duel.second);
+    return status;
+}
+
+/* ---- McNemar's test ---------------------------------------------------------------------------- */
+
+/* How often n tosses of a coin are at least as uneven: 2 sum_{k <= min(a,b)} (n over k) / 2^n. */
+static double binomial_p(uint64_t a, uint64_t b)
+{
+    double n = (double)(a + b), sum = 0;
+    double log_choose = -n * log(2); // (n over k) / 2^n
+    uint64_t fewer = a < b ? a : b;
+    for (uint64_t k = 0; k <= fewer; k++) {
+        sum += exp(log_choose);
+        log_choose += log((n - (double)k) / ((double)k + 1));
+    }
+    return fmin(1, 2 * sum);
+}
+
+static void count_discordant(const trellis_evaluation *first, const trellis_evaluation *second,
+                             trellis_comparison *comparison)
+{
+    for (uint64_t i = 0; i < (first->tokens.gold + 7) / 8; i++) {
+        unsigned a = first->right_bits.at[i], b = second->right_bits.at[i];
+        comparison->only_first += (unsigned)__builtin_popcount(a & ~b);
+        comparison->only_second += (unsigned)__builtin_popcount(b & ~a);
+    }
+    comparison->mcnemar = binomial_p(comparison->only_first, comparison->only_second);
+}
+
+trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
+                                          const trellis_evaluation *second,
+                                          trellis_comparison *ret_comparison, trellis_error *error)
+{
+    trellis_comparison comparison = {
+        .has_spans = trellis_evaluation_scores(first).has_spans,
+    };
+    double observed[TRELLIS_MEASURE_COUNT];
+    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
+    *ret_comparison = comparison;
+    trellis_status status = check_gold(first, second, error);
+    if (status) {
+        return status;
+    }
+    struct tr_totals a = {0}, b = {0};
+    for (size_t i = 0; i < first->outcomes.size; i++) {
+        tr_totals_add(&a, &first->outcomes.at[i]);
+        tr_totals_add(&b, &second->outcomes.at[i]);
+    }
+    differences(&a, &b, observed);
+    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+        comparison.measures[m].first = tr_totals_measure(&a, (trellis_measure)m);
+        comparison.measures[m].second = tr_totals_measure(&b, (trellis_measure)m);
+    }
+    count_discordant(first, second, &comparison);
+    status = randomise(first, second, observed, &comparison, error);
+    if (!status) {
+        size_t samples = first->bootstrap ? first->bootstrap : USUAL_SAMPLES;
+        status = tr_bootstrap(first, second, samples, intervals, error);
+    }
+    for (int m = 0; !status && m < TRELLIS_MEASURE_COUNT; m++) {
+        comparison.measures[m].difference = intervals[m];
+    }
+    if (!status) {
+        *ret_comparison = comparison;
+    }
+    return status;
+}

@@ -1,0 +1,164 @@
+/* test_breakdown.c - the parts of an evaluation, their averages, calibration and likelihood, against
+ * figures worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "evaluate.h"
+
+/* The rows as "name gold/found/right ..." */
+static void check_rows(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                       const char *expected)
+{
+    char text[1000] = "";
+    trellis_row row;
+    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%.*s %d/%d/%d", i ? ", " : "",
+                 TR_SHOW(row.name), (int)row.gold, (int)row.found, (int)row.right);
+    }
+    assert_string_equal(text, expected);
+}
+
+static void check_average(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                          trellis_average average, double precision, double recall, double f1)
+{
+    trellis_row row = trellis_evaluation_average(evaluation, breakdown, average);
+    assert_float_equal(row.precision, precision, 1e-12);
+    assert_float_equal(row.recall, recall, 1e-12);
+    assert_float_equal(row.f1, f1, 1e-12);
+}
+
+static void rows_count_what_they_say(void **state)
+{
+    (void)state;
+    trellis_evaluation *e = evaluate("B-A I-A O B-B|O B-A O|O", "B-A I-A O O|B-A O O|O");
+    check_rows(e, TRELLIS_BY_LABEL, "B-A 2/2/1, B-B 1/0/0, I-A 1/1/1, O 4/5/3");
+    check_rows(e, TRELLIS_BY_TYPE, "A 2/2/1, B 1/0/0");
+    check_rows(e, TRELLIS_BY_WORD, "");
+    check_rows(e, TRELLIS_BY_CONFIDENCE, "");
+    check_rows(e, TRELLIS_BY_LENGTH, "1 1/1/1, 3-4 7/7/4");
+    check_rows(e, TRELLIS_BY_POSITION, "1 3/3/2, 2 2/2/1, 3-4 3/3/2");
+    check_rows(e, TRELLIS_SEQUENCES_BY_LENGTH, "1 1/1/1, 3-4 2/2/0");
+    check_rows(e, TRELLIS_SPANS_BY_LENGTH, "1 2/1/0, 2 1/1/1");
+    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("B-A")), 1);
+    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("B-B"), TR_TEXT("O")), 1);
+    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("O")), 3);
+    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("B-B")), 0);
+    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("nowhere")), 0);
+    trellis_evaluation_destroy(e);
+}
+
+static void ranges_double(void **state)
+{
+    (void)state;
+    char gold[64] = "";
+    for (int i = 0; i < 17; i++) {
+        strcat(gold, i ? " X" : "X");
+    }
+    trellis_evaluation *e = evaluate(gold, gold);
+    check_rows(e, TRELLIS_BY_POSITION,
+               "1 1/1/1, 2 1/1/1, 3-4 2/2/2, 5-8 4/4/4, 9-16 8/8/8, 17-32 1/1/1");
+    check_rows(e, TRELLIS_BY_LENGTH, "17-32 17/17/17");
+    trellis_evaluation_destroy(e);
+}
+
+/* A: gold 3, found 2, right 2, so P 1, R 2/3, F1 4/5; B: gold 1, found 2, right 1, so P 1/2, R 1, F1 2/3.
+ * Micro: right 3 of found 4 and gold 4. */
+static void averages_are_those_of_the_textbook(void **state)
+{
+    (void)state;
+    trellis_evaluation *e = evaluate("A A A B", "A A B B");
+    check_average(e, TRELLIS_BY_LABEL, TRELLIS_MICRO, 0.75, 0.75, 0.75);
+    check_average(e, TRELLIS_BY_LABEL, TRELLIS_MACRO, 0.75, 5.0 / 6, (0.8 + 2.0 / 3) / 2);
+    check_average(e, TRELLIS_BY_LABEL, TRELLIS_WEIGHTED, 0.875, 0.75, (3 * 0.8 + 2.0 / 3) / 4);
+    trellis_evaluation_destroy(e);
+    e = evaluate("", "");
+    check_average(e, TRELLIS_BY_TYPE, TRELLIS_WEIGHTED, 0, 0, 0);
+    trellis_evaluation_destroy(e);
+}
+
+/* Bins: 0.55 (right), 0.52 (wrong) -> 1 of 2 right at a mean of 0.535; 0.9 and 1 (both right) -> 2 of 2 at
+ * 0.95; so the error is (2 * |0.5 - 0.535| + 2 * |1 - 0.95|) / 4. */
+static void confidence_is_compared_with_what_was_right(void **state)
+{
+    (void)state;
+    trellis_text gold[] = {TR_TEXT("A"), TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B")};
+    trellis_text found[] = {TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B"), TR_TEXT("B")};
+    bool known[] = {true, false, true, true};
+    float marginals[] = {0.55f, 0.52f, 0.9f, 1.0f};
+    double likely = -1.5, unlikely = -INFINITY;
+    trellis_labelled sequence = {4, gold, found, known, marginals, &likely};
+    trellis_evaluation *e;
+    trellis_row row;
+    assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
+    assert_true(isnan(trellis_evaluation_scores(e).log_likelihood));
+    assert_true(isnan(trellis_evaluation_scores(e).calibration_error));
+    assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
+    check_rows(e, TRELLIS_BY_WORD, "known 3/3/3, unknown 1/1/0");
+    check_rows(e, TRELLIS_BY_CONFIDENCE, "0.5-0.6 2/2/1, 0.9-1.0 2/2/2");
+    assert_true(trellis_evaluation_row(e, TRELLIS_BY_CONFIDENCE, 0, &row));
+    assert_float_equal(row.confidence, 0.535, 1e-6);
+    trellis_scores scores = trellis_evaluation_scores(e);
+    assert_float_equal(scores.calibration_error, (2 * 0.035 + 2 * 0.05) / 4, 1e-6);
+    assert_float_equal(scores.log_likelihood, -1.5, 0);
+    sequence.log_likelihood = &unlikely;
+    assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
+    scores = trellis_evaluation_scores(e);
+    assert_float_equal(scores.log_likelihood, -1.5, 0);
+    assert_int_equal(scores.impossible, 1);
+    trellis_evaluation_destroy(e);
+}
+
+static void details_end_with_conlleval(void **state)
+{
+    (void)state;
+    struct tr_buffer out = {0}, lines = {0};
+    trellis_evaluation *e = evaluate("B-A I-A O B-B|O B-A O|O", "B-A I-A O O|B-A O O|O");
+    assert_int_equal(trellis_evaluation_report(e, TRELLIS_DETAILS, into_buffer, &out, NULL),
+                     TRELLIS_OK);
+    assert_int_equal(trellis_evaluation_report(e, TRELLIS_LINES, into_buffer, &lines, NULL),
+                     TRELLIS_OK);
+    assert_true(out.size > lines.size);
+    assert_memory_equal(out.data + out.size - lines.size, lines.data, lines.size);
+    tr_buffer_char(&out, '\0');
+    const char *expected[] = {
+        "spans by type\n"
+        "                       gold     found     right  precision    recall       F1\n"
+        "                A         2         2         1     50.00%    50.00%    50.00\n"
+        "                B         1         0         0      0.00%     0.00%     0.00\n"
+        "            micro         3         2         1     50.00%    33.33%    40.00\n"
+        "            macro         3         2         1     25.00%    25.00%    25.00\n"
+        "         weighted         3         2         1     33.33%    33.33%    33.33\n",
+        "confusion: gold labels down, found labels across\n"
+        "                        B-A       B-B       I-A         O\n"
+        "              B-A         1         0         0         1\n"
+        "              B-B         0         0         0         1\n"
+        "              I-A         0         0         1         0\n"
+        "                O         1         0         0         3\n",
+        "1 of 3 sequences are right: 33.33%\n",
+    };
+    for (size_t i = 0; i < TR_COUNT(expected); i++) {
+        if (!strstr(out.data, expected[i])) {
+            fail_msg("not in the report:\n%s\nwhich is:\n%s", expected[i], out.data);
+        }
+    }
+    tr_buffer_free(&out);
+    tr_buffer_free(&lines);
+    trellis_evaluation_destroy(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_count_what_they_say),
+        cmocka_unit_test(ranges_double),
+        cmocka_unit_test(averages_are_those_of_the_textbook),
+        cmocka_unit_test(confidence_is_compared_with_what_was_right),
+        cmocka_unit_test(details_end_with_conlleval),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* test_compare.c - intervals and significance: against all exchanges and all samples, written out, and
+ * against binomial sums known by heart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "evaluate.h"
+
+static trellis_options *options_with(const char *name, const char *value)
+{
+    trellis_options *options;
+    assert_int_equal(trellis_options_create(&options, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_options_set(options, name, value, NULL), TRELLIS_OK);
+    return options;
+}
+
+static trellis_comparison compare(const char *gold, const char *first, const char *second,
+                                  const char *shuffles)
+{
+    trellis_options *options = options_with("shuffles", shuffles);
+    trellis_evaluation *a = evaluate_with(options, gold, first);
+    trellis_evaluation *b = evaluate_with(options, gold, second);
+    trellis_comparison comparison;
+    assert_int_equal(trellis_evaluation_compare(a, b, &comparison, NULL), TRELLIS_OK);
+    trellis_evaluation_destroy(a);
+    trellis_evaluation_destroy(b);
+    trellis_options_destroy(options);
+    return comparison;
+}
+
+/* Cuts "a|b|c" into its parts. */
+static size_t cut(const char *text, char parts[][64])
+{
+    size_t count = 0;
+    for (const char *at = text; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+        size_t n = strcspn(at, "|");
+        memcpy(parts[count], at, n);
+        parts[count++][n] = '\0';
+    }
+    return count;
+}
+
+static double measure(const char *gold, const char *found, trellis_measure measure)
+{
+    trellis_evaluation *e = evaluate(gold, found);
+    trellis_scores scores = trellis_evaluation_scores(e);
+    trellis_evaluation_destroy(e);
+    switch (measure) {
+    case TRELLIS_ACCURACY:
+        return scores.accuracy;
+    case TRELLIS_SEQUENCE_ACCURACY:
+        return (double)scores.sequences_right / (double)scores.sequences;
+    case TRELLIS_PRECISION:
+        return scores.precision;
+    case TRELLIS_RECALL:
+        return scores.recall;
+    default:
+        return scores.f1;
+    }
+}
+
+/* Evaluates each of the 2^n exchanges anew, from their texts. */
+static double brute_p(const char *gold, const char *first, const char *second, trellis_measure m)
+{
+    char a[16][64], b[16][64];
+    size_t n = cut(first, a), as_large = 0;
+    assert_int_equal(cut(second, b), n);
+    double observed = fabs(measure(gold, second, m) - measure(gold, first, m));
+    for (size_t mask = 0; mask < (size_t)1 << n; mask++) {
+        char one[1024] = "", other[1024] = "";
+        for (size_t i = 0; i < n; i++) {
+            bool swap = mask >> i & 1;
+            strcat(strcat(one, i ? "|" : ""), swap ? b[i] : a[i]);
+            strcat(strcat(other, i ? "|" : ""), swap ? a[i] : b[i]);
+        }
+        as_large += fabs(measure(gold, other, m) - measure(gold, one, m)) >= observed - 1e-12;
+    }
+    return (double)as_large / (double)((size_t)1 << n);
+}
+
+/* Seven sequences, on one of which both do the same. */
+static const char *const gold = "B-A I-A O|B-B O|O B-A|B-A B-B|O O O|B-B I-B I-B|B-A O";
+static const char *const poor = "B-A O O|B-A O|O O|B-A B-B|O B-A O|B-B O B-B|O O";
+static const char *const good = "B-A I-A O|B-B O|O B-B|B-A B-B|O O O|B-B I-B O|B-A O";
+
+static void all_exchanges_are_tried_where_there_are_few(void **state)
+{
+    (void)state;
+    trellis_comparison comparison = compare(gold, poor, good, "10000");
+    assert_true(comparison.exact);
+    assert_true(comparison.has_spans);
+    assert_int_equal(comparison.exchanges, 64); // the sequence in which both agree is not exchanged
+    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+        const trellis_contrast *contrast = &comparison.measures[m];
+        assert_float_equal(contrast->first, measure(gold, poor, (trellis_measure)m), 1e-12);
+        assert_float_equal(contrast->second, measure(gold, good, (trellis_measure)m), 1e-12);
+        assert_float_equal(contrast->p, brute_p(gold, poor, good, (trellis_measure)m), 1e-12);
+        assert_true(contrast->difference.low <= contrast->second - contrast->first);
+        assert_true(contrast->difference.high >= contrast->second - contrast->first);
+    }
+}
+
+/* With fewer shuffles than there are exchanges they are drawn: near the exact p. */
+static void many_exchanges_come_near(void **state)
+{
+    (void)state;
+    trellis_options *options = options_with("shuffles", "60");
+    trellis_comparison few = compare(gold, poor, good, "60");
+    assert_false(few.exact);
+    assert_int_equal(few.exchanges, 60);
+    trellis_options_destroy(options);
+    /* The same seven sequences three times: 2^18 exchanges, of which 100000 are drawn. */
+    char long_gold[1024], long_poor[1024], long_good[1024];
+    snprintf(long_gold, sizeof long_gold, "%s|%s|%s", gold, gold, gold);
+    snprintf(long_poor, sizeof long_poor, "%s|%s|%s", poor, poor, poor);
+    snprintf(long_good, sizeof long_good, "%s|%s|%s", good, good, good);
+    trellis_comparison drawn = compare(long_gold, long_poor, long_good, "100000");
+    trellis_comparison exact = compare(long_gold, long_poor, long_good, "1000000");
+    assert_false(drawn.exact);
+    assert_true(exact.exact);
+    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+        double p = exact.measures[m].p, spread = sqrt(p * (1 - p) / 100000);
+        assert_true(fabs(drawn.measures[m].p - p) < 5 * spread + 2e-5);
+    }
+}
+
+/* Tokens: the second has 5 right that the first has not, and 0 the other way: p = 2 / 2^5. Then 3 and 1:
+ * p = 2 (1 + 4) / 2^4. */
+static void mcnemar_counts_tokens(void **state)
+{
+    (void)state;
+    trellis_comparison c = compare("A A A A A A A A A A", "A A A A A B B B B B",
+                                   "A A A A A A A A A A", "10");
+    assert_int_equal(c.only_first, 0);
+    assert_int_equal(c.only_second, 5);
+    assert_false(c.has_spans);
+    assert_float_equal(c.mcnemar, 2.0 / 32, 1e-12);
+    c = compare("A A A A|A A", "B B B A|A B", "A A A B|A B", "10");
+    assert_int_equal(c.only_first, 1);
+    assert_int_equal(c.only_second, 3);
+    assert_float_equal(c.mcnemar, 2 * (1 + 4) / 16.0, 1e-12);
+    c = compare("A", "A", "A", "10");
+    assert_float_equal(c.mcnemar, 1, 0);
+    assert_float_equal(c.measures[TRELLIS_ACCURACY].p, 1, 0);
+}
+
+static void other_gold_labels_are_refused(void **state)
+{
+    (void)state;
+    trellis_evaluation *a = evaluate("A B|A", "A B|A"), *b = evaluate("A B|B", "A B|A");
+    trellis_evaluation *c = evaluate("A B", "A B");
+    trellis_comparison comparison;
+    trellis_error error = {0};
+    assert_int_equal(trellis_evaluation_compare(a, b, &comparison, &error), TRELLIS_DATA);
+    assert_string_equal(error.message, "the two cannot be compared: the right labels of sequence 2 "
+                                       "are not the same in both");
+    assert_int_equal(trellis_evaluation_compare(a, c, &comparison, &error), TRELLIS_DATA);
+    assert_string_equal(error.message,
+                        "the two cannot be compared: there are 2 sequences and 1");
+    trellis_evaluation_destroy(a);
+    trellis_evaluation_destroy(b);
+    trellis_evaluation_destroy(c);
+}
+
+/* One token a sequence, 30 of 40 right: the number right in a sample is binomial with n = 40, p = 3/4. Its
+ * 2.5th and 97.5th percentiles are the smallest k with P(X <= k) of at least that. */
+static void intervals_are_those_of_the_binomial(void **state)
+{
+    (void)state;
+    char right[200] = "", found[200] = "";
+    for (int i = 0; i < 40; i++) {
+        strcat(right, i ? "|A" : "A");
+        strcat(found, i == 0 ? "A" : i < 30 ? "|A" : "|B");
+    }
+    trellis_options *options = options_with("bootstrap", "20000");
+    trellis_evaluation *e = evaluate_with(options, right, found);
+    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
+    assert_int_equal(trellis_evaluation_intervals(e, intervals, NULL), TRELLIS_OK);
+    double sum = 0, choose = pow(0.25, 40);
+    int low = -1, high = -1;
+    for (int k = 0; k <= 40; k++) {
+        sum += choose;
+        choose *= 3.0 * (40 - k) / (k + 1);
+        low = low < 0 && sum >= 0.025 ? k : low;
+        high = high < 0 && sum >= 0.975 ? k : high;
+    }
+    assert_float_equal(intervals[TRELLIS_ACCURACY].low, low / 40.0, 1e-9);
+    assert_float_equal(intervals[TRELLIS_ACCURACY].high, high / 40.0, 1e-9);
+    trellis_interval again[TRELLIS_MEASURE_COUNT];
+    assert_int_equal(trellis_evaluation_intervals(e, again, NULL), TRELLIS_OK);
+    assert_memory_equal(intervals, again, sizeof again); // the seed decides
+    trellis_evaluation_destroy(e);
+    trellis_options_destroy(options);
+    e = evaluate("A", "A");
+    assert_int_equal(trellis_evaluation_intervals(e, intervals, NULL), TRELLIS_OK);
+    assert_true(isnan(intervals[0].low));
+    trellis_evaluation_destroy(e);
+}
+
+static void reports_say_it(void **state)
+{
+    (void)state;
+    struct tr_buffer out = {0};
+    trellis_comparison comparison = compare(gold, poor, good, "10000");
+    assert_int_equal(
+        trellis_comparison_report(&comparison, TRELLIS_LINES, into_buffer, &out, NULL), TRELLIS_OK);
+    tr_buffer_char(&out, '\0');
+    assert_non_null(strstr(out.data, "p by all 64 exchanges of labellings; "));
+    out.size = 0;
+    assert_int_equal(
+        trellis_comparison_report(&comparison, TRELLIS_JSON, into_buffer, &out, NULL), TRELLIS_OK);
+    tr_buffer_char(&out, '\0');
+    assert_non_null(strstr(out.data, "\"exchanges\": 64,\n  \"exact\": true,\n"));
+    tr_buffer_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_exchanges_are_tried_where_there_are_few),
+        cmocka_unit_test(many_exchanges_come_near),
+        cmocka_unit_test(mcnemar_counts_tokens),
+        cmocka_unit_test(other_gold_labels_are_refused),
+        cmocka_unit_test(intervals_are_those_of_the_binomial),
+        cmocka_unit_test(reports_say_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
