@@ -8,7 +8,7 @@
 
 #include "command.h"
 
-enum { MOST_OWN_OPTIONS = 8 };
+enum { MOST_OWN_OPTIONS = 16 };
 
 struct arguments {
     const struct command *command;

@@ -4,6 +4,7 @@
  * With a model the input is labelled first and compared with its own labels.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "arguments.h"
 #include "message.h"
@@ -86,17 +87,77 @@ static trellis_status tag_and_compare(struct comparison *comparison, const char 
     return status;
 }
 
-static trellis_status compare(struct comparison *comparison, const struct arguments *arguments,
-                              trellis_error *error)
+/* Scores one system: a model on the input, or the last column of some files. */
+static trellis_status score(struct comparison *comparison, const struct arguments *arguments,
+                            const char *model, const char *const *paths, size_t path_count,
+                            trellis_evaluation **ret_evaluation, trellis_error *error)
 {
-    const char *model = argument(arguments, "model");
-    trellis_status status = trellis_evaluation_create(arguments->options, &comparison->evaluation,
-                                                      error);
-    if (!status) {
-        status = model ? tag_and_compare(comparison, model, arguments, error)
-                       : visit_sequences(arguments, compare_columns, comparison, error);
+    trellis_status status = trellis_evaluation_create(arguments->options, ret_evaluation, error);
+    comparison->evaluation = *ret_evaluation;
+    if (!status && model) {
+        status = tag_and_compare(comparison, model, arguments, error);
+    }
+    for (size_t i = 0; !status && !model && i < path_count; i++) {
+        status = visit_file(paths[i], arguments->options, compare_columns, comparison, error);
     }
     return status;
+}
+
+/* The systems that are asked about: one, or a second one to compare with. */
+static trellis_status score_all(struct comparison *comparison, const struct arguments *arguments,
+                                trellis_evaluation *evaluations[2], trellis_error *error)
+{
+    const char *model = argument(arguments, "model"), *against = argument(arguments, "against");
+    size_t count;
+    const char *const *paths = argument_inputs(arguments, &count);
+    trellis_status status = score(comparison, arguments, model, paths, count, &evaluations[0],
+                                  error);
+    if (!status && against) {
+        status = score(comparison, arguments, model ? against : NULL, &against, 1, &evaluations[1],
+                       error);
+    }
+    return status;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static trellis_status put(struct output *output, const char *text)
+{
+    return output_sink(output, text, strlen(text));
+}
+
+/* In JSON the three parts are one object; for a person the comparison stands behind the first report. */
+static trellis_status report_both(trellis_evaluation *const evaluations[2],
+                                  trellis_report_form form, struct output *output,
+                                  trellis_error *error)
+{
+    static const char *const before[] = {"{\n\"first\": ", ",\n\"second\": ",
+                                         ",\n\"comparison\": ", "}\n"};
+    bool json = form == TRELLIS_JSON;
+    trellis_comparison comparison;
+    trellis_status status = trellis_evaluation_compare(evaluations[0], evaluations[1], &comparison,
+                                                       error);
+    for (int i = 0; !status && i < 2; i++) {
+        status = json ? put(output, before[i])
+                      : put(output, i ? "\nthe second:\n" : "the first:\n");
+        if (!status) {
+            status = trellis_evaluation_report(evaluations[i], form, output_sink, output, error);
+        }
+    }
+    if (!status) {
+        status = put(output, json ? before[2] : "\n");
+    }
+    if (!status) {
+        status = trellis_comparison_report(&comparison, form, output_sink, output, error);
+    }
+    return status || !json ? status : put(output, before[3]);
+}
+
+static trellis_report_form form_of(const struct arguments *arguments)
+{
+    return argument_flag(arguments, "json")      ? TRELLIS_JSON
+           : argument_flag(arguments, "details") ? TRELLIS_DETAILS
+                                                 : TRELLIS_LINES;
 }
 
 static int run(const struct arguments *arguments)
@@ -104,26 +165,35 @@ static int run(const struct arguments *arguments)
     struct comparison comparison = {
         .labels_are_gold = trellis_options_given(arguments->options, "label"),
     };
+    trellis_evaluation *evaluations[2] = {NULL, NULL};
     trellis_error error = {0};
     struct output output;
     int result = output_open(&output, argument(arguments, "output"));
     if (result == EXIT_RIGHT) {
-        trellis_status status = compare(&comparison, arguments, &error);
+        trellis_report_form form = form_of(arguments);
+        trellis_status status = score_all(&comparison, arguments, evaluations, &error);
         if (!status) {
-            status = trellis_evaluation_report(comparison.evaluation,
-                                               argument_flag(arguments, "json"), output_sink,
-                                               &output, &error);
+            status = evaluations[1]
+                         ? report_both(evaluations, form, &output, &error)
+                         : trellis_evaluation_report(evaluations[0], form, output_sink, &output,
+                                                     &error);
         }
         result = output_end(&output, status, &error);
     }
-    trellis_evaluation_destroy(comparison.evaluation);
+    trellis_evaluation_destroy(evaluations[0]);
+    trellis_evaluation_destroy(evaluations[1]);
     free(comparison.gold);
     return result;
 }
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "Label the input with this model first."},
-    {"json", 0, NULL, "Report in JSON, with every label and every kind of mistake."},
+    {"against", 0, "FILE",
+     "Compare with another system: a second file of labels found, or with -m a second model. Says how "
+     "likely chance alone makes a difference as large."},
+    {"details", 0, NULL,
+     "Report every label and type, averages, lengths, positions and mistakes, before the usual lines."},
+    {"json", 0, NULL, "Report all of that in JSON."},
     {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
     {0},
 };
@@ -141,11 +211,13 @@ const struct command command_eval = {
         "other labels are scored one by one.",
     .own = own,
     .groups = TRELLIS_GROUP_EVAL | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
-    .without = "nbest seed memory",
+    .without = "nbest memory",
     .examples = "# label and score in one go\n"
                 "trellis eval -m chunk.model test.txt\n"
                 "# the output of any tagger that appends its label as a last column\n"
                 "trellis eval labelled.txt\n"
+                "# is the second better than the first, or only luckier?\n"
+                "trellis eval first.txt --against second.txt\n"
                 "# only spans that are well-formed\n"
                 "trellis eval --strict --scheme iob2 labelled.txt\n",
     .run = run,

@@ -13,8 +13,8 @@ trellis_status settle_format(const struct arguments *arguments, trellis_error *e
     return trellis_options_set(arguments->options, "format", trellis_format_by_name(path), error);
 }
 
-static trellis_status visit_file(const char *path, const trellis_options *options,
-                                 sequence_visitor visit, void *user, trellis_error *error)
+trellis_status visit_file(const char *path, const trellis_options *options, sequence_visitor visit,
+                          void *user, trellis_error *error)
 {
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;

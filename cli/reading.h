@@ -14,6 +14,10 @@ struct source {
 typedef trellis_status (*sequence_visitor)(void *user, const struct source *source,
                                            const trellis_sequence *sequence, trellis_error *error);
 
+/* Visits the sequences of a file. */
+trellis_status visit_file(const char *path, const trellis_options *options, sequence_visitor visit,
+                          void *user, trellis_error *error);
+
 /* Visits the sequences of the files among the arguments, or of standard input. */
 trellis_status visit_sequences(const struct arguments *arguments, sequence_visitor visit,
                                void *user, trellis_error *error);

@@ -25,6 +25,15 @@ columns $t/states a/DT/s1 b/NN/s2 c/VB/s3 "|" d/NN/s2 e/NN/s1 f/JJ/s4
 check eval_clusters 0 eval --clusters $t/states
 check eval_clusters_json 0 eval --clusters --json $t/states
 
+columns $t/first a/B-X/B-X b/I-X/O c/O/O "|" d/B-Y/B-Y "|" e/O/B-X f/B-X/B-X "|" g/B-X/O
+columns $t/second a/B-X/B-X b/I-X/I-X c/O/O "|" d/B-Y/B-Y "|" e/O/O f/B-X/B-X "|" g/B-X/B-X
+check eval_details 0 eval --details $t/first
+check eval_against 0 eval $t/first --against $t/second
+check eval_against_json 0 eval --json $t/first --against $t/second
+want "all is one JSON object" python3 -c 'import json,sys; json.load(open(sys.argv[1]))["comparison"]["f1"]["p"]' $out
+check eval_bootstrap 0 eval --bootstrap 200 $t/first
+check eval_against_other_gold 1 eval $t/first --against $t/right
+
 input=$t/right
 check eval_right 0 eval -
 check eval_right 0 eval
