@@ -131,8 +131,8 @@ static trellis_status report_both(trellis_evaluation *const evaluations[2],
                                   trellis_report_form form, struct output *output,
                                   trellis_error *error)
 {
-    static const char *const before[] = {"{\n\"first\": ", ",\n\"second\": ",
-                                         ",\n\"comparison\": ", "}\n"};
+    static const char *const before[] = {
+        "{\n\"first\": ", ",\n\"second\": ", ",\n\"comparison\": ", "}\n"};
     bool json = form == TRELLIS_JSON;
     trellis_comparison comparison;
     trellis_status status = trellis_evaluation_compare(evaluations[0], evaluations[1], &comparison,
@@ -173,10 +173,9 @@ static int run(const struct arguments *arguments)
         trellis_report_form form = form_of(arguments);
         trellis_status status = score_all(&comparison, arguments, evaluations, &error);
         if (!status) {
-            status = evaluations[1]
-                         ? report_both(evaluations, form, &output, &error)
-                         : trellis_evaluation_report(evaluations[0], form, output_sink, &output,
-                                                     &error);
+            status = evaluations[1] ? report_both(evaluations, form, &output, &error)
+                                    : trellis_evaluation_report(evaluations[0], form, output_sink,
+                                                                &output, &error);
         }
         result = output_end(&output, status, &error);
     }

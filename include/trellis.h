@@ -524,10 +524,9 @@ TRELLIS_API const char *trellis_measure_name(trellis_measure measure);
 typedef struct trellis_interval {
     double low, high;
 } trellis_interval;
-TRELLIS_API trellis_status
-trellis_evaluation_intervals(const trellis_evaluation *evaluation,
-                             trellis_interval ret_intervals[TRELLIS_MEASURE_COUNT],
-                             trellis_error *error);
+TRELLIS_API trellis_status trellis_evaluation_intervals(
+    const trellis_evaluation *evaluation, trellis_interval ret_intervals[TRELLIS_MEASURE_COUNT],
+    trellis_error *error);
 
 /* Two systems on the same gold labels. */
 typedef struct trellis_contrast {

@@ -134,11 +134,14 @@ static trellis_status randomise(const trellis_evaluation *first, const trellis_e
 static double binomial_p(uint64_t a, uint64_t b)
 {
     double n = (double)(a + b), sum = 0;
-    double log_choose = -n * log(2); // (n over k) / 2^n
     uint64_t fewer = a < b ? a : b;
+    double share = a + b < 1000 ? ldexp(1, -(int)(a + b)) : 0; // (n over k) / 2^n
+    double log_share = -n * log(2);                            // the same where that is too small
     for (uint64_t k = 0; k <= fewer; k++) {
-        sum += exp(log_choose);
-        log_choose += log((n - (double)k) / ((double)k + 1));
+        double step = (n - (double)k) / ((double)k + 1);
+        sum += a + b < 1000 ? share : exp(log_share);
+        share *= step;
+        log_share += log(step);
     }
     return fmin(1, 2 * sum);
 }

@@ -120,8 +120,8 @@ void tr_names_tally_free(struct tr_names_tally *list)
 static bool learn_label(trellis_evaluation *evaluation)
 {
     struct tr_span_label reading = {0};
-    trellis_text type, label = tr_intern_text(&evaluation->labels.names,
-                                              (uint32_t)evaluation->readings.size);
+    trellis_text type,
+        label = tr_intern_text(&evaluation->labels.names, (uint32_t)evaluation->readings.size);
     reading.in_spans = tr_span_label_read(label, &reading.letter, &type);
     reading.type = tr_names_tally_add(&evaluation->types, type);
     return reading.type != TR_NONE && tr_push(&evaluation->readings, reading);

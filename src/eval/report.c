@@ -99,8 +99,8 @@ static void interval_line(struct tr_buffer *out, const trellis_evaluation *evalu
                           const trellis_interval *intervals)
 {
     bool spans = trellis_evaluation_scores(evaluation).has_spans;
-    tr_buffer_format(out, "95%% intervals of %llu samples:",
-                     (unsigned long long)evaluation->bootstrap);
+    tr_buffer_format(out,
+                     "95%% intervals of %llu samples:", (unsigned long long)evaluation->bootstrap);
     for (int m = 0; m < (spans ? TRELLIS_MEASURE_COUNT : TRELLIS_PRECISION); m++) {
         tr_buffer_format(out, "%s %s %.2f to %.2f", m ? ";" : "",
                          trellis_measure_name((trellis_measure)m), 100 * intervals[m].low,

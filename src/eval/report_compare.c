@@ -8,18 +8,19 @@ static int measures_of(const trellis_comparison *comparison)
 
 static void lines(struct tr_buffer *out, const trellis_comparison *comparison)
 {
-    tr_buffer_format(out, "%17s %9s %9s %10s %18s %10s\n", "", "first", "second", "difference",
+    tr_buffer_format(out, "%17s %9s %9s %10s %19s %10s\n", "", "first", "second", "difference",
                      "95% interval", "p");
     for (int m = 0; m < measures_of(comparison); m++) {
         const trellis_contrast *contrast = &comparison->measures[m];
-        tr_buffer_format(out, "%17s %8.2f%% %8.2f%% %+10.2f %+8.2f to %+6.2f %10.3g\n",
+        tr_buffer_format(out, "%17s %8.2f%% %8.2f%% %+10.2f %+8.2f to %+7.2f %10.3g\n",
                          trellis_measure_name((trellis_measure)m), 100 * contrast->first,
                          100 * contrast->second, 100 * (contrast->second - contrast->first),
                          100 * contrast->difference.low, 100 * contrast->difference.high,
                          contrast->p);
     }
-    tr_buffer_format(out, "p by %s%llu exchanges of labellings; tokens that only the first has "
-                          "right: %llu, only the second: %llu, p by McNemar's test: %.3g\n",
+    tr_buffer_format(out,
+                     "p by %s%llu exchanges of labellings; tokens that only the first has "
+                     "right: %llu, only the second: %llu, p by McNemar's test: %.3g\n",
                      comparison->exact ? "all " : "", (unsigned long long)comparison->exchanges,
                      (unsigned long long)comparison->only_first,
                      (unsigned long long)comparison->only_second, comparison->mcnemar);

@@ -32,8 +32,8 @@ static void rate_table(struct tr_buffer *out, const trellis_evaluation *evaluati
         rate_row(out, &row, NULL);
     }
     static const char *const names[] = {"micro", "macro", "weighted"};
-    for (int i = TRELLIS_MICRO;
-         breakdown != TRELLIS_SPANS_BY_LENGTH && i <= TRELLIS_WEIGHTED; i++) {
+    for (int i = TRELLIS_MICRO; breakdown != TRELLIS_SPANS_BY_LENGTH && i <= TRELLIS_WEIGHTED;
+         i++) {
         row = trellis_evaluation_average(evaluation, breakdown, (trellis_average)i);
         rate_row(out, &row, names[i]);
     }
@@ -100,8 +100,7 @@ static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluati
     trellis_scores scores = trellis_evaluation_scores(evaluation);
     if (evaluation->likely || evaluation->impossible) {
         tr_buffer_format(out, "log-likelihood of the gold labels: %.2f, %.4f a sequence",
-                         scores.log_likelihood,
-                         scores.log_likelihood / (double)evaluation->likely);
+                         scores.log_likelihood, scores.log_likelihood / (double)evaluation->likely);
         if (scores.impossible) {
             tr_buffer_format(out, "; without %llu sequences that the model rules out",
                              (unsigned long long)scores.impossible);

@@ -10,8 +10,10 @@
 #include "base/random.h"
 
 static const char *const names[TRELLIS_MEASURE_COUNT] = {
-    [TRELLIS_ACCURACY] = "accuracy",   [TRELLIS_SEQUENCE_ACCURACY] = "sequence_accuracy",
-    [TRELLIS_PRECISION] = "precision", [TRELLIS_RECALL] = "recall",
+    [TRELLIS_ACCURACY] = "accuracy",
+    [TRELLIS_SEQUENCE_ACCURACY] = "sequence_accuracy",
+    [TRELLIS_PRECISION] = "precision",
+    [TRELLIS_RECALL] = "recall",
     [TRELLIS_F1] = "f1",
 };
 

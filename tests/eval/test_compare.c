@@ -158,8 +158,7 @@ static void other_gold_labels_are_refused(void **state)
     assert_string_equal(error.message, "the two cannot be compared: the right labels of sequence 2 "
                                        "are not the same in both");
     assert_int_equal(trellis_evaluation_compare(a, c, &comparison, &error), TRELLIS_DATA);
-    assert_string_equal(error.message,
-                        "the two cannot be compared: there are 2 sequences and 1");
+    assert_string_equal(error.message, "the two cannot be compared: there are 2 sequences and 1");
     trellis_evaluation_destroy(a);
     trellis_evaluation_destroy(b);
     trellis_evaluation_destroy(c);
@@ -205,13 +204,13 @@ static void reports_say_it(void **state)
     (void)state;
     struct tr_buffer out = {0};
     trellis_comparison comparison = compare(gold, poor, good, "10000");
-    assert_int_equal(
-        trellis_comparison_report(&comparison, TRELLIS_LINES, into_buffer, &out, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_comparison_report(&comparison, TRELLIS_LINES, into_buffer, &out, NULL),
+                     TRELLIS_OK);
     tr_buffer_char(&out, '\0');
     assert_non_null(strstr(out.data, "p by all 64 exchanges of labellings; "));
     out.size = 0;
-    assert_int_equal(
-        trellis_comparison_report(&comparison, TRELLIS_JSON, into_buffer, &out, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_comparison_report(&comparison, TRELLIS_JSON, into_buffer, &out, NULL),
+                     TRELLIS_OK);
     tr_buffer_char(&out, '\0');
     assert_non_null(strstr(out.data, "\"exchanges\": 64,\n  \"exact\": true,\n"));
     tr_buffer_free(&out);
