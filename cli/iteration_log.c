@@ -30,6 +30,8 @@ void iteration_log_write(FILE *file, const trellis_progress *progress)
     fprintf(file, ", \"active_features\": %llu", (unsigned long long)progress->active_features);
     write_real(file, "dev_accuracy", progress->dev_accuracy);
     write_real(file, "dev_f1", progress->dev_f1);
+    write_real(file, "likelihood", progress->likelihood);
+    write_real(file, "dev_likelihood", progress->dev_likelihood);
     write_real(file, "seconds", progress->seconds);
     write_real(file, "tokens_per_second", progress->tokens_per_second);
     fputs("}\n", file);

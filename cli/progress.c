@@ -64,7 +64,12 @@ static void add_figures(struct line *line, const trellis_progress *progress)
     if (progress->iteration == 0) {
         return; // nothing has been tested yet
     }
-    if (isfinite(progress->dev_f1)) {
+    if (isfinite(progress->likelihood)) {
+        add(line, "  log P %.4f", progress->likelihood);
+    }
+    if (isfinite(progress->dev_likelihood)) {
+        add(line, "  dev log P %.4f", progress->dev_likelihood);
+    } else if (isfinite(progress->dev_f1)) {
         add(line, "  dev F1 %.2f", 100 * progress->dev_f1);
     } else if (isfinite(progress->dev_accuracy)) {
         add(line, "  dev %.2f%%", 100 * progress->dev_accuracy);

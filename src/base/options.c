@@ -132,6 +132,19 @@ static const trellis_option table[] = {
      "Go on from the --checkpoint of a training with the same data and options that was interrupted; "
      "where there is none yet, begin at the beginning. The model is the same to the byte as without "
      "the interruption."},
+    {"states", 0, TRELLIS_INTEGER, TRAIN, "N", "0", 1, 60000, NULL,
+     "States that -t hmm learns without labels, with -a em or -a viterbi: labels of the training data "
+     "are not looked at. They are called s1, s2, ..., where a tag dictionary or --from has no names."},
+    {"restarts", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
+     "Random starts of -a em and -a viterbi: the best by the score on --dev, or by the likelihood of "
+     "the training data, is kept."},
+    {"unlabelled", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+     "More training data for -a em and -a viterbi, whose labels, if any, are not looked at."},
+    {"unlabelled-weight", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
+     "How much a sequence of --unlabelled counts against one of the labelled data."},
+    {"dev-score", 0, TRELLIS_CHOICE, TRAIN, "WHAT", "auto", 0, 0, "auto accuracy likelihood",
+     "What of --dev decides with -a em and -a viterbi: how many labels are right, or its likelihood. "
+     "'auto' is the accuracy where labels of the training data are known."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 

@@ -165,12 +165,24 @@ static trellis_status add_label(struct reading *reading, const trellis_sequence 
     return status ? status : add_gold(reading->dataset, label) ? TRELLIS_OK : tr_fail_memory(error);
 }
 
+static bool add_open(struct tr_dataset *dataset, size_t count)
+{
+    while (count > 0 && add_gold(dataset, TR_UNKNOWN)) {
+        count--;
+    }
+    return count == 0;
+}
+
 static trellis_status add_labels(struct reading *reading, const trellis_sequence *sequence,
                                  trellis_error *error)
 {
     struct tr_dataset *dataset = reading->dataset;
     const struct tr_dataset_source *source = reading->source;
     const trellis_text *labels = sequence->labels;
+    if (source->label_use == TR_LABELS_IGNORED ||
+        (source->label_use == TR_LABELS_IF_ANY && !labels)) {
+        return add_open(dataset, sequence->length) ? TRELLIS_OK : tr_fail_memory(error);
+    }
     if (!labels) {
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
                           "there is no label column to learn from");

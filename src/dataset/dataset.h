@@ -52,7 +52,8 @@ struct tr_vocabulary {
     struct tr_attributes node, edge;
 };
 
-/* How a corpus is read. */
+/* How a corpus is read. Labels that are missing or not looked at are open: any will do. */
+enum tr_label_use { TR_LABELS_NEEDED, TR_LABELS_IF_ANY, TR_LABELS_IGNORED };
 struct tr_dataset_source {
     const trellis_options *options;
     trellis_features *features;
@@ -61,6 +62,7 @@ struct tr_dataset_source {
      * NULL: there are none. */
     struct tr_intern *words;
     const struct tr_lexicon *lexicon;
+    enum tr_label_use label_use;
     bool partial; // labels may be '_' (unknown) or 'A|B' (one of these)
     /* Called now and then with the number of tokens so far; false stops. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);

@@ -243,10 +243,37 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* Which labels there are; `new` takes those that are not there yet. */
+struct label_finder {
+    const struct tr_intern *labels;
+    uint32_t count;
+    struct tr_intern *new;
+};
+
+static trellis_status find_label(const struct label_finder *finder, trellis_text label,
+                                 trellis_text word, struct tr_place place, uint32_t *ret_number,
+                                 trellis_error *error)
+{
+    uint32_t number = finder->new ? tr_intern_add(finder->new, label)
+                                  : tr_intern_find(finder->labels, label);
+    *ret_number = number;
+    if (finder->new && (number == TR_NONE || number >= TR_MOST_LABELS)) {
+        return number == TR_NONE ? tr_fail_memory(error)
+                                 : tr_fail_at(error, TRELLIS_LIMIT, place,
+                                              "more than %d different labels", TR_MOST_LABELS);
+    }
+    return finder->new || number < finder->count
+               ? TRELLIS_OK
+               : tr_fail_at(error, TRELLIS_DATA, place,
+                            "the training data has no label '%.*s', which the tag dictionary "
+                            "lists for '%.*s'",
+                            TR_SHOW(label), TR_SHOW(word));
+}
+
 /* `word<tab>label label ...` */
 static trellis_status take_line(struct tr_lexicon_draft *draft, trellis_text line,
-                                struct tr_place place, const struct tr_intern *labels,
-                                uint32_t label_count, trellis_error *error)
+                                struct tr_place place, const struct label_finder *finder,
+                                trellis_error *error)
 {
     const char *end = line.data + line.size;
     const char *tab = line.size ? memchr(line.data, '\t', line.size) : NULL;
@@ -264,12 +291,10 @@ static trellis_status take_line(struct tr_lexicon_draft *draft, trellis_text lin
         if (label.size == 0) {
             break;
         }
-        uint32_t number = tr_intern_find(labels, label);
-        if (number == TR_NONE || number >= label_count) {
-            return tr_fail_at(error, TRELLIS_DATA, place,
-                              "the training data has no label '%.*s', which the tag dictionary "
-                              "lists for '%.*s'",
-                              TR_SHOW(label), TR_SHOW(word));
+        uint32_t number;
+        trellis_status status = find_label(finder, label, word, place, &number, error);
+        if (status) {
+            return status;
         }
         if (!tr_lexicon_add(draft, word, (uint16_t)number)) {
             return tr_fail_memory(error);
@@ -282,20 +307,34 @@ static trellis_status take_line(struct tr_lexicon_draft *draft, trellis_text lin
                               "separated by blanks");
 }
 
-trellis_status tr_lexicon_load(struct tr_lexicon_draft *draft, const char *path,
-                               const struct tr_intern *labels, uint32_t label_count,
-                               trellis_error *error)
+static trellis_status take_file(struct tr_lexicon_draft *draft, const char *path,
+                                const struct label_finder *finder, trellis_error *error)
 {
     struct tr_input *input = NULL;
     trellis_text line;
     trellis_status status = tr_input_open(path, &input, error);
     while (!status && !(status = tr_input_line(input, &line, error))) {
         if (line.size) {
-            status = take_line(draft, line, tr_input_place(input), labels, label_count, error);
+            status = take_line(draft, line, tr_input_place(input), finder, error);
         }
     }
     tr_input_close(input);
     return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
+trellis_status tr_lexicon_load(struct tr_lexicon_draft *draft, const char *path,
+                               const struct tr_intern *labels, uint32_t label_count,
+                               trellis_error *error)
+{
+    return take_file(draft, path, &(struct label_finder){labels, label_count, NULL}, error);
+}
+
+trellis_status tr_lexicon_name(const char *path, struct tr_intern *labels, trellis_error *error)
+{
+    struct tr_lexicon_draft draft = {0};
+    trellis_status status = take_file(&draft, path, &(struct label_finder){.new = labels}, error);
+    tr_lexicon_draft_free(&draft);
+    return status;
 }
 
 /* ---- corpora ------------------------------------------------------------------------------------- */

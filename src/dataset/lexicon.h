@@ -59,6 +59,9 @@ trellis_status tr_lexicon_load(struct tr_lexicon_draft *draft, const char *path,
                                const struct tr_intern *labels, uint32_t label_count,
                                trellis_error *error);
 
+/* Adds the labels of such a file to `labels`. */
+trellis_status tr_lexicon_name(const char *path, struct tr_intern *labels, trellis_error *error);
+
 /* What a corpus says: the labels that each word was seen with, of words seen at least `least` times. The
  * entries of the corpus are numbers of `words`. */
 struct tr_dataset;

@@ -16,6 +16,9 @@
 
 #include <math.h>
 
+#include "train/em.h"
+#include "train/states.h"
+
 trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error)
 {
     const struct tr_dataset *data = &training->data;
@@ -169,6 +172,9 @@ trellis_status tr_hmm_estimate(const struct tr_training *training, const double 
 
 trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
 {
+    if (tr_training_is_em(training)) {
+        return tr_train_em(training, error);
+    }
     double *counts = tr_alloc(training->size, sizeof *counts);
     double *w = tr_alloc(training->size, sizeof *w);
     float *weights = tr_alloc(training->size, sizeof *weights);

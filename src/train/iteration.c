@@ -40,7 +40,9 @@ trellis_progress tr_training_figures(const struct tr_training *training)
                               .gradient_norm = NAN,
                               .error_rate = NAN,
                               .dev_accuracy = NAN,
-                              .dev_f1 = NAN};
+                              .dev_f1 = NAN,
+                              .likelihood = NAN,
+                              .dev_likelihood = NAN};
 }
 
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
@@ -137,6 +139,9 @@ trellis_status tr_training_check_open(const struct tr_training *training, trelli
     struct tr_steps *steps = NULL;
     struct tr_lattice *lattice = NULL;
     TR_ARRAY(uint16_t) path = {0};
+    if (!training->plan.forbidden_count && !data->entry.size) {
+        return TRELLIS_OK; // nothing forbids anything
+    }
     trellis_status status = tr_steps_create(training->graph, &steps, error);
     if (!status) {
         status = tr_lattice_create(training->graph, &lattice, error);
@@ -281,7 +286,9 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
         figures->active_features += w[j] != 0;
     }
     double score = 0;
-    if (training->dev.sequences) {
+    if (training->dev.sequences && !isnan(figures->dev_likelihood)) {
+        score = figures->dev_likelihood;
+    } else if (training->dev.sequences) {
         trellis_status status = test(training, w, figures, error);
         if (status) {
             return status;

@@ -18,8 +18,9 @@ static const struct tr_learner learners[] = {
      "lbfgs sgd cg gd", 0, tr_train_crf, 40, false, false},
     {"maxent", "maximum-entropy classifier: a CRF that looks at every position by itself",
      "lbfgs sgd cg gd", 0, tr_train_crf, 40, true, false},
-    {"hmm", "hidden Markov model: counts, in one pass; see --alpha", "counts", 1, tr_train_hmm, 5,
-     false, true},
+    {"hmm",
+     "hidden Markov model: -a counts, in one pass; without labels: -a em (Baum-Welch) or viterbi (hard EM)",
+     "counts em viterbi", 1, tr_train_hmm, 12, false, true},
 };
 
 const struct tr_learner *tr_learner_at(size_t index)

@@ -27,68 +27,13 @@ struct tr_likelihood {
     double *gradient;       // where the blocks are added up
 };
 
-enum observed { WITH_GOLD, WITHOUT_GOLD };
-
-/* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
- * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
-static void collect_nodes(const struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
-                          float weight, enum observed observed)
-{
-    const struct tr_training *t = l->training;
-    struct tr_tokens tokens = tr_training_tokens(&t->data, false, s);
-    const uint16_t *gold = t->data.gold.at + t->data.sequence.at[s];
-    size_t width = t->graph->width;
-    float *p = (float *)tr_lattice_node_marginals(worker->lattice);
-    for (size_t i = 0; observed == WITH_GOLD && i < tokens.n; i++) {
-        p[i * width + gold[i]] -= 1;
-    }
-    for (size_t j = 0; weight != 1 && j < tokens.n * width; j++) {
-        p[j] *= weight;
-    }
-    t->kernels->collect(t->vocabulary.node.rows, worker->sums, &tokens, p, width);
-}
-
-/* The same for label pairs and edge attributes. */
-static bool collect_edges(const struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
-                          float weight, enum observed observed)
-{
-    const struct tr_training *t = l->training;
-    struct tr_tokens tokens = tr_training_tokens(&t->data, true, s);
-    const uint16_t *gold = t->data.gold.at + t->data.sequence.at[s];
-    size_t width = t->graph->width, area = t->graph->labels * width;
-    float *p = (float *)tr_lattice_edge_marginals(worker->lattice, l->steps);
-    if (!p) {
-        return false;
-    }
-    for (size_t i = 1; observed == WITH_GOLD && i < tokens.n; i++) {
-        p[i * area + gold[i - 1] * width + gold[i]] -= 1;
-    }
-    for (size_t j = 0; weight != 1 && j < tokens.n * area; j++) {
-        p[j] *= weight;
-    }
-    t->kernels->collect(t->vocabulary.edge.rows, worker->sums + t->node_size, &tokens, p, area);
-    return true;
-}
-
-/* Adds weight * (E[Phi] - Phi(X, Z)), or weight * E[Phi], of what is in the lattice. */
-static trellis_status collect(struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
-                              double weight, enum observed observed, trellis_error *error)
-{
-    if (!tr_lattice_collect_steps(worker->lattice, l->steps, weight) ||
-        (l->training->data.edge.attribute.size &&
-         !collect_edges(l, worker, s, (float)weight, observed))) {
-        return tr_fail_memory(error);
-    }
-    collect_nodes(l, worker, s, (float)weight, observed);
-    return TRELLIS_OK;
-}
-
 /* A sequence with open labels: the lattice holds log Z(X), and is then narrowed to log Z(X, C). */
 static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
                                   double weight, double log_z, double *value, trellis_error *error)
 {
     double log_z_known;
-    trellis_status status = collect(l, worker, s, weight, WITHOUT_GOLD, error);
+    trellis_status status = tr_pass_collect(l->pass, worker, &l->training->data, s, weight, NULL,
+                                            error);
     if (!status) {
         status = tr_training_reveal(&l->training->data, s, worker->lattice, error);
     }
@@ -99,7 +44,7 @@ static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker
         return status;
     }
     *value += weight * (log_z - log_z_known);
-    return collect(l, worker, s, -weight, WITHOUT_GOLD, error);
+    return tr_pass_collect(l->pass, worker, &l->training->data, s, -weight, NULL, error);
 }
 
 static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, size_t s,
@@ -122,9 +67,9 @@ static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, si
     if (tr_dataset_is_partial(&t->data, s)) {
         return add_partial(l, worker, s, weight, log_z, value, error);
     }
-    double gold = tr_lattice_path_score(worker->lattice, l->steps, t->data.gold.at + first);
-    *value += weight * (log_z - gold);
-    return collect(l, worker, s, weight, WITH_GOLD, error);
+    const uint16_t *gold = t->data.gold.at + first;
+    *value += weight * (log_z - tr_lattice_path_score(worker->lattice, l->steps, gold));
+    return tr_pass_collect(l->pass, worker, &t->data, s, weight, gold, error);
 }
 
 void tr_likelihood_spread(const struct tr_likelihood *l, const double *w, float *weights)

@@ -70,6 +70,56 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
     return TRELLIS_OK;
 }
 
+/* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
+ * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
+static void collect_nodes(const struct tr_training *t, struct tr_pass_worker *worker,
+                          const struct tr_tokens *tokens, float weight, const uint16_t *gold)
+{
+    size_t width = t->graph->width;
+    float *p = (float *)tr_lattice_node_marginals(worker->lattice);
+    for (size_t i = 0; gold && i < tokens->n; i++) {
+        p[i * width + gold[i]] -= 1;
+    }
+    for (size_t j = 0; weight != 1 && j < tokens->n * width; j++) {
+        p[j] *= weight;
+    }
+    t->kernels->collect(t->vocabulary.node.rows, worker->sums, tokens, p, width);
+}
+
+/* The same for label pairs and edge attributes. */
+static bool collect_edges(const struct tr_pass *pass, struct tr_pass_worker *worker,
+                          const struct tr_tokens *tokens, float weight, const uint16_t *gold)
+{
+    const struct tr_training *t = pass->training;
+    size_t width = t->graph->width, area = t->graph->labels * width;
+    float *p = (float *)tr_lattice_edge_marginals(worker->lattice, pass->steps);
+    if (!p) {
+        return false;
+    }
+    for (size_t i = 1; gold && i < tokens->n; i++) {
+        p[i * area + gold[i - 1] * width + gold[i]] -= 1;
+    }
+    for (size_t j = 0; weight != 1 && j < tokens->n * area; j++) {
+        p[j] *= weight;
+    }
+    t->kernels->collect(t->vocabulary.edge.rows, worker->sums + t->node_size, tokens, p, area);
+    return true;
+}
+
+trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *worker,
+                               const struct tr_dataset *data, size_t s, double weight,
+                               const uint16_t *gold, trellis_error *error)
+{
+    struct tr_tokens nodes = tr_training_tokens(data, false, s);
+    struct tr_tokens edges = tr_training_tokens(data, true, s);
+    if (!tr_lattice_collect_steps(worker->lattice, pass->steps, weight) ||
+        (data->edge.attribute.size && !collect_edges(pass, worker, &edges, (float)weight, gold))) {
+        return tr_fail_memory(error);
+    }
+    collect_nodes(pass->training, worker, &nodes, (float)weight, gold);
+    return TRELLIS_OK;
+}
+
 trellis_status tr_pass_create(struct tr_training *t, struct tr_pass **ret_pass,
                               trellis_error *error)
 {
@@ -104,6 +154,7 @@ void tr_pass_destroy(struct tr_pass *pass)
     for (unsigned i = 0; pass->workers && i < tr_pool_threads(pass->training->pool); i++) {
         tr_lattice_destroy(pass->workers[i].lattice);
         free(pass->workers[i].sums);
+        free(pass->workers[i].path.at);
     }
     tr_steps_destroy(pass->steps);
     free(pass->workers);

@@ -13,7 +13,8 @@
 /* What a thread works with. */
 struct tr_pass_worker {
     struct tr_lattice *lattice;
-    float *sums; // [training->size] of the block at hand, laid out like w
+    float *sums;             // [training->size] of the block at hand, laid out like w
+    TR_ARRAY(uint16_t) path; // room for labels, for the visit to use
 };
 
 /* What is done with the sequences: `visit` adds to the worker's sums (those of step features may wait in
@@ -36,6 +37,12 @@ struct tr_steps *tr_pass_steps(struct tr_pass *pass);
 trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
                            const struct tr_pass_plan *plan, double *ret_value,
                            trellis_error *error);
+
+/* Adds weight * E[Phi] of what is in the worker's lattice to its sums; or, with gold labels given, weight *
+ * (E[Phi] - Phi(gold)) for node and edge features. The marginals of the lattice are used up. */
+trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *worker,
+                               const struct tr_dataset *data, size_t sequence, double weight,
+                               const uint16_t *gold, trellis_error *error);
 
 /* How much a sequence counts. */
 static inline double tr_sequence_weight(const struct tr_dataset *data, size_t sequence)

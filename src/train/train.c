@@ -13,6 +13,7 @@
 #include "graph/constraint.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
+#include "train/states.h"
 
 double tr_training_seconds(const struct tr_training *training)
 {
@@ -197,7 +198,8 @@ static trellis_status choose_schemes(struct tr_training *training, const char *p
  * would mean that it costs nothing. */
 static bool needs_dictionary(const struct tr_training *training)
 {
-    return training->learner->generative && tr_option_real(training->options, "alpha") == 0 &&
+    return training->learner->generative && !tr_training_is_em(training) &&
+           tr_option_real(training->options, "alpha") == 0 &&
            !*tr_option_text(training->options, "dictionary");
 }
 
@@ -248,6 +250,7 @@ static trellis_status read_data(struct tr_training *training, const char *const 
                                        .from = training->outside,
                                        .to = training->inside,
                                        .words = wants_dictionary(training) ? &words : NULL,
+                                       .label_use = tr_states_label_use(training),
                                        .partial = tr_option_flag(training->options, "partial"),
                                        .progress = reading_progress,
                                        .user = training};
@@ -264,10 +267,16 @@ static trellis_status read_data(struct tr_training *training, const char *const 
         status = tr_dataset_read(&training->data, &training->vocabulary, NULL, &source, paths[i],
                                  error);
     }
+    if (!status) {
+        status = tr_states_read_more(training, &source, error);
+    }
     if (!status && training->data.tokens == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no tokens in %s%s",
                          path_count ? paths[0] : "no files",
                          path_count > 1 ? " and the other files" : "");
+    }
+    if (!status) {
+        status = tr_states_name(training, error);
     }
     if (!status && training->data.label_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
@@ -283,8 +292,10 @@ static trellis_status read_data(struct tr_training *training, const char *const 
     }
     struct tr_arrangement arrangement = {
         .min_count = (uint32_t)tr_option_integer(training->options, "min-count"),
-        .all_features = tr_option_flag(training->options, "all-features")};
+        .all_features = tr_option_flag(training->options, "all-features") ||
+                        tr_training_is_em(training)};
     status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
+    source.label_use = tr_states_dev_likelihood(training) ? TR_LABELS_IGNORED : TR_LABELS_NEEDED;
     if (!status && *dev) {
         status = tr_dataset_read(&training->dev, &training->vocabulary, &training->data, &source,
                                  dev, error);
@@ -379,11 +390,11 @@ static trellis_status make_graph(struct tr_training *training, trellis_error *er
     }
     if (!status && training->data.open_begin.size) {
         bool can = training->learner->train == tr_train_crf ||
-                   training->learner->train == tr_train_perceptron;
+                   training->learner->train == tr_train_perceptron || tr_training_is_em(training);
         status = can ? tr_training_check_open(training, error)
                      : tr_fail(error, TRELLIS_OPTION,
                                "the type '%s' does not learn from labels that are not known; "
-                               "perceptron, crf and maxent do",
+                               "perceptron, crf and maxent do, and hmm with -a em",
                                training->learner->name);
     }
     if (!status) {
@@ -579,6 +590,9 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
     trellis_status status = choose_learner(training, error);
     if (!status && path_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is no training data");
+    }
+    if (!status) {
+        status = tr_states_check_options(training, error);
     }
     if (!status) {
         status = choose_features(training, error);

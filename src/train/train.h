@@ -42,6 +42,7 @@ struct tr_training {
     struct tr_pool *pool;
     struct tr_random random;
     struct tr_buffer notes;
+    bool labels_known;              // of the training data, at least one
     trellis_scheme outside, inside; // of the labels as given and as learned
 
     /* Reporting. */

@@ -1,0 +1,39 @@
+# Learning without labels on the command line; tests/train/test_em.c has the figures.
+. tests/cli/lib.sh
+t=$TRELLIS_TMP
+
+# Two kinds of words that take turns: two states must find them, whatever they are called.
+for i in 1 2 3 4 5 6 7 8; do
+    columns $t/turn$i the/D "dog$((i % 3))/N" a/D "cat$((i % 2))/N" "|"
+done
+cat $t/turn? >$t/labelled
+cut -d' ' -f1 $t/labelled >$t/words
+
+run 0 train -q -t hmm -a em --states 2 --restarts 5 --alpha 0.01 -m $t/two.model $t/words
+run 0 eval --clusters -m $t/two.model $t/labelled
+want "two states are found" grep -q "one-to-one: 100.00%" $out
+run 0 train -q -t hmm -a viterbi --states 2 --restarts 10 --alpha 0.01 -m $t/hard.model $t/labelled
+run 0 eval --clusters -m $t/hard.model $t/labelled
+want "two states are found by hard EM" grep -q "one-to-one: 100.00%" $out
+
+# A dictionary of two words is enough to name them.
+printf 'the\tD\ndog1\tN\n' >$t/dictionary
+run 0 train -q -t hmm -a em --dictionary $t/dictionary --alpha 0.01 -m $t/named.model $t/words
+run 0 eval -m $t/named.model $t/labelled
+want "a dictionary names the states" grep -q "accuracy: 100.00%" $out
+
+# One labelled sentence, and many without labels.
+run 0 train -q -t hmm -a em --unlabelled $t/words --unlabelled-weight 0.5 --alpha 0.01 \
+    -m $t/half.model $t/turn1
+run 0 eval -m $t/half.model $t/labelled
+want "one sentence names the states" grep -q "accuracy: 100.00%" $out
+run 0 train -q -t hmm -a em --from $t/half.model --label none -m $t/again.model $t/labelled
+run 0 eval -m $t/again.model $t/labelled
+want "a model names the states" grep -q "accuracy: 100.00%" $out
+
+check states_none 1 train -q -t hmm -a em -m $t/no.model $t/words
+check states_zero 2 train -q -t hmm -a em --states 0 -m $t/no.model $t/words
+check states_many 1 train -q -t hmm -a em --states 100 -m $t/no.model $t/words
+check states_type 2 train -q -t crf --states 3 -m $t/no.model $t/labelled
+check states_restarts 2 train -q -t hmm -a em --restarts 3 -m $t/no.model $t/labelled
+finish
