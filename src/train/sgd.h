@@ -1,0 +1,48 @@
+/* sgd.h - a stochastic step on a batch of sequences, and what it moves (see sgd.c). */
+#ifndef TRELLIS_TRAIN_SGD_H
+#define TRELLIS_TRAIN_SGD_H
+
+#include "train/train.h"
+
+/* One sequence of the batch. */
+struct tr_sgd_slot {
+    struct tr_lattice *lattice;
+    size_t sequence;
+    double loss;
+    float rate;               // how far the weights go against its gradient:
+    const float *node_change; // [n][width] marginals, minus 1 at the gold labels
+    const float *edge_change; // [n][labels][width]; NULL where there are no edge attributes
+    float *steps;             // [step_size] expected counts less those seen, zero between batches
+    TR_ARRAY(float) nodes;    // what node_change points to where labels are open; else they
+    TR_ARRAY(float) edges;    // are the lattice's own marginals
+    trellis_status status;
+    trellis_error error;
+};
+
+struct tr_sgd {
+    struct tr_training *training;
+    double lambda, eta0;
+    double t;     // sequences seen, in units of N
+    float *v;     // [size]
+    float *first; // [size] where it begins: 0, or the weights of --from
+    float *a;     // [size] see sgd.c
+    double scale, fraction, divisor;
+    bool averaging;
+    double averaged; // iterates in the average
+    float *weights;  // [size] what is scored with in the lattice: steps; and what is reported
+    struct tr_steps *steps;
+    struct tr_sgd_slot *slots; // [batch]
+    size_t batch, count;       // the most sequences of a step, and those of this one
+    uint32_t *order;           // [sequences]
+    double loss;               // of this epoch
+};
+
+/* A step of rate eta on `count` sequences, at most the batch: all threads look at them, and then all
+ * move the weights, each its own share of the attributes. So the result does not depend on how many there
+ * are. */
+trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
+                           trellis_error *error);
+/* Makes plain numbers of both products: v = w and a = the average. */
+void tr_sgd_settle(struct tr_sgd *sgd);
+
+#endif

@@ -1,0 +1,348 @@
+/* sgd_step.c - a stochastic step on a batch of sequences.
+ *
+ * Looking (marginals, losses, expected steps) is done sequence by sequence, moving attribute by attribute:
+ * each thread goes through all sequences of the batch in their order and moves the weights of every k-th
+ * attribute. No weight is moved by two threads, and each is moved in the same order whatever their number.
+ */
+#include "train/sgd.h"
+
+/* ---- looking ------------------------------------------------------------------------------------ */
+
+static void scale_scores(float *scores, size_t count, float scale)
+{
+    for (size_t i = 0; i < count; i++) {
+        scores[i] *= scale;
+    }
+}
+
+/* Where the edge scores of a sequence of n will be. Asking for them empties them, so it is done before
+ * they are filled in; they stay where they are while n does. */
+static trellis_status room_for_edges(struct tr_sgd_slot *slot, size_t n, float **ret_edges)
+{
+    trellis_status status = tr_lattice_begin(slot->lattice, n, &slot->error);
+    *ret_edges = status ? NULL : tr_lattice_edges(slot->lattice);
+    return status ? status : *ret_edges ? TRELLIS_OK : tr_fail_memory(&slot->error);
+}
+
+/* difference = p, or difference -= p */
+static void take_marginals(float *difference, const float *p, size_t count, bool first)
+{
+    for (size_t j = 0; j < count; j++) {
+        difference[j] = first ? p[j] : difference[j] - p[j];
+    }
+}
+
+/* With open labels: E[Phi | X] first, then minus E[Phi | X, what is known]. */
+static trellis_status take_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot, size_t n,
+                                   bool first)
+{
+    const struct tr_training *t = sgd->training;
+    size_t nodes = n * t->graph->width, edges = nodes * t->graph->labels;
+    bool has_edges = t->data.edge.attribute.size > 0;
+    const float *p = has_edges ? tr_lattice_edge_marginals(slot->lattice, sgd->steps) : NULL;
+    if (!tr_reserve(&slot->nodes, nodes) || (has_edges && !tr_reserve(&slot->edges, edges)) ||
+        (has_edges && !p) ||
+        !tr_lattice_expect_steps(slot->lattice, sgd->steps, first ? 1 : -1, slot->steps)) {
+        return tr_fail_memory(&slot->error);
+    }
+    if (has_edges) {
+        take_marginals(slot->edges.at, p, edges, first);
+    }
+    take_marginals(slot->nodes.at, tr_lattice_node_marginals(slot->lattice), nodes, first);
+    return TRELLIS_OK;
+}
+
+static trellis_status look_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot, size_t n,
+                                   double log_z)
+{
+    double log_z_known;
+    trellis_status status = take_partial(sgd, slot, n, true);
+    if (!status) {
+        status = tr_training_reveal(&sgd->training->data, slot->sequence, slot->lattice,
+                                    &slot->error);
+    }
+    if (!status) {
+        status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z_known, &slot->error);
+    }
+    if (!status) {
+        slot->loss = log_z - log_z_known;
+        status = take_partial(sgd, slot, n, false);
+        slot->node_change = slot->nodes.at;
+        slot->edge_change = slot->edges.at;
+    }
+    return status;
+}
+
+/* The step features of the gold labels count down, the expected ones were counted up. */
+static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
+{
+    const struct tr_training *t = sgd->training;
+    uint32_t state = TR_NO_STATE;
+    size_t begin = t->data.sequence.at[slot->sequence];
+    size_t end = t->data.sequence.at[slot->sequence + 1];
+    for (size_t i = begin; i <= end && begin < end; i++) {
+        uint32_t next = i < end ? tr_graph_next(t->graph, state, t->data.gold.at[i]) : TR_NO_STATE;
+        const uint32_t *features;
+        size_t count = tr_steps_features(sgd->steps, state, next, &features);
+        for (size_t k = 0; k < count; k++) {
+            slot->steps[features[k]] -= 1;
+        }
+        state = next;
+    }
+}
+
+/* The marginals belong to the lattice, and it is ours: they are turned into the gradient in place. */
+static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
+{
+    const struct tr_training *t = sgd->training;
+    size_t first = t->data.sequence.at[slot->sequence], width = t->graph->width;
+    size_t n = t->data.sequence.at[slot->sequence + 1] - first, area = t->graph->labels * width;
+    const uint16_t *gold = t->data.gold.at + first;
+    float *edge = NULL;
+    if (!tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps) ||
+        (t->data.edge.attribute.size &&
+         !(edge = (float *)tr_lattice_edge_marginals(slot->lattice, sgd->steps)))) {
+        return tr_fail_memory(&slot->error);
+    }
+    float *node = (float *)tr_lattice_node_marginals(slot->lattice);
+    for (size_t i = 0; i < n; i++) {
+        node[i * width + gold[i]] -= 1;
+        if (edge && i > 0) {
+            edge[i * area + gold[i - 1] * width + gold[i]] -= 1;
+        }
+    }
+    count_gold_steps(sgd, slot);
+    slot->node_change = node;
+    slot->edge_change = edge;
+    return TRELLIS_OK;
+}
+
+/* Marginals, loss and step expectations of one sequence under the present weights. */
+static void look(void *user, size_t index, unsigned thread)
+{
+    (void)thread;
+    struct tr_sgd *sgd = user;
+    struct tr_training *t = sgd->training;
+    struct tr_sgd_slot *slot = &sgd->slots[index];
+    size_t first = t->data.sequence.at[slot->sequence];
+    size_t n = t->data.sequence.at[slot->sequence + 1] - first, width = t->graph->width;
+    slot->loss = 0;
+    float *edges = NULL;
+    slot->status = n && t->data.edge.attribute.size ? room_for_edges(slot, n, &edges) : TRELLIS_OK;
+    if (!slot->status) {
+        slot->status = tr_training_scores(t, &t->data, slot->sequence, sgd->v, slot->lattice,
+                                          &slot->error);
+    }
+    if (slot->status || n == 0) {
+        return;
+    }
+    scale_scores(tr_lattice_nodes(slot->lattice), n * width, (float)sgd->scale);
+    if (edges) {
+        scale_scores(edges, n * t->graph->labels * width, (float)sgd->scale);
+    }
+    double log_z;
+    slot->status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z, &slot->error);
+    if (slot->status) {
+        return;
+    }
+    if (tr_dataset_is_partial(&t->data, slot->sequence)) {
+        slot->status = look_partial(sgd, slot, n, log_z);
+        return;
+    }
+    slot->loss = log_z - tr_lattice_path_score(slot->lattice, sgd->steps, t->data.gold.at + first);
+    slot->status = take_known(sgd, slot);
+}
+
+/* ---- moving ------------------------------------------------------------------------------------- */
+
+static inline void change(struct tr_sgd *sgd, size_t at, float amount)
+{
+    sgd->v[at] += amount;
+    if (sgd->averaging) {
+        sgd->a[at] -= (float)sgd->fraction * amount;
+    }
+}
+
+/* Some of the attributes of a batch: those of one thread. */
+struct share {
+    uint32_t index, count;
+};
+
+static inline bool has_share(struct share share, uint32_t attribute)
+{
+    return share.count == 1 || attribute % share.count == share.index;
+}
+
+/* Has the average of the next token's weights fetched; the weights themselves were looked at. */
+static void fetch_token(const struct tr_sgd *sgd, const struct tr_rows *rows, size_t base,
+                        const struct tr_occurrences *occurrences, size_t token, struct share share)
+{
+    for (uint32_t k = occurrences->begin.at[token]; k < occurrences->begin.at[token + 1]; k++) {
+        uint32_t attribute = occurrences->attribute.at[k];
+        if (has_share(share, attribute)) {
+            __builtin_prefetch(&sgd->a[base + tr_rows_at(rows, attribute)], 1);
+        }
+    }
+}
+
+/* v[attribute, outcome] += rate * value * amounts[outcome] for the features of one token. */
+static void move_token(struct tr_sgd *sgd, const struct tr_rows *rows, size_t base,
+                       const struct tr_occurrences *occurrences, size_t token, const float *amounts,
+                       float rate, struct share share)
+{
+    for (uint32_t k = occurrences->begin.at[token]; k < occurrences->begin.at[token + 1]; k++) {
+        uint32_t attribute = occurrences->attribute.at[k];
+        if (!has_share(share, attribute)) {
+            continue;
+        }
+        float r = occurrences->value.size ? rate * occurrences->value.at[k] : rate;
+        const uint32_t *outcome = rows->outcome + rows->begin[attribute];
+        size_t count = rows->begin[attribute + 1] - rows->begin[attribute];
+        size_t at = base + tr_rows_at(rows, attribute);
+        if (attribute < rows->dense) {
+            for (size_t j = 0; j < count; j++) {
+                change(sgd, at + outcome[j], r * amounts[outcome[j]]);
+            }
+        } else {
+            for (size_t j = 0; j < count; j++) {
+                change(sgd, at + j, r * amounts[outcome[j]]);
+            }
+        }
+    }
+}
+
+static void move_slot(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, struct share share)
+{
+    const struct tr_training *t = sgd->training;
+    const struct tr_dataset *data = &t->data;
+    size_t first = data->sequence.at[slot->sequence], end = data->sequence.at[slot->sequence + 1];
+    size_t width = t->graph->width, area = t->graph->labels * width;
+    for (size_t i = first; i < end; i++) {
+        if (sgd->averaging && i + 1 < end) {
+            fetch_token(sgd, t->vocabulary.node.rows, 0, &data->node, i + 1, share);
+        }
+        move_token(sgd, t->vocabulary.node.rows, 0, &data->node, i,
+                   slot->node_change + (i - first) * width, slot->rate, share);
+        if (data->edge.attribute.size && i > first) {
+            move_token(sgd, t->vocabulary.edge.rows, t->node_size, &data->edge, i,
+                       slot->edge_change + (i - first) * area, slot->rate, share);
+        }
+    }
+}
+
+/* Moves the step weights from..end-1 by all sequences, and empties the counts. */
+static void move_steps(struct tr_sgd *sgd, size_t from, size_t end)
+{
+    const struct tr_training *t = sgd->training;
+    size_t base = t->node_size + t->edge_size;
+    for (size_t i = 0; i < sgd->count; i++) {
+        struct tr_sgd_slot *slot = &sgd->slots[i];
+        for (size_t j = from; j < end; j++) {
+            if (slot->steps[j] != 0) {
+                change(sgd, base + j, slot->rate * slot->steps[j]);
+                slot->steps[j] = 0;
+            }
+        }
+    }
+}
+
+static void move_share(void *user, size_t index, unsigned thread)
+{
+    (void)thread;
+    struct tr_sgd *sgd = user;
+    const struct tr_training *t = sgd->training;
+    struct share share = {(uint32_t)index, sgd->count > 1 ? tr_pool_threads(t->pool) : 1};
+    for (size_t i = 0; i < sgd->count; i++) {
+        move_slot(sgd, &sgd->slots[i], share);
+    }
+    move_steps(sgd, t->step_size * index / share.count, t->step_size * (index + 1) / share.count);
+}
+
+/* While the products stand, v grows as 1 / scale,
+ * and a and fraction * v with it, until their difference is nothing but rounding; so they must not stand
+ * for long. */
+void tr_sgd_settle(struct tr_sgd *sgd)
+{
+    size_t size = sgd->training->size;
+    for (size_t j = 0; j < size; j++) {
+        double v = (double)sgd->v[j];
+        sgd->a[j] = (float)(((double)sgd->a[j] + sgd->fraction * v) / sgd->divisor);
+        sgd->v[j] = (float)(sgd->scale * v);
+    }
+    sgd->scale = sgd->divisor = 1;
+    sgd->fraction = 0;
+}
+
+static void set_steps(struct tr_sgd *sgd)
+{
+    const struct tr_training *t = sgd->training;
+    size_t base = t->node_size + t->edge_size;
+    for (size_t j = 0; j < t->step_size; j++) {
+        sgd->weights[base + j] = (float)(sgd->scale * (double)sgd->v[base + j]);
+    }
+    tr_steps_set(sgd->steps, sgd->weights + base);
+}
+
+/* The average moves a share mu towards the present w = scale * v. */
+static void average(struct tr_sgd *sgd)
+{
+    double mu = 1 / ++sgd->averaged;
+    if (mu >= 1) { // the first: the average is w
+        memset(sgd->a, 0, sgd->training->size * sizeof *sgd->a);
+        sgd->divisor = 1;
+        sgd->fraction = sgd->scale;
+        return;
+    }
+    sgd->divisor /= 1 - mu;
+    sgd->fraction += mu * sgd->divisor * sgd->scale;
+}
+
+/* After a failure, the expected counts of all sequences. */
+static void forget_counts(struct tr_sgd *sgd)
+{
+    for (size_t i = 0; i < sgd->count; i++) {
+        memset(sgd->slots[i].steps, 0, sgd->training->step_size * sizeof *sgd->slots[i].steps);
+    }
+}
+
+/* The work of one sequence is not worth waking anybody. */
+static void share_out(struct tr_sgd *sgd, size_t blocks, tr_pool_work work)
+{
+    if (blocks > 1) {
+        tr_pool_run(sgd->training->pool, blocks, work, sgd);
+    } else {
+        work(sgd, 0, 0);
+    }
+}
+
+trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
+                           trellis_error *error)
+{
+    const struct tr_training *t = sgd->training;
+    sgd->count = count;
+    for (size_t i = 0; i < count; i++) {
+        sgd->slots[i].sequence = sequences[i];
+    }
+    set_steps(sgd);
+    share_out(sgd, count, look);
+    eta *= (double)count / (double)sgd->batch; // what an epoch leaves over is a smaller step
+    sgd->scale *= 1 - eta * sgd->lambda;
+    for (size_t i = 0; i < count; i++) {
+        struct tr_sgd_slot *slot = &sgd->slots[i];
+        if (slot->status) {
+            forget_counts(sgd);
+            return tr_fail(error, slot->status, "%s", slot->error.message);
+        }
+        double weight = t->data.weight.size ? (double)t->data.weight.at[slot->sequence] : 1;
+        slot->rate = (float)(-eta * weight / ((double)count * sgd->scale));
+        sgd->loss += weight * slot->loss;
+    }
+    share_out(sgd, count > 1 ? tr_pool_threads(t->pool) : 1, move_share);
+    if (sgd->averaging) {
+        average(sgd);
+    }
+    if (sgd->scale < 0.01 || sgd->divisor > 1e5) {
+        tr_sgd_settle(sgd);
+    }
+    return TRELLIS_OK;
+}
