@@ -415,6 +415,17 @@ TRELLIS_API trellis_status trellis_explainer_report(const trellis_explainer *exp
                                                     trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * Pictures
+ * --------------------------------------------------------------------------------------------- */
+
+/* Labels a sequence of 1 to 60 tokens and writes its trellis as SVG: a column for each token, a row for
+ * each label of the best path and for the `most` most probable ones, states shaded and steps drawn by
+ * their probability, the best path on top. For a model without probabilities those of exp(score) / Z. */
+TRELLIS_API trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                        size_t most, trellis_sink sink, void *user,
+                                        trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * Evaluation
  * --------------------------------------------------------------------------------------------- */
 

@@ -152,6 +152,11 @@ float *tr_lattice_edges(struct tr_lattice *lattice)
     return lattice->edge.at;
 }
 
+const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position)
+{
+    return tr_edges_at(lattice, position);
+}
+
 trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,
                                    const uint16_t *labels, size_t count, trellis_error *error)
 {

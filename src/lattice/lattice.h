@@ -48,6 +48,8 @@ float *tr_lattice_nodes(struct tr_lattice *lattice);
 /* Makes room for edge scores [length][labels][width], all 0, and returns them; [i][a][b] is the step
  * from label a at i-1 to label b at i; row 0 is ignored. NULL where memory is out. */
 float *tr_lattice_edges(struct tr_lattice *lattice);
+/* The edge scores of a position [labels][width], as filled in; NULL where there are none. */
+const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position);
 /* Only these labels may stand at the position (forced labels, tag dictionaries, partial labels).
  * An empty set leaves no path. */
 trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,

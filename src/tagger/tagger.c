@@ -624,11 +624,11 @@ trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
     return TRELLIS_OK;
 }
 
-/* ---- for the other files of this folder ----------------------------------------------------------- */
+/* ---- for explanations and pictures ---------------------------------------------------------------- */
 
 struct tr_found tr_tagger_found(trellis_tagger *tagger)
 {
-    return (struct tr_found){tagger->lattice, tagger->steps,
+    return (struct tr_found){tagger->model, tagger->lattice, tagger->steps,
                              tagger->graph ? tagger->graph : tagger->model->graph,
                              tagger->found ? tagger->paths.at : NULL};
 }

@@ -1,4 +1,4 @@
-/* tagger.h - what the other files of this folder see of a tagger. */
+/* tagger.h - what explanations and pictures see of a tagger. */
 #ifndef TRELLIS_TAGGER_TAGGER_H
 #define TRELLIS_TAGGER_TAGGER_H
 
@@ -6,6 +6,7 @@
 
 /* What the last search left behind, until the next one. */
 struct tr_found {
+    const trellis_model *model;
     struct tr_lattice *lattice; // with the scores of the sequence
     const struct tr_steps *steps;
     const struct tr_graph *graph;
