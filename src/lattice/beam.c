@@ -4,9 +4,13 @@
  *   kept_i = the `width` best of  max over z' in kept_{i-1} of
  *                                 score(z') + step(z', z) + node_i(z) + edge_i(z', z)
  *
+ * with the end's score among those of the last position,
  * which costs width * L steps at a position instead of all of them, and memory for width states instead of
  * all. Of equally good ways to reach a state the one from the lowest state is taken, as Viterbi does; of
  * equally good states the lowest are kept.
+ *
+ * What leaving a state scores is added when it is left, so that the states of a locally normalised model are
+ * kept by the probabilities of the paths to them.
  *
  * Prohibitions can lead a narrow beam into a dead end. Then the search begins anew with a beam twice as
  * wide; one as wide as there are states is an exact search, in double precision.
@@ -37,9 +41,10 @@ struct beam {
 
 /* ---- one position -------------------------------------------------------------------------------- */
 
-/* A way to a state; kept[back] is where it comes from. */
-static void reach(struct beam *beam, uint32_t state, double score, uint32_t back)
+/* A way to a state at a position; kept[back] is where it comes from. */
+static void reach(struct beam *beam, size_t position, uint32_t state, double score, uint32_t back)
 {
+    score += position + 1 == beam->lattice->length ? (double)beam->steps->end[state] : 0;
     double best = beam->best[state];
     if (!(score > -INFINITY) || score < best) {
         return;
@@ -60,7 +65,7 @@ static void reach_first(struct beam *beam)
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : beam->steps->start_state[c];
         if (z != TR_NO_STATE) {
-            reach(beam, z, (double)beam->steps->start[c] + (double)node[c], 0);
+            reach(beam, 0, z, (double)beam->steps->start[c] + (double)node[c], 0);
         }
     }
 }
@@ -73,14 +78,16 @@ static void reach_from(struct beam *beam, size_t position, uint32_t k)
     uint32_t from = beam->kept[k].from;
     const float *node = tr_node_at(beam->lattice, position);
     const float *edges = tr_edges_at(beam->lattice, position);
+    const float *leaves = tr_leaves_at(beam->lattice, position - 1);
+    double before = beam->kept[k].score + (leaves ? (double)leaves[from] : 0);
     const float *edge = edges ? edges + graph->label[from] * width : NULL;
     const float *row = graph->first_order ? tr_steps_row(beam->steps, from, beam->row)
                                           : beam->steps->row_score + from * width;
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : tr_graph_next(graph, from, (uint16_t)c);
-        double score = beam->kept[k].score + (double)row[c] + (double)node[c];
+        double score = before + (double)row[c] + (double)node[c];
         if (z != TR_NO_STATE) {
-            reach(beam, z, edge ? score + (double)edge[c] : score, k);
+            reach(beam, position, z, edge ? score + (double)edge[c] : score, k);
         }
     }
 }
@@ -104,20 +111,14 @@ static void prune(struct beam *beam, size_t position)
 
 /* ---- the whole sequence -------------------------------------------------------------------------- */
 
-/* The best of those kept at the last position, with the end's score; the count where none may end. */
+/* The best of those kept at the last position. */
 static size_t best_end(const struct beam *beam)
 {
-    struct tr_way best = {-INFINITY, TR_NO_STATE, 0};
-    size_t place = beam->count;
-    for (size_t k = 0; k < beam->count; k++) {
-        struct tr_way way = beam->kept[k];
-        way.score += (double)beam->steps->end[way.from];
-        if (way.score > -INFINITY && tr_way_better(&way, &best)) {
-            best = way;
-            place = k;
-        }
+    size_t best = 0;
+    for (size_t k = 1; k < beam->count; k++) {
+        best = tr_way_better(&beam->kept[k], &beam->kept[best]) ? k : best;
     }
-    return place;
+    return best;
 }
 
 /* Returns whether the beam came through. */
@@ -132,10 +133,10 @@ static bool search(struct beam *beam, uint16_t *labels)
         }
         prune(beam, i);
     }
-    size_t place = best_end(beam);
-    if (place == beam->count) {
+    if (beam->count == 0) {
         return false;
     }
+    size_t place = best_end(beam);
     for (size_t i = n; i-- > 0;) {
         struct link link = beam->links[i * beam->width + place];
         labels[i] = beam->lattice->graph->label[link.state];

@@ -116,6 +116,18 @@ static void general_edges(struct tr_lattice *lattice, const struct tr_steps *ste
     }
 }
 
+/* Only what follows the label that was decided on before is possible. */
+static void decided_edges(struct tr_lattice *lattice)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t width = graph->width;
+    for (size_t i = 1; i < lattice->length; i++) {
+        uint32_t from = graph->label[lattice->history.at[i]];
+        memcpy(lattice->edge_marginal.at + (i * graph->labels + from) * width,
+               lattice->marginal.at + i * width, width * sizeof(float));
+    }
+}
+
 const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
@@ -125,7 +137,9 @@ const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct 
     }
     float *marginals = lattice->edge_marginal.at;
     memset(marginals, 0, lattice->length * size * sizeof *marginals);
-    if (lattice->computed == TR_REFERENCE) {
+    if (lattice->computed == TR_DECISIONS) {
+        decided_edges(lattice);
+    } else if (lattice->computed == TR_REFERENCE) {
         tr_reference_edge_marginals(lattice, steps, marginals);
     } else if (!lattice->graph->first_order) {
         general_edges(lattice, steps);
@@ -286,8 +300,9 @@ bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps 
     }
     bool done = true;
     collect_labels(lattice, scale);
-    if (lattice->computed == TR_REFERENCE) {
-        tr_reference_collect(lattice, steps, scale);
+    if (lattice->computed == TR_REFERENCE || lattice->computed == TR_DECISIONS) {
+        (lattice->computed == TR_REFERENCE ? tr_reference_collect
+                                           : tr_decisions_collect)(lattice, steps, scale);
         return true;
     }
     collect_ends(lattice, steps, scale);

@@ -20,6 +20,8 @@
  * the largest M. What a beta loses by underflow is multiplied by an alpha of at most about 1. Where a
  * beta is larger, or anything is not finite, the answer is thrown away and the reference kernel asked.
  *
+ * Scores of leaving a label, where there are any, are counted among the node scores as well.
+ *
  * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every few
  * positions it is put right.
  *
@@ -74,13 +76,16 @@ static float node_factors(struct tr_lattice *lattice, const struct tr_steps *ste
     const float *node = tr_node_at(lattice, i);
     bool first = i == 0, last = i + 1 == lattice->length;
     bool priors = !first && graph->free_steps && !lattice->has_edges;
-    if (first || last || priors) {
+    if (first || last || priors || lattice->has_leaves) {
         memcpy(psi, node, width * sizeof *psi);
         if (first || priors) {
             lattice->kernels->add(psi, first ? steps->start : steps->free, width);
         }
         if (last) {
             lattice->kernels->add(psi, steps->end, width);
+        }
+        if (lattice->has_leaves) {
+            lattice->kernels->add(psi, tr_leaves_at(lattice, i), width);
         }
         node = psi;
     }
@@ -94,6 +99,17 @@ static float pair_factors(struct tr_lattice *lattice, const struct tr_steps *ste
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
     const float *scores = tr_lattice_scores_at(lattice, steps, i);
     return scores ? lattice->kernels->exp_row(lattice->pair.at + i * size, scores, size) : NAN;
+}
+
+float tr_first_order_leaving(struct tr_lattice *lattice, const struct tr_steps *steps,
+                             size_t position, float *out)
+{
+    float shift = node_factors(lattice, steps, position);
+    shift += lattice->has_edges           ? pair_factors(lattice, steps, position)
+             : lattice->graph->free_steps ? 0
+                                          : steps->shift;
+    step_backward(lattice, steps, position, lattice->to.at + position * lattice->graph->width, out);
+    return shift;
 }
 
 /* ---- the passes ---------------------------------------------------------------------------------- */

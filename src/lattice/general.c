@@ -49,6 +49,16 @@ static const float *pair_at(const struct tr_lattice *lattice, size_t i)
     return lattice->has_edges ? lattice->pair.at + i * size : NULL;
 }
 
+/* With scores of leaving: their factors, kept in the row of `to` until that is computed, are multiplied
+ * into alpha_i. Returns their logarithm's shift. */
+static float leave_factors(struct tr_lattice *lattice, size_t i)
+{
+    float *factor = lattice->to.at + i * lattice->stride;
+    float shift = lattice->kernels->exp_row(factor, tr_leaves_at(lattice, i), lattice->stride);
+    lattice->kernels->multiply(lattice->alpha.at + i * lattice->stride, factor, lattice->stride);
+    return shift;
+}
+
 static void start_row(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     memset(lattice->alpha.at, 0, lattice->stride * sizeof *lattice->alpha.at);
@@ -99,6 +109,7 @@ static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
             z.log += (double)steps->shift;
             forward_row(lattice, steps, i);
         }
+        z.log += (double)(lattice->has_leaves ? leave_factors(lattice, i) : 0);
         if (i + 1 == lattice->length) {
             memcpy(lattice->row, alpha, lattice->stride * sizeof *alpha);
             alpha = lattice->row;
@@ -124,7 +135,8 @@ static void finish_row(struct tr_lattice *lattice, size_t i, const float *beta)
     float *marginal = lattice->marginal.at + i * graph->width;
     float inverse = i > 0 ? lattice->inverse.at[i - 1] : 1;
     for (uint32_t z = 0; z < graph->states; z++) {
-        to[z] = marginal[graph->label[z]] * (beta[z] * inverse); // psi is still in the marginals
+        float leave = lattice->has_leaves ? to[z] : 1; // what leave_factors() left there
+        to[z] = marginal[graph->label[z]] * (beta[z] * inverse) * leave; // psi is in the marginals
     }
     memset(marginal, 0, graph->width * sizeof *marginal);
     for (uint32_t z = 0; z < graph->states; z++) {
@@ -157,6 +169,23 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
         lattice->kernels->matrix_vector(beta + first, steps->row_factor + first * graph->width,
                                         lattice->second_row, rows, graph->width);
     }
+}
+
+float tr_general_leaving(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                         float *out)
+{
+    const struct tr_graph *graph = lattice->graph;
+    bool last = position + 1 == lattice->length;
+    float *to = lattice->to.at + position * lattice->stride;
+    const float *psi = lattice->marginal.at + position * graph->width;
+    float shift = node_factors(lattice, steps, position) + steps->shift;
+    shift += last ? steps->end_shift : 0;
+    shift += lattice->has_edges ? pair_factors(lattice, position) : 0;
+    for (uint32_t z = 0; z < graph->states; z++) {
+        to[z] = psi[graph->label[z]] * (last ? steps->end_factor[z] : 1);
+    }
+    backward_row(lattice, steps, position, out);
+    return shift;
 }
 
 static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)

@@ -48,6 +48,7 @@ struct tr_steps {
     uint32_t *out_begin; // [L + 1]
     uint32_t *out_to;    // [out_begin[L]]
     uint32_t *out_place; // [step_count] where a step stands in the out_ arrays
+    uint32_t *out_step;  // [out_begin[L]] and the step that stands there
     float *out_score;    // [out_begin[L]]
     float *out_most;     // [L] the largest out_score of a label
     float *out_gain;     // [width] the largest out_score(c) - free(c) of a label; at least 0
@@ -74,6 +75,10 @@ struct tr_doubles {
     double *at;
     size_t capacity;
 };
+struct tr_indices {
+    uint32_t *at;
+    size_t capacity;
+};
 
 struct tr_lattice {
     const struct tr_graph *graph;
@@ -84,9 +89,12 @@ struct tr_lattice {
     struct tr_floats node; // [n][width]
     struct tr_floats edge; // [n][L][width]
     bool has_edges;
+    /* Of a locally normalised model: what a path gains that is in a state and goes on. */
+    struct tr_floats leave; // [n][stride], the last row 0
+    bool has_leaves;
 
-    /* What tr_lattice_forward_backward() left behind. */
-    enum { TR_NOTHING, TR_FAST, TR_REFERENCE } computed;
+    /* What tr_lattice_forward_backward() left behind, or tr_lattice_decide(). */
+    enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_DECISIONS } computed;
     double log_z;
     struct tr_floats alpha;                // [n][stride], Viterbi's best scores as well
     struct tr_floats to;                   // [n][stride] psi * beta, scaled
@@ -96,6 +104,7 @@ struct tr_lattice {
     struct tr_floats edge_marginal;        // [n][L][width]
     struct tr_floats turned;               // scratch of some positions, see expect.c
     struct tr_doubles log_alpha, log_beta; // [n][S] of the reference
+    struct tr_indices history;             // [n] decisions: the state that each is made in
 
     /* Expected counts, summed over sequences until they are handed over. */
     double *outer;       // of steps, still without the step's factor: [step_count] with free steps;
@@ -116,6 +125,7 @@ struct tr_lattice {
 /* Room for count * each elements; false where memory is out. */
 bool tr_floats_room(struct tr_floats *floats, size_t count, size_t each);
 bool tr_doubles_room(struct tr_doubles *doubles, size_t count, size_t each);
+bool tr_indices_room(struct tr_indices *indices, size_t count, size_t each);
 /* The scratch matrix, NULL where memory is out. */
 float *tr_lattice_matrix(struct tr_lattice *lattice);
 /* Pads the node scores with minus infinity. */
@@ -139,6 +149,20 @@ static inline const float *tr_edges_at(const struct tr_lattice *lattice, size_t 
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
     return lattice->has_edges ? lattice->edge.at + position * size : NULL;
+}
+
+/* What leaving the states of a position scores, [stride]; NULL where there are no such scores. */
+static inline const float *tr_leaves_at(const struct tr_lattice *lattice, size_t position)
+{
+    return lattice->has_leaves ? lattice->leave.at + position * lattice->stride : NULL;
+}
+
+/* The score of being in a state at a position: of its label there, and of leaving it. */
+static inline double tr_state_score(const struct tr_lattice *lattice, size_t position,
+                                    uint32_t state)
+{
+    double score = (double)tr_node_at(lattice, position)[lattice->graph->label[state]];
+    return lattice->has_leaves ? score + (double)tr_leaves_at(lattice, position)[state] : score;
 }
 
 /* One behind the last step into a state that does not come from the start. */
@@ -196,6 +220,16 @@ void tr_tiles_free(struct tr_tiles *tiles);
  * sum_b M(a,b) row(b). */
 void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles, const float *row,
                   float *out);
+
+/* For each state the sum, over all labels that may follow it at a position but the first, of the factors of
+ * step, label, edge and, at the last position, end; into out [stride]. Returns the logarithm of what the sums
+ * are to be multiplied by. There must be room in `to`, `marginal` and, with edge scores, `pair`. */
+float tr_first_order_leaving(struct tr_lattice *lattice, const struct tr_steps *steps,
+                             size_t position, float *out);
+float tr_general_leaving(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                         float *out);
+/* The part of tr_lattice_collect_steps() that differs for decisions (local.c). */
+void tr_decisions_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 
 /* The kernels. The fast ones return false where single precision did not do. */
 bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);

@@ -46,6 +46,14 @@ bool tr_doubles_room(struct tr_doubles *doubles, size_t count, size_t each)
     return made;
 }
 
+bool tr_indices_room(struct tr_indices *indices, size_t count, size_t each)
+{
+    void *at = indices->at;
+    bool made = make_room(&at, &indices->capacity, count, each, sizeof *indices->at);
+    indices->at = at;
+    return made;
+}
+
 float *tr_lattice_matrix(struct tr_lattice *lattice)
 {
     if (!lattice->matrix) {
@@ -91,6 +99,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
     }
     free(lattice->node.at);
     free(lattice->edge.at);
+    free(lattice->leave.at);
     free(lattice->alpha.at);
     free(lattice->to.at);
     free(lattice->marginal.at);
@@ -100,6 +109,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
     free(lattice->turned.at);
     free(lattice->log_alpha.at);
     free(lattice->log_beta.at);
+    free(lattice->history.at);
     free(lattice->outer);
     free(lattice->step_count);
     free(lattice->start_count);
@@ -126,7 +136,7 @@ void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference)
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error)
 {
     lattice->computed = TR_NOTHING;
-    lattice->has_edges = false;
+    lattice->has_edges = lattice->has_leaves = false;
     lattice->length = 0;
     if (!tr_floats_room(&lattice->node, length, lattice->graph->width)) {
         return tr_fail_memory(error);
@@ -250,7 +260,8 @@ const float *tr_lattice_column_at(struct tr_lattice *lattice, const struct tr_st
 
 /* ---- the score of a path ------------------------------------------------------------------------- */
 
-/* start(z_1) + sum_i node[i][label(z_i)] + step(z_{i-1}, z_i) + edge[i][..][..] + end(z_n) */
+/* start(z_1) + sum_i node[i][label(z_i)] + step(z_{i-1}, z_i) + edge[i][..][..] + end(z_n), and what leaving
+ * states scores */
 double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                              const uint16_t *labels)
 {
@@ -264,7 +275,7 @@ double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_s
         }
         uint32_t a = tr_graph_step(graph, state, next);
         score += (double)(a == TR_NO_STEP ? steps->free[next] : steps->score[a]);
-        score += (double)tr_node_at(lattice, i)[labels[i]];
+        score += tr_state_score(lattice, i, next);
         if (i > 0 && lattice->has_edges) {
             score += (double)tr_edges_at(lattice, i)[labels[i - 1] * graph->width + labels[i]];
         }

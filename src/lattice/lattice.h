@@ -9,6 +9,15 @@
  * (and edge scores where there are any), and asks for the best path, for log Z and marginals, or for
  * the expected counts of step features.
  *
+ * A locally normalised model (a maximum-entropy Markov model) is made of decisions instead: the label at i
+ * is chosen with a probability of its own among those that may follow the state before,
+ *
+ *     P(z_i | z_{i-1}, X) = exp(s_i(z_{i-1}, z_i)) / N_i(z_{i-1}),   N_i(z') = sum_z exp(s_i(z', z))
+ *     s_i(z', z) = node[i][label(z)] + step(z', z) + edge[i][label(z')][label(z)], with end(z) where i = n
+ *
+ * All ways out of z' share N_i(z'), so subtracting its logarithm where z' is left makes a path score
+ * log P(Z | X), and everything below works as it does for any other scores (tr_lattice_normalise).
+ *
  * Two kernels compute the same: the fast one in single precision with scaling, vectorised and chosen
  * for the processor at run time, and the reference in double precision and log space, which is also
  * what the fast one falls back to where a scale under- or overflows.
@@ -54,6 +63,19 @@ const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t positi
  * An empty set leaves no path. */
 trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,
                                    const uint16_t *labels, size_t count, trellis_error *error);
+
+/* Makes a locally normalised model of the scores: labels that may not stand at a position so far, because
+ * they are restricted, are no part of the decisions; restricting more later is to learn something about Z.
+ * log Z is 0 then, or less where a restriction or prohibition leaves some state no way on. Once for a
+ * sequence. */
+trellis_status tr_lattice_normalise(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    trellis_error *error);
+/* For learning such a model: the probabilities of all labels at each position, with the labels before it as
+ * they are given [length]; not to be normalised before. *ret_loss is -log P(labels | X). Marginals and
+ * expected counts may be asked for afterwards, and are those of the decisions. TRELLIS_DATA where
+ * the labels are forbidden or a score is NaN. */
+trellis_status tr_lattice_decide(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 const uint16_t *labels, double *ret_loss, trellis_error *error);
 
 /* The best path as labels [length] and its score, in double. Of equally good ways to reach a state the
  * one from the lowest state is taken, whatever the kernel. Where there is no path at all (all

@@ -117,14 +117,13 @@ const float *tr_steps_row(const struct tr_steps *steps, uint32_t from, float *ro
 static void start_row(const struct search *search, double *out)
 {
     const struct tr_graph *graph = search->lattice->graph;
-    const float *node = tr_node_at(search->lattice, 0);
     for (uint32_t z = 0; z < graph->states; z++) {
         out[z] = -INFINITY;
     }
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : search->steps->start_state[c];
         if (z != TR_NO_STATE) {
-            out[z] = (double)search->steps->start[c] + (double)node[c];
+            out[z] = (double)search->steps->start[c] + tr_state_score(search->lattice, 0, z);
         }
     }
 }
@@ -139,12 +138,12 @@ static void max_plus_row(double *restrict out, double before, const float *restr
     }
 }
 
-/* out[c] = max(out[c], before + row[c] + node[c] + edge[c]) */
+/* out[c] = max(out[c], before + row[c] + here[c] + edge[c]) */
 static void max_plus_rows(double *restrict out, double before, const float *restrict row,
-                          const float *restrict node, const float *restrict edge, size_t count)
+                          const double *restrict here, const float *restrict edge, size_t count)
 {
     for (size_t c = 0; c < count; c++) {
-        double score = before + (double)row[c] + (double)node[c] + (double)edge[c];
+        double score = before + (double)row[c] + here[c] + (double)edge[c];
         out[c] = score > out[c] ? score : out[c];
     }
 }
@@ -154,12 +153,14 @@ static void max_over_edges(const struct search *search, size_t position, const d
                            double *out)
 {
     const struct tr_graph *graph = search->lattice->graph;
-    const float *node = tr_node_at(search->lattice, position);
     const float *edges = tr_edges_at(search->lattice, position);
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        search->left[c] = tr_state_score(search->lattice, position, c);
+    }
     for (uint32_t from = 0; from < graph->labels; from++) {
         const float *row = tr_steps_row(search->steps, from, search->row);
         if (before[from] > -INFINITY) {
-            max_plus_rows(out, before[from], row, node, edges + from * (size_t)graph->width,
+            max_plus_rows(out, before[from], row, search->left, edges + from * (size_t)graph->width,
                           graph->labels);
         }
     }
@@ -264,7 +265,6 @@ static void max_over_fans(const struct search *search, size_t position, const do
                           double *out)
 {
     const struct tr_graph *graph = search->lattice->graph;
-    const float *node = tr_node_at(search->lattice, position);
     const float *edges = tr_edges_at(search->lattice, position);
     double *best = search->best;
     for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
@@ -281,8 +281,12 @@ static void max_over_fans(const struct search *search, size_t position, const do
         const float *edge = edges ? edges + graph->label[first] * (size_t)graph->width : NULL;
         for (uint32_t c = 0; c < graph->labels; c++) {
             uint32_t step = graph->step_at[first * (size_t)graph->labels + c];
-            double score = best[c] + (double)node[c] + (edge ? (double)edge[c] : 0);
-            if (step != TR_NO_STEP && score > out[graph->to[step]]) {
+            if (step == TR_NO_STEP) {
+                continue;
+            }
+            double score = best[c] + tr_state_score(search->lattice, position, graph->to[step]) +
+                           (edge ? (double)edge[c] : 0);
+            if (score > out[graph->to[step]]) {
                 out[graph->to[step]] = score;
             }
         }
@@ -310,8 +314,8 @@ static void forward(const struct search *search, double *delta)
         } else {
             max_over_matrix(search, before, out);
         }
-        for (size_t c = 0; graph->first_order && !lattice->has_edges && c < states; c++) {
-            out[c] += (double)tr_node_at(lattice, i)[c];
+        for (uint32_t c = 0; graph->first_order && !lattice->has_edges && c < states; c++) {
+            out[c] += tr_state_score(lattice, i, c);
         }
     }
 }
@@ -328,7 +332,7 @@ static double extend(const struct search *search, size_t position, uint32_t z, u
     double score = before + (double)step;
     if (position < lattice->length) {
         const float *edges = tr_edges_at(lattice, position);
-        score += (double)tr_node_at(lattice, position)[graph->label[z]];
+        score += tr_state_score(lattice, position, z);
         if (edges) {
             score += (double)edges[graph->label[from] * (size_t)graph->width + graph->label[z]];
         }

@@ -62,7 +62,7 @@ static void start_row(const struct tr_lattice *lattice, const struct tr_steps *s
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : steps->start_state[c];
         if (z != TR_NO_STATE) {
-            row[z] = (double)steps->start[c] + (double)tr_node_at(lattice, 0)[c];
+            row[z] = (double)steps->start[c] + tr_state_score(lattice, 0, z);
         }
     }
 }
@@ -108,7 +108,7 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
         for (uint32_t z = 0; z < states; z++) {
             struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
             lattice->log_alpha.at[i * states + z] = log_sum_arrivals(graph, &arrivals, before) +
-                                                    (double)tr_node_at(lattice, i)[graph->label[z]];
+                                                    tr_state_score(lattice, i, z);
         }
     }
 }
@@ -129,7 +129,7 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
     for (int summing = 0; summing < 2; summing++) {
         for (uint32_t z = 0; z < graph->states; z++) {
             struct arrivals arrivals = arrivals_at(lattice, steps, i + 1, z);
-            double here = after[z] + (double)tr_node_at(lattice, i + 1)[graph->label[z]];
+            double here = after[z] + tr_state_score(lattice, i + 1, z);
             for (size_t k = 0; k < arrivals.count; k++) {
                 uint32_t from = arrivals.from[k];
                 double score = here + arrival_score(graph, &arrivals, k);
@@ -228,8 +228,8 @@ static void visit_steps(struct tr_lattice *lattice, const struct tr_steps *steps
     for (uint32_t z = 0; z < graph->states; z++) {
         struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
         uint32_t listed = graph->in_begin[z], end = tr_steps_in_end(graph, z);
-        double here = (double)tr_node_at(lattice, i)[graph->label[z]] +
-                      lattice->log_beta.at[i * graph->states + z] - lattice->log_z;
+        double here = tr_state_score(lattice, i, z) + lattice->log_beta.at[i * graph->states + z] -
+                      lattice->log_z;
         for (size_t k = 0; k < arrivals.count; k++) {
             uint32_t from = arrivals.from[k];
             double x = before[from] + arrival_score(graph, &arrivals, k) + here;
@@ -294,7 +294,7 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
             struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
             delta[i * states + z] = largest_arrival(graph, &arrivals, delta + (i - 1) * states,
                                                     &place) +
-                                    (double)tr_node_at(lattice, i)[graph->label[z]];
+                                    tr_state_score(lattice, i, z);
         }
     }
     uint32_t best = 0;

@@ -107,14 +107,16 @@ static bool make_free_steps(struct tr_steps *steps)
     steps->out_begin = tr_alloc((size_t)labels + 1, sizeof *steps->out_begin);
     steps->out_to = tr_alloc(graph->step_count, sizeof *steps->out_to);
     steps->out_place = tr_alloc(graph->step_count, sizeof *steps->out_place);
+    steps->out_step = tr_alloc(graph->step_count, sizeof *steps->out_step);
     steps->out_score = tr_alloc(graph->step_count, sizeof *steps->out_score);
     steps->step_factor = tr_alloc_aligned(padded(graph->step_count), sizeof(float));
     steps->out_most = tr_alloc(labels, sizeof *steps->out_most);
     steps->out_gain = forbidden_row(graph->width);
     steps->bits_row = tr_alloc(labels, sizeof *steps->bits_row);
-    if (!steps->out_begin || !steps->out_to || !steps->out_place || !steps->out_score ||
-        !steps->step_factor || !steps->out_most || !steps->out_gain || !steps->bits_row ||
-        !tr_tiles_make(&steps->into, graph, false) || !tr_tiles_make(&steps->out_of, graph, true)) {
+    if (!steps->out_begin || !steps->out_to || !steps->out_place || !steps->out_step ||
+        !steps->out_score || !steps->step_factor || !steps->out_most || !steps->out_gain ||
+        !steps->bits_row || !tr_tiles_make(&steps->into, graph, false) ||
+        !tr_tiles_make(&steps->out_of, graph, true)) {
         return false;
     }
     for (uint32_t a = 0; a < graph->step_count; a++) {
@@ -135,6 +137,7 @@ static bool make_free_steps(struct tr_steps *steps)
         if (from != TR_NO_STATE) {
             steps->out_place[a] = steps->out_begin[from]++;
             steps->out_to[steps->out_place[a]] = to;
+            steps->out_step[steps->out_place[a]] = a;
             steps->bits[steps->bits_row[from] * steps->words + to / 64] |= UINT64_C(1) << to % 64;
         }
     }
@@ -209,6 +212,7 @@ void tr_steps_destroy(struct tr_steps *steps)
     free(steps->out_begin);
     free(steps->out_to);
     free(steps->out_place);
+    free(steps->out_step);
     free(steps->out_score);
     free(steps->out_most);
     free(steps->out_gain);

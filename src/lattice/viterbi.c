@@ -50,6 +50,15 @@ static void max_over_fans(struct tr_lattice *lattice, const struct tr_steps *ste
     }
 }
 
+/* Adds the scores of leaving the states of a position, where there are any. */
+static void add_leaves(struct tr_lattice *lattice, size_t position)
+{
+    if (lattice->has_leaves) {
+        lattice->kernels->add(lattice->alpha.at + position * lattice->stride,
+                              tr_leaves_at(lattice, position), lattice->stride);
+    }
+}
+
 static bool advance(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position)
 {
     const struct tr_graph *graph = lattice->graph;
@@ -57,6 +66,7 @@ static bool advance(struct tr_lattice *lattice, const struct tr_steps *steps, si
     float *out = lattice->alpha.at + position * lattice->stride;
     if (!graph->first_order) {
         max_over_fans(lattice, steps, position, delta, out);
+        add_leaves(lattice, position);
         return true;
     }
     if (graph->free_steps && !lattice->has_edges) {
@@ -69,6 +79,7 @@ static bool advance(struct tr_lattice *lattice, const struct tr_steps *steps, si
         lattice->kernels->max_plus(out, delta, scores, graph->labels, graph->width);
     }
     lattice->kernels->add(out, tr_node_at(lattice, position), graph->width);
+    add_leaves(lattice, position);
     return true;
 }
 
@@ -87,6 +98,7 @@ static void start_row(struct tr_lattice *lattice, const struct tr_steps *steps)
             lattice->alpha.at[z] = node[c] + steps->start[c];
         }
     }
+    add_leaves(lattice, 0);
 }
 
 /* Pads a row of states and, now and then, makes its largest score 0. */

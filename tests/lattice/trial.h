@@ -236,4 +236,34 @@ static void fill_lattice(struct trial *trial, bool restricted)
     }
 }
 
+/* Makes a locally normalised model of the chain and of the lattice that was filled with it. */
+static void normalise(struct trial *trial)
+{
+    trial->chain.local = true;
+    assert_int_equal(tr_lattice_normalise(trial->lattice, trial->steps, NULL), TRELLIS_OK);
+}
+
+/* How far a score may be off. Normalising sums in single precision, and rounds what it subtracts to it. */
+static double slack(const struct trial *trial, double score)
+{
+    const struct brute_chain *chain = &trial->chain;
+    double most_node = 0, most_edge = 0, most_weight = 0;
+    if (!chain->local) {
+        return 1e-9 * (1 + fabs(score));
+    }
+    for (size_t i = 0; i < BRUTE_LENGTH; i++) {
+        for (size_t c = 0; c < BRUTE_LABELS; c++) {
+            float node = chain->node[i][c];
+            most_node = fmax(most_node, isfinite(node) ? fabs((double)node) : 0);
+            for (size_t d = 0; d < BRUTE_LABELS; d++) {
+                most_edge = fmax(most_edge, fabs((double)chain->edge[i][c][d]));
+            }
+        }
+    }
+    for (size_t g = 0; g < trial->plan.gram_count; g++) {
+        most_weight = fmax(most_weight, fabs((double)trial->weights[g]));
+    }
+    return 2e-6 + 1e-7 * BRUTE_LENGTH * (most_node + most_edge + 4 * most_weight);
+}
+
 #endif

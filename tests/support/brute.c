@@ -23,31 +23,75 @@ static unsigned count_gram(const struct brute_chain *chain, const struct tr_gram
     return count;
 }
 
-double brute_score(const struct brute_chain *chain, const uint16_t *labels)
+/* What the label written at a place brings: the grams that end there, and whether the step is allowed. */
+static double gain_of_step(const struct brute_chain *chain, const uint16_t *written, size_t place)
 {
     const struct tr_graph_plan *plan = chain->plan;
-    uint16_t written[BRUTE_LENGTH + 2];
-    double score = 0;
-    if (chain->length == 0) {
-        return 0; // the empty path, whatever the plan says
-    }
-    write_out(chain, labels, written);
-    for (size_t i = 0; i < chain->length; i++) {
-        score += (double)chain->node[i][labels[i]];
-        score += i > 0 ? (double)chain->edge[i][labels[i - 1]][labels[i]] : 0;
-    }
+    double gain = 0;
     for (size_t g = 0; g < plan->gram_count; g++) {
-        unsigned count = count_gram(chain, &plan->grams[g], written);
-        score += count ? count * (double)chain->weights[g] : 0;
-    }
-    for (size_t i = 0; i <= chain->length; i++) {
-        for (size_t f = 0; f < plan->forbidden_count; f++) {
-            if (plan->forbidden[f][0] == written[i] && plan->forbidden[f][1] == written[i + 1]) {
-                return -INFINITY;
-            }
+        const struct tr_gram *gram = &plan->grams[g];
+        if (gram->length <= place + 1 && memcmp(written + place + 1 - gram->length, gram->label,
+                                                gram->length * sizeof *written) == 0) {
+            gain += (double)chain->weights[g];
         }
     }
-    return score;
+    for (size_t f = 0; f < plan->forbidden_count; f++) {
+        if (plan->forbidden[f][0] == written[place - 1] &&
+            plan->forbidden[f][1] == written[place]) {
+            return -INFINITY;
+        }
+    }
+    return gain;
+}
+
+static double gain_of_label(const struct brute_chain *chain, const uint16_t *labels, size_t i)
+{
+    uint16_t written[BRUTE_LENGTH + 2];
+    write_out(chain, labels, written);
+    return gain_of_step(chain, written, i + 1) + (double)chain->node[i][labels[i]] +
+           (i > 0 ? (double)chain->edge[i][labels[i - 1]][labels[i]] : 0);
+}
+
+static double gain_of_end(const struct brute_chain *chain, const uint16_t *labels)
+{
+    uint16_t written[BRUTE_LENGTH + 2];
+    write_out(chain, labels, written);
+    return gain_of_step(chain, written, chain->length + 1);
+}
+
+/* The gain of a label, with that of the end where it is the last. */
+static double gain_of_decision(const struct brute_chain *chain, const uint16_t *labels, size_t i)
+{
+    return gain_of_label(chain, labels, i) +
+           (i + 1 == chain->length ? gain_of_end(chain, labels) : 0);
+}
+
+double brute_gain(const struct brute_chain *chain, const uint16_t *labels, size_t i)
+{
+    uint16_t other[BRUTE_LENGTH] = {0};
+    double gain[BRUTE_LABELS], most = -INFINITY, sum = 0;
+    if (!chain->local) {
+        return gain_of_label(chain, labels, i);
+    }
+    memcpy(other, labels, chain->length * sizeof *labels);
+    for (uint16_t c = 0; c < chain->plan->labels; c++) {
+        other[i] = c;
+        gain[c] = gain_of_decision(chain, other, i);
+        most = gain[c] > most ? gain[c] : most;
+    }
+    for (size_t c = 0; c < chain->plan->labels; c++) {
+        sum += most > -INFINITY ? exp(gain[c] - most) : 0;
+    }
+    return gain[labels[i]] > -INFINITY ? gain[labels[i]] - most - log(sum) : -INFINITY;
+}
+
+double brute_score(const struct brute_chain *chain, const uint16_t *labels)
+{
+    double score = 0; // of the empty path, whatever the plan says
+    for (size_t i = 0; i < chain->length; i++) {
+        score += brute_gain(chain, labels, i);
+    }
+    return chain->length && !chain->local ? score + gain_of_end(chain, labels) : score;
 }
 
 /* The next sequence in the order of numbers; false behind the last. */

@@ -2,6 +2,9 @@
  *
  * Everything is worked out from the plan of a graph, not from the graph: the sequence is written out
  * with the start in front and the end behind, and each gram is compared at each place.
+ *
+ * In a locally normalised chain the score of a sequence is the logarithm of its probability: at each position
+ * the exponentials of what all labels would gain there are divided by their sum.
  */
 #ifndef TRELLIS_TESTS_BRUTE_H
 #define TRELLIS_TESTS_BRUTE_H
@@ -18,6 +21,7 @@ struct brute_chain {
     size_t length;                          // at most BRUTE_LENGTH
     float node[BRUTE_LENGTH][BRUTE_LABELS]; // minus infinity: may not stand there
     float edge[BRUTE_LENGTH][BRUTE_LABELS][BRUTE_LABELS];
+    bool local; // locally normalised
 };
 
 struct brute_answer {
@@ -29,6 +33,9 @@ struct brute_answer {
     double expected[BRUTE_FEATURES];                       // counts of step features
 };
 
+/* What a label brings that follows those before it: labels[0 .. i]. In a locally normalised chain the
+ * logarithm of its probability, that of the end included at the last position. */
+double brute_gain(const struct brute_chain *chain, const uint16_t *labels, size_t i);
 /* The score of one sequence, minus infinity where it is forbidden. */
 double brute_score(const struct brute_chain *chain, const uint16_t *labels);
 void brute_solve(const struct brute_chain *chain, struct brute_answer *answer);

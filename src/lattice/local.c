@@ -1,0 +1,202 @@
+/* local.c - locally normalised models: a decision at each position (McCallum, Freitag, Pereira 2000).
+ *
+ *   P(c | z', X) = exp(s_i(z', c)) / N_i(z')
+ *   s_i(z', c) = node_i(c) + step(z', z) + edge_i(label(z'), c), z = next(z', c), and end(z) where i = n
+ *
+ * That a sequence ends is known before its last label is chosen, so the end's score is part of that choice.
+ *
+ * To decode, -log N_{i+1}(z) becomes the score of leaving z at i; then a path scores log P(Z | X), and the
+ * recursion of Viterbi is pi_i(z) = max_z' pi_{i-1}(z') P(z | z', X) in logarithms. All N of a position are
+ * one step of the backward pass, from a beta of 1, in single precision; where that under- or overflows, the
+ * row of the state is summed in double.
+ *
+ * To learn, only the states of the given labels are looked at: one row of L scores for each token.
+ */
+#include "lattice/inside.h"
+
+#include <string.h>
+
+#define LEAST_SUM 1e-28f // single precision has lost nothing that counts from a sum above
+
+/* The state after a label, the step not being forbidden. */
+static uint32_t next_state(const struct tr_graph *graph, uint32_t from, uint32_t label)
+{
+    return graph->first_order ? label : tr_graph_next(graph, from, (uint16_t)label);
+}
+
+/* s_i(from, c) for all c, padded with minus infinity; [width], may be the lattice's scratch row. */
+static void decision_row(const struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                         uint32_t from, float *row)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t width = graph->width;
+    const float *edges = tr_edges_at(lattice, i);
+    const float *step = from == TR_NO_STATE  ? steps->start
+                        : graph->first_order ? tr_steps_row(steps, from, row)
+                                             : steps->row_score + from * width;
+    if (step != row) {
+        memcpy(row, step, width * sizeof *row);
+    }
+    lattice->kernels->add(row, tr_node_at(lattice, i), width);
+    if (edges && from != TR_NO_STATE) {
+        lattice->kernels->add(row, edges + graph->label[from] * width, width);
+    }
+    for (uint32_t c = 0; i + 1 == lattice->length && c < graph->labels; c++) {
+        row[c] += row[c] > -INFINITY ? steps->end[next_state(graph, from, c)] : 0;
+    }
+    for (size_t c = graph->labels; c < width; c++) {
+        row[c] = -INFINITY;
+    }
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------ */
+
+/* log N_i(from), in double; minus infinity where nothing may follow. */
+static double log_normaliser(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+                             uint32_t from)
+{
+    float *row = lattice->second_row;
+    decision_row(lattice, steps, i, from, row);
+    float most = lattice->kernels->maximum(row, lattice->graph->width);
+    double sum = 0;
+    if (!isfinite(most)) {
+        return (double)most;
+    }
+    for (uint32_t c = 0; c < lattice->graph->labels; c++) {
+        sum += exp((double)row[c] - (double)most);
+    }
+    return (double)most + log(sum);
+}
+
+/* -log N_i(z) of all states, at the position before. A state that nothing may follow is a dead end. */
+static void leave_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
+{
+    const struct tr_graph *graph = lattice->graph;
+    float *sums = lattice->row, *leave = lattice->leave.at + (i - 1) * lattice->stride;
+    bool fast = !lattice->reference;
+    double shift = 0;
+    if (fast && graph->first_order) {
+        shift = (double)tr_first_order_leaving(lattice, steps, i, sums);
+    } else if (fast) {
+        shift = (double)tr_general_leaving(lattice, steps, i, sums);
+    }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        double normaliser = fast && sums[z] > LEAST_SUM && sums[z] < INFINITY && isfinite(shift)
+                                ? shift + log((double)sums[z])
+                                : log_normaliser(lattice, steps, i, z);
+        leave[z] = normaliser > -INFINITY ? (float)-normaliser : -INFINITY;
+    }
+    for (size_t z = graph->states; z < lattice->stride; z++) {
+        leave[z] = -INFINITY;
+    }
+}
+
+trellis_status tr_lattice_normalise(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    trellis_error *error)
+{
+    size_t n = lattice->length, width = lattice->graph->width;
+    size_t pairs = lattice->has_edges ? lattice->graph->labels * width : 0;
+    lattice->computed = TR_NOTHING;
+    if (n == 0) {
+        return TRELLIS_OK;
+    }
+    if (!tr_floats_room(&lattice->leave, n, lattice->stride) ||
+        !tr_floats_room(&lattice->to, n, lattice->stride) ||
+        !tr_floats_room(&lattice->marginal, n, width) ||
+        !tr_floats_room(&lattice->pair, n, pairs)) {
+        return tr_fail_memory(error);
+    }
+    tr_lattice_seal(lattice);
+    for (size_t i = 1; i < n; i++) {
+        leave_row(lattice, steps, i);
+    }
+    for (size_t z = 0; z < lattice->stride; z++) {
+        lattice->leave.at[(n - 1) * lattice->stride + z] = z < lattice->graph->states ? 0
+                                                                                      : -INFINITY;
+    }
+    double first = log_normaliser(lattice, steps, 0, TR_NO_STATE); // the same for all paths
+    for (size_t c = 0; isfinite(first) && c < width; c++) {
+        lattice->node.at[c] = (float)((double)lattice->node.at[c] - first);
+    }
+    lattice->has_leaves = true;
+    return TRELLIS_OK;
+}
+
+/* ---- learning ------------------------------------------------------------------------------------ */
+
+trellis_status tr_lattice_decide(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 const uint16_t *labels, double *ret_loss, trellis_error *error)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t n = lattice->length, width = graph->width;
+    uint32_t state = TR_NO_STATE;
+    *ret_loss = 0;
+    lattice->computed = TR_NOTHING;
+    if (!tr_floats_room(&lattice->marginal, n, width) ||
+        !tr_indices_room(&lattice->history, n, 1)) {
+        return tr_fail_memory(error);
+    }
+    tr_lattice_seal(lattice);
+    for (size_t i = 0; i < n; i++) {
+        float *p = lattice->marginal.at + i * width;
+        decision_row(lattice, steps, i, state, p);
+        double gold = (double)p[labels[i]];
+        double most = (double)lattice->kernels->exp_row(p, p, width);
+        float sum = lattice->kernels->sum(p, width);
+        double loss = most + log((double)sum) - gold;
+        if (!isfinite(loss)) {
+            return gold == -INFINITY
+                       ? tr_fail(error, TRELLIS_DATA, "the sequence of labels is not allowed")
+                       : tr_fail(error, TRELLIS_DATA, "a score is not a number or not finite");
+        }
+        lattice->kernels->scale(p, 1 / sum, width);
+        lattice->history.at[i] = state;
+        *ret_loss += loss;
+        state = next_state(graph, state, labels[i]);
+    }
+    lattice->computed = TR_DECISIONS;
+    return TRELLIS_OK;
+}
+
+/* First order with free steps: those that are not listed fire label priors only. */
+static void collect_listed(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t from,
+                           const float *p, double scale)
+{
+    for (uint32_t k = steps->out_begin[from]; k < steps->out_begin[from + 1]; k++) {
+        lattice->step_count[steps->out_step[k]] += scale * (double)p[steps->out_to[k]];
+    }
+}
+
+/* Any other graph: all steps that can be taken are listed. */
+static void collect_all(struct tr_lattice *lattice, uint32_t from, const float *p, double scale)
+{
+    const struct tr_graph *graph = lattice->graph;
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t a = graph->step_at ? graph->step_at[(size_t)from * graph->labels + c]
+                                    : graph->in_begin[c] + from;
+        if (a != TR_NO_STEP) {
+            lattice->step_count[a] += scale * (double)p[c];
+        }
+    }
+}
+
+void tr_decisions_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t last = lattice->length - 1;
+    for (size_t i = 1; i <= last; i++) {
+        const float *p = lattice->marginal.at + i * graph->width;
+        if (graph->free_steps) {
+            collect_listed(lattice, steps, lattice->history.at[i], p, scale);
+        } else {
+            collect_all(lattice, lattice->history.at[i], p, scale);
+        }
+    }
+    for (uint32_t c = 0; c < graph->labels; c++) {
+        uint32_t z = next_state(graph, lattice->history.at[last], c);
+        if (z != TR_NO_STATE) {
+            double p = (double)lattice->marginal.at[last * graph->width + c];
+            lattice->end_count[z] += scale * p;
+        }
+    }
+}
