@@ -45,3 +45,5 @@ row "CRF, SGD" -t crf -a sgd -e 8
 row "CRF, L1" -t crf --l1 0.5 -e 200
 row "CRF, L1 then L2" -t crf --select-l1 0.5 -e 100
 row "maximum entropy" -t maxent
+row "MEMM, L-BFGS" -t memm
+row "MEMM, SGD" -t memm -a sgd -e 8

@@ -13,7 +13,7 @@ _trellis() {
         --scheme) values="none iob1 iob2 iobes bilou" ;;
         --output-format) values="same columns conllu crfsuite wordtag jsonl inline" ;;
         --to-scheme) values="none iob1 iob2 iobes bilou" ;;
-        -t | --type) values="perceptron mira ssvm crf maxent hmm" ;;
+        -t | --type) values="perceptron mira ssvm crf maxent hmm memm" ;;
         -f | --features) values="id extended pos chunk ner chars" ;;
         --train-scheme) values="none iob1 iob2 iobes bilou" ;;
         --loss) values="hamming root" ;;

@@ -44,7 +44,11 @@ static trellis_status read_notes(trellis_model *model, const char *path, trellis
     const char *outside = trellis_model_note(model, "scheme-outside");
     model->inside = trellis_scheme_from_name(inside);
     model->outside = trellis_scheme_from_name(outside);
-    return TRELLIS_OK;
+    const char *normalised = trellis_model_note(model, TR_NOTE_NORMALISED);
+    model->local = normalised && strcmp(normalised, TR_LOCALLY) == 0;
+    return normalised && !model->local
+               ? damaged(path, "its note 'normalised' says something else than 'locally'", error)
+               : TRELLIS_OK;
 }
 
 static trellis_status read_labels(trellis_model *model, const char *path, trellis_error *error)

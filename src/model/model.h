@@ -35,7 +35,12 @@ struct trellis_model {
     struct tr_table node, edge;
     struct tr_lexicon lexicon;
     trellis_scheme inside, outside; // labels are `inside`; what is handed out is `outside`
+    bool local; // scores are to be normalised locally before anything is asked (lattice.h)
 };
+
+/* The note that says so. */
+#define TR_NOTE_NORMALISED "normalised"
+#define TR_LOCALLY "locally"
 
 /* What a model is made from. */
 struct tr_model_part {

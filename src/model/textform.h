@@ -4,7 +4,8 @@
  * label is due, `\start` and `\end` are the ends of a sequence.
  *
  *     trellis-text  1
- *     note      key  value                 what the training noted down
+ *     note      key  value                 what the training noted down; `normalised  locally` makes it a
+ *                                          model of decisions, such as an MEMM
  *     template  line                       the templates, line by line
  *     block     hex                        templates with their word lists, instead of `template`
  *     label     text

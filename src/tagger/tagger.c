@@ -376,33 +376,28 @@ static void forget_given(trellis_tagger *tagger)
     tagger->given.size = tagger->given_labels.size = 0;
 }
 
-/* Restricts positions to the labels given for them; and, where asked to, words that have none given to
- * those of the tag dictionary. */
-static trellis_status restrict_labels(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                      bool by_dictionary, trellis_error *error)
+/* Restricts words of the tag dictionary that have no labels given to those they have there. */
+static trellis_status restrict_words(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                     trellis_error *error)
 {
     const struct tr_lexicon *lexicon = &tagger->model->lexicon;
     size_t n = sequence->length;
     trellis_status status = TRELLIS_OK;
+    if (n && tagger->word_column >= sequence->columns) {
+        return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
+                          "line %llu: the model has a tag dictionary, and there is no column of "
+                          "words here",
+                          (unsigned long long)sequence->line);
+    }
     if (!tr_reserve(&tagger->is_given, n)) {
         return tr_fail_memory(error);
     }
-    for (size_t k = 0; !status && k < tagger->given.size; k++) {
-        const struct given *given = &tagger->given.at[k];
-        status = tr_lattice_restrict(tagger->lattice, given->position,
-                                     tagger->given_labels.at + given->begin,
-                                     given->end - given->begin, error);
-        if (!status) {
-            tagger->is_given.at[given->position] = true;
+    for (size_t k = 0; k < tagger->given.size; k++) {
+        if (tagger->given.at[k].position < n) {
+            tagger->is_given.at[tagger->given.at[k].position] = true;
         }
     }
-    if (!status && by_dictionary && n && tagger->word_column >= sequence->columns) {
-        status = tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
-                            "line %llu: the model has a tag dictionary, and there is no column of "
-                            "words here",
-                            (unsigned long long)sequence->line);
-    }
-    for (size_t i = 0; !status && by_dictionary && i < n; i++) {
+    for (size_t i = 0; !status && i < n; i++) {
         trellis_text word = sequence->cells[i * sequence->columns + tagger->word_column];
         uint32_t entry = tagger->is_given.at[i] ? TR_NONE : tr_lexicon_find(lexicon, word);
         if (entry != TR_NONE) {
@@ -413,6 +408,19 @@ static trellis_status restrict_labels(trellis_tagger *tagger, const trellis_sequ
     }
     if (n) {
         memset(tagger->is_given.at, 0, n * sizeof *tagger->is_given.at);
+    }
+    return status;
+}
+
+/* Restricts positions to the labels given for them. */
+static trellis_status restrict_given(trellis_tagger *tagger, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    for (size_t k = 0; !status && k < tagger->given.size; k++) {
+        const struct given *given = &tagger->given.at[k];
+        status = tr_lattice_restrict(tagger->lattice, given->position,
+                                     tagger->given_labels.at + given->begin,
+                                     given->end - given->begin, error);
     }
     return status;
 }
@@ -450,8 +458,14 @@ static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_seq
                                        trellis_error *error)
 {
     trellis_status status = fill_scores(tagger, observation, error);
-    if (!status && (tagger->given.size || by_dictionary)) {
-        status = restrict_labels(tagger, sequence, by_dictionary, error);
+    if (!status && by_dictionary) {
+        status = restrict_words(tagger, sequence, error);
+    }
+    if (!status && tagger->model->local) {
+        status = tr_lattice_normalise(tagger->lattice, tagger->steps, error);
+    }
+    if (!status) { // behind the decisions, of which it is news
+        status = restrict_given(tagger, error);
     }
     return status ? status : decode(tagger, error);
 }

@@ -3,7 +3,8 @@
  *     minimise  sum_s -log P(Z_s | X_s; w)  +  l2 |w|^2  +  l1 |w|_1
  *
  * The objective and its gradient are in objective.c, the optimisers in src/optim; this file joins
- * them and reports. The maximum-entropy classifier is the same with order 0: every position by itself.
+ * them and reports. The maximum-entropy classifier is the same with order 0: every position by itself. The
+ * maximum-entropy Markov model is the same with another P: every label by itself, given those before it.
  */
 #include <math.h>
 #include <stdio.h>

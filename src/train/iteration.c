@@ -209,6 +209,20 @@ static uint16_t gold_at(const struct tr_dataset *dev, size_t token, uint16_t fou
     return may_be ? found : labels[0];
 }
 
+/* The best path of a dev sequence whose scores are in the lattice. */
+static trellis_status find_path(const struct tr_training *training, struct testing *testing,
+                                trellis_error *error)
+{
+    double score;
+    trellis_status status = TRELLIS_OK;
+    if (training->local) {
+        status = tr_lattice_normalise(testing->lattice, testing->steps, error);
+    }
+    return status ? status
+                  : tr_lattice_viterbi(testing->lattice, testing->steps, testing->path.at, &score,
+                                       error);
+}
+
 static trellis_status test_sequence(struct tr_training *training, struct testing *testing, size_t s,
                                     const float *w, trellis_error *error)
 {
@@ -218,18 +232,15 @@ static trellis_status test_sequence(struct tr_training *training, struct testing
         !tr_reserve(&testing->found, n)) {
         return tr_fail_memory(error);
     }
-    double score;
     trellis_status status = tr_training_scores(training, dev, s, w, testing->lattice, error);
     if (!status) {
-        status = tr_lattice_viterbi(testing->lattice, testing->steps, testing->path.at, &score,
-                                    error);
+        status = find_path(training, testing, error);
     }
     if (status == TRELLIS_DATA &&
         dev->entry.size) { // no path: without the dictionary, as in tagging
         status = fill_scores(training, dev, s, w, testing->lattice, error);
         if (!status) {
-            status = tr_lattice_viterbi(testing->lattice, testing->steps, testing->path.at, &score,
-                                        error);
+            status = find_path(training, testing, error);
         }
     }
     if (status) {

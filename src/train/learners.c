@@ -5,22 +5,26 @@ static const struct tr_learner learners[] = {
     {"perceptron",
      "structured perceptron: fast, and close to a CRF; -a averaged or plain, or its successors: "
      "passive-aggressive (pa, pa1, pa2) and adaptive regularisation of weights (arow)",
-     "averaged plain pa pa1 pa2 arow", 20, tr_train_perceptron, 5, false, false},
+     "averaged plain pa pa1 pa2 arow", 20, tr_train_perceptron, .floats_per_weight = 5},
     {"mira",
      "margin-infused relaxed algorithm: a perceptron that keeps its distance from the --mbest best "
      "labellings",
-     "hildreth", 20, tr_train_mira, 5, false, false},
+     "hildreth", 20, tr_train_mira, .floats_per_weight = 5},
     {"ssvm",
      "structural support vector machine: the largest margin; -a bcfw (Frank-Wolfe in the dual, with a "
      "certified gap) or subgradient",
-     "bcfw subgradient", 50, tr_train_ssvm, 5, false, false},
+     "bcfw subgradient", 50, tr_train_ssvm, .floats_per_weight = 5},
     {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd",
-     "lbfgs sgd cg gd", 0, tr_train_crf, 40, false, false},
+     "lbfgs sgd cg gd", 0, tr_train_crf, .floats_per_weight = 40},
     {"maxent", "maximum-entropy classifier: a CRF that looks at every position by itself",
-     "lbfgs sgd cg gd", 0, tr_train_crf, 40, true, false},
+     "lbfgs sgd cg gd", 0, tr_train_crf, .floats_per_weight = 40, .no_steps = true},
     {"hmm",
      "hidden Markov model: -a counts, in one pass; without labels: -a em (Baum-Welch) or viterbi (hard EM)",
-     "counts em viterbi", 1, tr_train_hmm, 12, false, true},
+     "counts em viterbi", 1, tr_train_hmm, .floats_per_weight = 12, .generative = true},
+    {"memm",
+     "maximum-entropy Markov model: each label by itself, given the labels before it; learns faster "
+     "than a CRF where there are many labels, and has its label bias",
+     "lbfgs sgd cg gd", 0, tr_train_crf, .floats_per_weight = 40, .local = true},
 };
 
 const struct tr_learner *tr_learner_at(size_t index)

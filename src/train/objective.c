@@ -1,6 +1,9 @@
-/* objective.c - the likelihood of a CRF and its gradient (Wu 2013, equations 36 and 42).
+/* objective.c - the likelihood of a CRF and its gradient (Wu 2013, equations 36 and 42), and of an MEMM.
  *
  *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - Phi_k(X_s, Z_s)) + 2 l2 w_k
+ *
+ * The expectation is over all label sequences for a CRF. For an MEMM it is a sum over positions, each an
+ * expectation over the labels that may follow the gold ones: the same code adds up either.
  *
  * Where labels are not known (--partial), the probability of all label sequences C_s that agree with
  * what is known takes the place of that of Z_s (Tsuboi et al. 2008):
@@ -47,29 +50,44 @@ static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker
     return tr_pass_collect(l->pass, worker, &l->training->data, s, -weight, NULL, error);
 }
 
+trellis_status tr_likelihood_of(const struct tr_training *training, size_t sequence,
+                                const struct tr_steps *steps, struct tr_lattice *lattice,
+                                double *ret_loss, trellis_error *error)
+{
+    const struct tr_dataset *data = &training->data;
+    const uint16_t *gold = data->gold.at + data->sequence.at[sequence];
+    if (training->local) {
+        return tr_lattice_decide(lattice, steps, gold, ret_loss, error);
+    }
+    trellis_status status = tr_lattice_forward_backward(lattice, steps, ret_loss, error);
+    if (!status && !tr_dataset_is_partial(data, sequence)) {
+        *ret_loss -= tr_lattice_path_score(lattice, steps, gold);
+    }
+    return status;
+}
+
 static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, size_t s,
                                    double *value, trellis_error *error)
 {
     struct tr_likelihood *l = user;
     struct tr_training *t = l->training;
     size_t first = t->data.sequence.at[s], n = t->data.sequence.at[s + 1] - first;
-    double weight = tr_sequence_weight(&t->data, s), log_z;
+    double weight = tr_sequence_weight(&t->data, s), loss;
     if (n == 0 || weight == 0) {
         return TRELLIS_OK;
     }
     trellis_status status = tr_training_scores(t, &t->data, s, l->weights, worker->lattice, error);
     if (!status) {
-        status = tr_lattice_forward_backward(worker->lattice, l->steps, &log_z, error);
+        status = tr_likelihood_of(t, s, l->steps, worker->lattice, &loss, error);
     }
     if (status) {
         return status;
     }
     if (tr_dataset_is_partial(&t->data, s)) {
-        return add_partial(l, worker, s, weight, log_z, value, error);
+        return add_partial(l, worker, s, weight, loss, value, error);
     }
-    const uint16_t *gold = t->data.gold.at + first;
-    *value += weight * (log_z - tr_lattice_path_score(worker->lattice, l->steps, gold));
-    return tr_pass_collect(l->pass, worker, &t->data, s, weight, gold, error);
+    *value += weight * loss;
+    return tr_pass_collect(l->pass, worker, &t->data, s, weight, t->data.gold.at + first, error);
 }
 
 void tr_likelihood_spread(const struct tr_likelihood *l, const double *w, float *weights)

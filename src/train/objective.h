@@ -1,6 +1,9 @@
-/* objective.h - the negative log-likelihood of a CRF, and its gradient, over blocks of sequences.
+/* objective.h - the negative log-likelihood of a CRF or MEMM, and its gradient, over blocks of sequences.
  *
- *     f(w) = sum_s weight_s (log Z(X_s) - score(X_s, Z_s)) + l2 |w|^2
+ *     f(w) = sum_s weight_s (-log P(Z_s | X_s)) + l2 |w|^2
+ *
+ *     CRF    -log P(Z | X) = log Z(X) - score(X, Z)
+ *     MEMM   -log P(Z | X) = sum_i log N_i(z_{i-1}) - s_i(z_{i-1}, z_i)    (src/lattice/lattice.h)
  *
  * w here is the list of features without gaps, in double precision: node pairs, edge pairs, steps.
  */
@@ -25,6 +28,13 @@ trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, d
 /* Features to weights [training->size] and back. */
 void tr_likelihood_spread(const struct tr_likelihood *likelihood, const double *w, float *weights);
 void tr_likelihood_gather(const struct tr_likelihood *likelihood, const float *weights, double *w);
+
+/* For a sequence whose scores are in the lattice: -log P(Z | X), and in the lattice the marginals and
+ * expected counts whose difference to those of Z is its gradient. Where labels are open, log Z(X) instead.
+ * Steps and lattice are those of the training's graph. */
+trellis_status tr_likelihood_of(const struct tr_training *training, size_t sequence,
+                                const struct tr_steps *steps, struct tr_lattice *lattice,
+                                double *ret_loss, trellis_error *error);
 
 /* First weights by a few epochs of stochastic steps: a batch method that begins there needs far fewer
  * iterations. */

@@ -1,4 +1,4 @@
-/* sgd.c - the conditional random field by stochastic gradient descent, averaged.
+/* sgd.c - the objective of a CRF or MEMM by stochastic gradient descent, averaged.
  *
  * With N sequences and lambda = 2 l2 / N the objective is N times the mean over sequences of
  *

@@ -4,6 +4,7 @@
  * each thread goes through all sequences of the batch in their order and moves the weights of every k-th
  * attribute. No weight is moved by two threads, and each is moved in the same order whatever their number.
  */
+#include "train/objective.h"
 #include "train/sgd.h"
 
 /* ---- looking ------------------------------------------------------------------------------------ */
@@ -124,8 +125,8 @@ static void look(void *user, size_t index, unsigned thread)
     struct tr_sgd *sgd = user;
     struct tr_training *t = sgd->training;
     struct tr_sgd_slot *slot = &sgd->slots[index];
-    size_t first = t->data.sequence.at[slot->sequence];
-    size_t n = t->data.sequence.at[slot->sequence + 1] - first, width = t->graph->width;
+    size_t n = t->data.sequence.at[slot->sequence + 1] - t->data.sequence.at[slot->sequence];
+    size_t width = t->graph->width;
     slot->loss = 0;
     float *edges = NULL;
     slot->status = n && t->data.edge.attribute.size ? room_for_edges(slot, n, &edges) : TRELLIS_OK;
@@ -140,17 +141,13 @@ static void look(void *user, size_t index, unsigned thread)
     if (edges) {
         scale_scores(edges, n * t->graph->labels * width, (float)sgd->scale);
     }
-    double log_z;
-    slot->status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z, &slot->error);
-    if (slot->status) {
-        return;
+    slot->status = tr_likelihood_of(t, slot->sequence, sgd->steps, slot->lattice, &slot->loss,
+                                    &slot->error);
+    if (!slot->status) {
+        slot->status = tr_dataset_is_partial(&t->data, slot->sequence)
+                           ? look_partial(sgd, slot, n, slot->loss)
+                           : take_known(sgd, slot);
     }
-    if (tr_dataset_is_partial(&t->data, slot->sequence)) {
-        slot->status = look_partial(sgd, slot, n, log_z);
-        return;
-    }
-    slot->loss = log_z - tr_lattice_path_score(slot->lattice, sgd->steps, t->data.gold.at + first);
-    slot->status = take_known(sgd, slot);
 }
 
 /* ---- moving ------------------------------------------------------------------------------------- */

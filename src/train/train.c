@@ -74,6 +74,7 @@ static trellis_status choose_learner(struct tr_training *training, trellis_error
     if (!training->learner) {
         return tr_fail(error, TRELLIS_OPTION, "there is no type '%s'; there are:%s", type, known);
     }
+    training->local = training->learner->local;
     const char *algorithms = training->learner->algorithms;
     training->algorithm = tr_option_text(training->options, "algorithm");
     size_t wanted = strlen(training->algorithm);
@@ -389,7 +390,7 @@ static trellis_status make_graph(struct tr_training *training, trellis_error *er
         status = check_gold(training, error);
     }
     if (!status && training->data.open_begin.size) {
-        bool can = training->learner->train == tr_train_crf ||
+        bool can = (training->learner->train == tr_train_crf && !training->local) ||
                    training->learner->train == tr_train_perceptron || tr_training_is_em(training);
         status = can ? tr_training_check_open(training, error)
                      : tr_fail(error, TRELLIS_OPTION,
@@ -508,6 +509,9 @@ static void write_notes(struct tr_training *training)
     tr_note_text(notes, "type", training->learner->name);
     tr_note_text(notes, "algorithm", training->algorithm);
     tr_note_text(notes, "features", tr_features_name(training->features));
+    if (training->local) {
+        tr_note_text(notes, TR_NOTE_NORMALISED, TR_LOCALLY);
+    }
     tr_note_format(notes, "order", "%u", training->plan.order);
     tr_note_format(notes, "sequences", "%zu", training->data.sequences);
     tr_note_format(notes, "tokens", "%zu", training->data.tokens);

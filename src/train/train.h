@@ -28,6 +28,7 @@ struct tr_training {
     const trellis_options *options;
     const struct tr_learner *learner;
     const char *algorithm;
+    bool local;                  // the learner's: a locally normalised model
     struct tr_dataset data, dev; // dev without sequences: there is none
     struct tr_vocabulary vocabulary;
     struct tr_lexicon lexicon; // of --dictionary; a view of its block
@@ -77,6 +78,7 @@ struct tr_learner {
     /* Every step has a weight, those from the start and to the end as well, and so has every label; words
      * keep to the labels they were seen with. */
     bool generative;
+    bool local; // a probability for each decision rather than for the whole sequence
 };
 
 /* All learners; NULL behind the last. */

@@ -100,6 +100,8 @@ static void test_against_all(void **state)
     check_against_all("epochs=3 features=id order=3 observed-states=yes", "");
     check_against_all("type=crf features=id counted=2", "");
     check_against_all("type=maxent features=id", "");
+    check_against_all("type=memm features=id", "");
+    check_against_all("type=memm features=id order=2", "");
 }
 
 /* What is given goes before the dictionary; calls for a position narrow it. */
