@@ -9,9 +9,10 @@
  */
 #include "corpus/reader.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+
+#include "corpus/json.h"
 
 static const char *const names[] = {"word"};
 
@@ -39,9 +40,10 @@ static trellis_status parse(trellis_reader *reader, trellis_error *error)
     json_decref(reader->json);
     trellis_text line = tr_line(reader, 0);
     json_error_t wrong;
-    reader->json = json_loadb(line.data, line.size, JSON_REJECT_DUPLICATES, &wrong);
+    bool memory;
+    reader->json = tr_json_load(line, JSON_REJECT_DUPLICATES, &wrong, &memory);
     if (!reader->json) {
-        if (json_error_code(&wrong) == json_error_out_of_memory) {
+        if (!memory) {
             return tr_fail_memory(error);
         }
         struct tr_place place = tr_line_place(reader, 0);

@@ -4,9 +4,9 @@
  * the words are "tokens", each other column is an array under its name ("columnN" where it has none), and
  * the column of the label becomes "labels", unless there are new ones: then it stays a column too.
  */
-#include <jansson.h>
 #include <stdio.h>
 
+#include "corpus/json.h"
 #include "corpus/writer.h"
 
 static void put_array(struct tr_buffer *buffer, const trellis_text *texts, size_t stride,
@@ -96,10 +96,12 @@ static trellis_status relabel(trellis_writer *writer, const trellis_sequence *se
                               const trellis_text *labels, trellis_error *error)
 {
     trellis_text row = sequence->rows[0];
-    json_t *object = json_loadb(row.data, row.size, 0, NULL);
+    json_error_t wrong;
+    bool memory;
+    json_t *object = tr_json_load(row, 0, &wrong, &memory);
     if (!json_is_object(object)) {
         json_decref(object);
-        return tr_cannot_hold(writer, sequence, row, error);
+        return memory ? tr_cannot_hold(writer, sequence, row, error) : tr_fail_memory(error);
     }
     struct tr_buffer *buffer = &writer->buffer;
     bool first = true, done = false;

@@ -118,6 +118,9 @@ trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, 
     size_t where = 0;
     pcre2_code *code = NULL;
     tr_regex_compile(pattern, &code, reason, sizeof reason, &where);
+    if (!code && !*reason) {
+        return tr_fail_memory(parser->error);
+    }
     if (!code) {
         /* Wapiti's expressions are translated, so that places within them mean nothing. */
         return tr_parse_fail(parser, features->dialect == TR_NATIVE ? at + where : at,
@@ -187,8 +190,9 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
         status = take_stored(parser, &resource);
     } else if (resource.kind != TR_COUNTED) {
         status = tr_resource_load(&resource, parser->folder, &reason);
-        if (status && status != TRELLIS_MEMORY) {
-            status = tr_parse_fail(parser, at, "%s", reason.message);
+        if (status) {
+            status = status == TRELLIS_MEMORY ? tr_fail_memory(parser->error)
+                                              : tr_parse_fail(parser, at, "%s", reason.message);
         }
     }
     if (!status && !tr_push(&features->resources, resource)) {

@@ -267,7 +267,7 @@ bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
 /* ---- regex.c ------------------------------------------------------------------------------------ */
 
 /* Compiles for UTF-8, with the JIT where there is one. On failure *ret_code is NULL, and `reason` and
- * *at tell what and where. */
+ * *at tell what and where; the reason is empty where memory is out. */
 void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason, size_t room,
                       size_t *at);
 /* Wapiti's small dialect in PCRE2's; false with *at where it is malformed. */

@@ -20,7 +20,9 @@ void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason,
         return;
     }
     *at = offset < pattern.size ? offset : pattern.size;
-    if (pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, room) < 0 && room) {
+    if (code == PCRE2_ERROR_HEAP_FAILED) {
+        reason[0] = '\0';
+    } else if (pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, room) < 0 && room) {
         reason[0] = '\0';
     }
 }

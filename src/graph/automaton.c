@@ -403,10 +403,13 @@ static void visit_grams(struct tr_graph *graph, const struct automaton *automato
 }
 
 /* How many pairs visit_grams() will visit, so that too many are refused before they are counted. */
-static bool features_fit(const struct automaton *automaton)
+static trellis_status features_fit(const struct automaton *automaton, trellis_error *error)
 {
     size_t *held = tr_alloc(automaton->nodes.size, sizeof *held), total = 0;
-    for (size_t v = 0; held && v < automaton->nodes.size; v++) {
+    if (!held) {
+        return tr_fail_memory(error);
+    }
+    for (size_t v = 0; v < automaton->nodes.size; v++) {
         const struct node *node = &automaton->nodes.at[v];
         for (uint32_t g = node->first_gram; g != NO_NODE; g = automaton->next_gram[g]) {
             held[v]++;
@@ -415,7 +418,7 @@ static bool features_fit(const struct automaton *automaton)
         total += held[v];
     }
     free(held);
-    return held && total < UINT32_MAX;
+    return total < UINT32_MAX ? TRELLIS_OK : tr_graph_too_large(error);
 }
 
 static bool place_features(struct tr_graph *graph, const struct automaton *automaton)
@@ -488,9 +491,10 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     if ((status = hang_grams(&automaton, error))) {
         goto cleanup;
     }
-    if (((size_t)automaton.states + 1) * plan->labels > TR_MOST_STEPS ||
-        !features_fit(&automaton)) {
-        status = tr_graph_too_large(error);
+    status = ((size_t)automaton.states + 1) * plan->labels > TR_MOST_STEPS
+                 ? tr_graph_too_large(error)
+                 : features_fit(&automaton, error);
+    if (status) {
         goto cleanup;
     }
     status = TRELLIS_MEMORY;

@@ -18,6 +18,18 @@
 
 /* ---- log Z --------------------------------------------------------------------------------------- */
 
+/* The room of the fast kernels. Doing without them where there is none would give other digits. */
+static bool make_room(struct tr_lattice *lattice)
+{
+    const struct tr_graph *graph = lattice->graph;
+    size_t n = lattice->length, width = graph->width;
+    size_t across = graph->first_order ? width : lattice->stride;
+    size_t pairs = lattice->has_edges ? graph->labels * width : 0;
+    return tr_floats_room(&lattice->alpha, n, across) && tr_floats_room(&lattice->to, n, across) &&
+           tr_floats_room(&lattice->marginal, n, width) &&
+           tr_floats_room(&lattice->inverse, n, 1) && tr_floats_room(&lattice->pair, n, pairs);
+}
+
 trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
                                            double *ret_log_z, trellis_error *error)
 {
@@ -27,7 +39,15 @@ trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const str
     if (lattice->length == 0) {
         return TRELLIS_OK;
     }
-    bool done = !lattice->reference &&
+    bool fast = !lattice->reference;
+    if (fast && !make_room(lattice)) {
+        lattice->computed = TR_NOTHING;
+        return tr_fail_memory(error);
+    }
+    if (fast) {
+        tr_lattice_seal(lattice);
+    }
+    bool done = fast &&
                 (lattice->graph->first_order ? tr_first_order_forward_backward(lattice, steps)
                                              : tr_general_forward_backward(lattice, steps));
     if (!done) {

@@ -169,13 +169,5 @@ static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 
 bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
-    size_t n = lattice->length, width = lattice->graph->width;
-    size_t pairs = lattice->has_edges ? lattice->graph->labels * width : 0;
-    if (!tr_floats_room(&lattice->alpha, n, width) || !tr_floats_room(&lattice->to, n, width) ||
-        !tr_floats_room(&lattice->marginal, n, width) || !tr_floats_room(&lattice->inverse, n, 1) ||
-        !tr_floats_room(&lattice->pair, n, pairs)) {
-        return false;
-    }
-    tr_lattice_seal(lattice);
     return forward(lattice, steps) && backward(lattice, steps);
 }

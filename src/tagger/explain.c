@@ -319,21 +319,26 @@ static trellis_status explain(trellis_explainer *explainer, struct tr_found *fou
     return status;
 }
 
-static bool copy_found(trellis_explainer *explainer, const struct tr_found *found)
+static trellis_status copy_found(trellis_explainer *explainer, const struct tr_found *found,
+                                 trellis_error *error)
 {
     size_t n = explainer->length, size = n * found->graph->width;
     explainer->marginals.size = 0;
     if (!tr_reserve(&explainer->path, n + 1) || !tr_reserve(&explainer->rival, n + 1) ||
         !tr_reserve(&explainer->reasons, n + 1) || !tr_reserve(&explainer->marginals, size)) {
-        return false;
+        return tr_fail_memory(error);
     }
     memcpy(explainer->path.at, found->path, n * sizeof *found->path);
-    if (n && tr_tagger_sum_up(explainer->tagger, NULL) == TRELLIS_OK) {
+    trellis_status status = n ? tr_tagger_sum_up(explainer->tagger, NULL) : TRELLIS_END;
+    if (status == TRELLIS_MEMORY) { // anything else: there are no probabilities
+        return tr_fail_memory(error);
+    }
+    if (!status) {
         memcpy(explainer->marginals.at, tr_lattice_node_marginals(found->lattice),
                size * sizeof *explainer->marginals.at);
         explainer->marginals.size = size;
     }
-    return true;
+    return TRELLIS_OK;
 }
 
 trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis_sequence *sequence,
@@ -359,8 +364,8 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
     if (!status) {
         struct tr_found found = tr_tagger_found(explainer->tagger);
         explainer->length = sequence->length;
-        status = copy_found(explainer, &found) ? explain(explainer, &found, error)
-                                               : tr_fail_memory(error);
+        status = copy_found(explainer, &found, error);
+        status = status ? status : explain(explainer, &found, error);
     }
     if (status) {
         explainer->length = 0;

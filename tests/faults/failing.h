@@ -1,0 +1,79 @@
+/* failing.h - an allocator that fails when told to, in place of the C library's.
+ *
+ * In a plain build the functions stand in for those of the C library, for the libraries under ours as well
+ * as for ours. A sanitizer has an allocator of its own that must stay, so there only the calls of our library
+ * are wrapped (tests/CMakeLists.txt links with --wrap).
+ */
+#ifndef TRELLIS_TESTS_FAULTS_FAILING_H
+#define TRELLIS_TESTS_FAULTS_FAILING_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static atomic_long allocations; // since failing_from() was called
+static atomic_long fail_at;     // the number of the allocation that fails, 0: none
+static atomic_bool fail_on;     // and all behind it
+static atomic_long failed;      // how many have failed
+
+static inline bool fails_now(void)
+{
+    long number = atomic_fetch_add(&allocations, 1) + 1, at = atomic_load(&fail_at);
+    bool fails = at && (number == at || (number > at && atomic_load(&fail_on)));
+    if (fails) {
+        atomic_fetch_add(&failed, 1);
+        errno = ENOMEM;
+    }
+    return fails;
+}
+
+/* From here on the n-th allocation fails, and where `on`, all behind it; 0: none. */
+static inline void failing_from(long n, bool on)
+{
+    atomic_store(&fail_at, 0);
+    atomic_store(&allocations, 0);
+    atomic_store(&failed, 0);
+    atomic_store(&fail_on, on);
+    atomic_store(&fail_at, n);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FAILING(name) __wrap_##name
+#define REAL(name) __real_##name
+#else
+#define FAILING(name) name
+#define REAL(name) __libc_##name
+#define __libc_aligned_alloc __libc_memalign
+#endif
+
+void *REAL(malloc)(size_t size);
+void *REAL(calloc)(size_t count, size_t size);
+void *REAL(realloc)(void *memory, size_t size);
+void *REAL(aligned_alloc)(size_t alignment, size_t size);
+void *FAILING(malloc)(size_t size);
+void *FAILING(calloc)(size_t count, size_t size);
+void *FAILING(realloc)(void *memory, size_t size);
+void *FAILING(aligned_alloc)(size_t alignment, size_t size);
+
+void *FAILING(malloc)(size_t size)
+{
+    return fails_now() ? NULL : REAL(malloc)(size);
+}
+
+void *FAILING(calloc)(size_t count, size_t size)
+{
+    return fails_now() ? NULL : REAL(calloc)(count, size);
+}
+
+void *FAILING(realloc)(void *memory, size_t size)
+{
+    return fails_now() ? NULL : REAL(realloc)(memory, size);
+}
+
+void *FAILING(aligned_alloc)(size_t alignment, size_t size)
+{
+    return fails_now() ? NULL : REAL(aligned_alloc)(alignment, size);
+}
+
+#endif

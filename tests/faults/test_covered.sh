@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Every function of trellis.h that returns a status is in the test of the failing allocator.
+set -euo pipefail
+functions=$(tr '\n' ' ' <include/trellis.h | grep -oE 'TRELLIS_API trellis_status +trellis_[a-z_0-9]+\(' |
+    grep -oE 'trellis_[a-z_0-9]+\(')
+[ "$(wc -l <<<"$functions")" -gt 20 ] || {
+    echo "FAILED: trellis.h was not understood"
+    exit 1
+}
+missing=0
+for name in $functions; do
+    grep -qF "$name" tests/faults/test_allocator.c || {
+        echo "FAILED: ${name%(} is not in tests/faults/test_allocator.c"
+        missing=1
+    }
+done
+exit $missing
