@@ -116,6 +116,10 @@ static const trellis_option table[] = {
      "First variance of each weight with -a arow, in units of its r: a larger one learns faster."},
     {"mbest", 0, TRELLIS_INTEGER, TRAIN, "M", "5", 1, 100, NULL,
      "Decodings of a sequence that -t mira looks at."},
+    {"update", 0, TRELLIS_CHOICE, TRAIN, "HOW", "standard", 0, 0, "standard early max-violation",
+     "What a perceptron with a --beam learns from: the best labelling of the beam; its best beginning up to "
+     "where the right labels leave the beam (early); or the beginning that scores the most more than the right "
+     "labels do (max-violation)."},
     {"gap", 0, TRELLIS_REAL, TRAIN, "X", "0.01", 0, 1, NULL,
      "Stop -t ssvm where the duality gap is below this share of the objective; 0 turns this rule "
      "off."},
@@ -158,9 +162,10 @@ static const trellis_option table[] = {
     {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior beam",
      "Which labels to choose: those of the best path, the most probable one at each position, or those "
      "of a good path that --beam finds."},
-    {"beam", 0, TRELLIS_INTEGER, TAG, "W", "8", 1, 1e6, NULL,
-     "Follow only the W best states at each position with --decode beam, which pays where there are many. "
-     "A beam that leads nowhere is made twice as wide until it does not."},
+    {"beam", 0, TRELLIS_INTEGER, TRAIN | TAG, "W", "8", 1, 1e6, NULL,
+     "Follow only the W best states at each position, which pays where there are many: in tagging with "
+     "--decode beam; in the training of a perceptron where W or --update is given. A beam that leads nowhere "
+     "is made twice as wide until it does not."},
     {"nbest", 0, TRELLIS_INTEGER, TAG, "N", "1", 1, 1e6, NULL,
      "Write the N best labellings of each sequence, best first, each behind a line '# RANK SCORE "
      "PROBABILITY'; without the probability where the model has none."},

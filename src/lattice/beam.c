@@ -4,9 +4,9 @@
  *   kept_i = the `width` best of  max over z' in kept_{i-1} of
  *                                 score(z') + step(z', z) + node_i(z) + edge_i(z', z)
  *
- * with the end's score among those of the last position,
- * which costs width * L steps at a position instead of all of them, and memory for width states instead of
- * all. Of equally good ways to reach a state the one from the lowest state is taken, as Viterbi does; of
+ * with the end's score among those of the last position, which costs width * L steps at a position instead of
+ * all of them, and memory for width states instead of all. Of equally good ways to reach a state the one from
+ * the lowest state is taken, as Viterbi does; of
  * equally good states the lowest are kept.
  *
  * What leaving a state scores is added when it is left, so that the states of a locally normalised model are
@@ -70,19 +70,38 @@ static void reach_first(struct beam *beam)
     }
 }
 
+/* The scores of the steps out of a state, by label. */
+static const float *steps_out_of(struct beam *beam, uint32_t from)
+{
+    const struct tr_graph *graph = beam->lattice->graph;
+    return graph->first_order ? tr_steps_row(beam->steps, from, beam->row)
+                              : beam->steps->row_score + from * graph->width;
+}
+
+/* The edge scores of the steps out of a state to a position, by label; NULL where there are none. */
+static const float *edges_out_of(const struct beam *beam, size_t position, uint32_t from)
+{
+    const struct tr_graph *graph = beam->lattice->graph;
+    const float *edges = tr_edges_at(beam->lattice, position);
+    return edges ? edges + graph->label[from] * graph->width : NULL;
+}
+
+/* The score of a path, with that of leaving its last state for a position. */
+static double score_before(const struct beam *beam, size_t position, uint32_t from, double score)
+{
+    const float *leaves = tr_leaves_at(beam->lattice, position - 1);
+    return score + (leaves ? (double)leaves[from] : 0);
+}
+
 /* All steps out of kept[k]. */
 static void reach_from(struct beam *beam, size_t position, uint32_t k)
 {
     const struct tr_graph *graph = beam->lattice->graph;
-    size_t width = graph->width;
     uint32_t from = beam->kept[k].from;
     const float *node = tr_node_at(beam->lattice, position);
-    const float *edges = tr_edges_at(beam->lattice, position);
-    const float *leaves = tr_leaves_at(beam->lattice, position - 1);
-    double before = beam->kept[k].score + (leaves ? (double)leaves[from] : 0);
-    const float *edge = edges ? edges + graph->label[from] * width : NULL;
-    const float *row = graph->first_order ? tr_steps_row(beam->steps, from, beam->row)
-                                          : beam->steps->row_score + from * width;
+    double before = score_before(beam, position, from, beam->kept[k].score);
+    const float *edge = edges_out_of(beam, position, from);
+    const float *row = steps_out_of(beam, from);
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : tr_graph_next(graph, from, (uint16_t)c);
         double score = before + (double)row[c] + (double)node[c];
@@ -111,8 +130,8 @@ static void prune(struct beam *beam, size_t position)
 
 /* ---- the whole sequence -------------------------------------------------------------------------- */
 
-/* The best of those kept at the last position. */
-static size_t best_end(const struct beam *beam)
+/* The place of the best of those kept. */
+static size_t best_kept(const struct beam *beam)
 {
     size_t best = 0;
     for (size_t k = 1; k < beam->count; k++) {
@@ -121,28 +140,40 @@ static size_t best_end(const struct beam *beam)
     return best;
 }
 
-/* Returns whether the beam came through. */
-static bool search(struct beam *beam, uint16_t *labels)
+/* Goes on to a position. */
+static void advance(struct beam *beam, size_t position)
 {
-    size_t n = beam->lattice->length;
-    reach_first(beam);
-    prune(beam, 0);
-    for (size_t i = 1; i < n && beam->count > 0; i++) {
-        for (uint32_t k = 0; k < beam->count; k++) {
-            reach_from(beam, i, k);
-        }
-        prune(beam, i);
+    if (position == 0) {
+        reach_first(beam);
     }
-    if (beam->count == 0) {
-        return false;
+    for (uint32_t k = 0; position > 0 && k < beam->count; k++) {
+        reach_from(beam, position, k);
     }
-    size_t place = best_end(beam);
+    prune(beam, position);
+}
+
+/* The labels that lead to one of those kept at position n - 1. */
+static void trace(const struct beam *beam, size_t n, size_t place, uint16_t *labels)
+{
     for (size_t i = n; i-- > 0;) {
         struct link link = beam->links[i * beam->width + place];
         labels[i] = beam->lattice->graph->label[link.state];
         place = link.back;
     }
-    return true;
+}
+
+/* Returns whether the beam came through. */
+static bool search(struct beam *beam, uint16_t *labels)
+{
+    size_t n = beam->lattice->length;
+    advance(beam, 0);
+    for (size_t i = 1; i < n && beam->count > 0; i++) {
+        advance(beam, i);
+    }
+    if (beam->count > 0) {
+        trace(beam, n, best_kept(beam), labels);
+    }
+    return beam->count > 0;
 }
 
 /* Room for a beam of this width, in place of what was there. */
@@ -212,4 +243,104 @@ trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps
     }
     free_beam(&beam);
     return status;
+}
+
+/* ---- where a search for gold labels goes wrong --------------------------------------------------- */
+
+/* Gold labels followed beside the beam. */
+struct followed {
+    const uint16_t *labels;
+    uint32_t state; // at the position at hand
+    double score;   // of the labels up to there, minus infinity where they cannot be
+    bool kept;      // whether their states all were, so far
+};
+
+/* The score is summed up as reach_from() does it, so that it is the same for the same path. */
+static void follow(struct beam *beam, size_t position, struct followed *gold)
+{
+    uint16_t c = gold->labels[position];
+    double node = (double)tr_node_at(beam->lattice, position)[c];
+    if (position == 0) {
+        gold->score = (double)beam->steps->start[c] + node;
+    } else if (gold->state != TR_NO_STATE) {
+        const float *edge = edges_out_of(beam, position, gold->state);
+        double before = score_before(beam, position, gold->state, gold->score);
+        double score = before + (double)steps_out_of(beam, gold->state)[c] + node;
+        gold->score = edge ? score + (double)edge[c] : score;
+    }
+    if (position == 0 || gold->state != TR_NO_STATE) {
+        gold->state = tr_graph_next(beam->lattice->graph, gold->state, c);
+    }
+    if (gold->state == TR_NO_STATE) {
+        gold->score = -INFINITY;
+    } else if (position + 1 == beam->lattice->length) {
+        gold->score += (double)beam->steps->end[gold->state];
+    }
+    bool kept = false;
+    for (size_t k = 0; k < beam->count; k++) {
+        kept = kept || beam->kept[k].from == gold->state;
+    }
+    gold->kept = gold->kept && kept;
+}
+
+/* Labels to learn from: the way to one of those kept at position prefix - 1. */
+struct violation {
+    size_t prefix, place;
+    double amount; // by which they score more than gold
+};
+
+/* How many labels were found to learn from; 0 where the beam led nowhere. */
+static size_t find_violation(struct beam *beam, bool early, const uint16_t *labels, uint16_t *found)
+{
+    struct followed gold = {.labels = labels, .state = TR_NO_STATE, .kept = true};
+    struct violation most = {.amount = -INFINITY};
+    size_t n = beam->lattice->length;
+    advance(beam, 0);
+    for (size_t i = 0; i < n && beam->count > 0; i++) {
+        follow(beam, i, &gold);
+        bool last = i + 1 == n;
+        size_t best = best_kept(beam);
+        struct violation here = {i + 1, best, beam->kept[best].score - gold.score};
+        if (last) {
+            trace(beam, n, here.place, found);
+            if (memcmp(found, labels, n * sizeof *labels) == 0) {
+                return n;
+            }
+        }
+        if (early && (last || !gold.kept)) {
+            most = here;
+            break;
+        }
+        bool differs = last || !gold.kept || here.amount > 0;
+        if (!early && differs && here.amount >= most.amount) {
+            most = here;
+        }
+        if (!last) {
+            advance(beam, i + 1);
+        }
+    }
+    trace(beam, most.prefix, most.place, found);
+    return most.prefix;
+}
+
+trellis_status tr_lattice_beam_violation(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                         size_t width, bool early, const uint16_t *gold,
+                                         uint16_t *labels, size_t *ret_prefix, trellis_error *error)
+{
+    size_t n = lattice->length, states = lattice->graph->states;
+    struct beam beam = {.lattice = lattice, .steps = steps};
+    *ret_prefix = 0;
+    if (n == 0) {
+        return TRELLIS_OK;
+    }
+    width = width < 1 ? 1 : width < states ? width : states;
+    bool fits = make_beam(&beam, width);
+    if (fits) {
+        *ret_prefix = find_violation(&beam, early, gold, labels);
+        memcpy(labels + *ret_prefix, gold + *ret_prefix, (n - *ret_prefix) * sizeof *labels);
+    }
+    free_beam(&beam);
+    return !fits         ? tr_fail_memory(error)
+           : *ret_prefix ? TRELLIS_OK
+                         : tr_fail(error, TRELLIS_DATA, "no sequence of labels has a finite score");
 }

@@ -126,5 +126,15 @@ trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_step
 trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
                                size_t width, uint16_t *labels, double *ret_score,
                                trellis_error *error);
+/* What to learn from when such a search is to find gold labels and does not (Huang, Fayong, Guo 2012): the
+ * first *ret_prefix labels of a path of the beam, which score at least what those of gold score, with the
+ * end where they are all. Early: at the first position where the state of gold is not kept, or at the end.
+ * Otherwise where they score the most more than gold, the longest of equal ones. Behind them labels [length]
+ * are gold; and all of them are, with the length as the prefix, where the search finds gold. The beam is not
+ * widened. */
+trellis_status tr_lattice_beam_violation(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                         size_t width, bool early, const uint16_t *gold,
+                                         uint16_t *labels, size_t *ret_prefix,
+                                         trellis_error *error);
 
 #endif

@@ -117,14 +117,15 @@ static bool add_step(const struct tr_online *online, struct tr_terms *terms, uin
     return fine;
 }
 
-/* The step features of both labellings, where they are in different states. */
+/* The step features of both labellings, where they are in different states; with the end behind all n. */
 static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
                           const uint16_t *found, size_t n, struct tr_terms *terms)
 {
     const struct tr_graph *graph = online->training->graph;
     uint32_t gold_state = TR_NO_STATE, found_state = TR_NO_STATE;
+    size_t steps = online->prefix < n ? online->prefix : n + 1;
     bool fine = true;
-    for (size_t i = 0; fine && i <= n; i++) {
+    for (size_t i = 0; fine && i < steps; i++) {
         uint32_t gold_next = i < n ? tr_graph_next(graph, gold_state, gold[i]) : TR_NO_STATE;
         uint32_t found_next = i < n ? tr_graph_next(graph, found_state, found[i]) : TR_NO_STATE;
         if (gold_next != found_next || gold_state != found_state) {
@@ -152,7 +153,7 @@ trellis_status tr_online_compare(struct tr_online *online, size_t sequence, cons
     uint32_t width = t->graph->width;
     bool edges = t->data.edge.attribute.size > 0, fine = true;
     terms->list.size = 0;
-    for (size_t i = 0; fine && i < n; i++) {
+    for (size_t i = 0; fine && i < online->prefix; i++) {
         if (gold[i] != found[i]) {
             fine = add_pair(terms, 2 * i, gold[i], found[i]);
         }
@@ -293,6 +294,7 @@ trellis_status tr_online_scores(struct tr_online *online, size_t sequence, doubl
     struct tr_training *t = online->training;
     size_t n;
     const uint16_t *gold = tr_online_gold(online, sequence, &n);
+    online->prefix = n;
     trellis_status status = take_given(online, sequence, error);
     if (!status) {
         status = tr_training_scores(t, &t->data, sequence, online->w, online->lattice, error);
@@ -315,19 +317,31 @@ void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *
     online->wrong_in_all += online->wrong;
 }
 
+static trellis_status search(struct tr_online *online, const uint16_t *gold, trellis_error *error)
+{
+    struct tr_lattice *lattice = online->lattice;
+    uint16_t *found = online->found.at;
+    double score;
+    if (online->update != TR_STANDARD) {
+        return tr_lattice_beam_violation(lattice, online->steps, online->beam,
+                                         online->update == TR_EARLY, gold, found, &online->prefix,
+                                         error);
+    }
+    return online->beam ? tr_lattice_beam(lattice, online->steps, online->beam, found, &score, error)
+                        : tr_lattice_viterbi(lattice, online->steps, found, &score, error);
+}
+
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error)
 {
     size_t n;
-    double score;
-    tr_online_gold(online, sequence, &n);
+    const uint16_t *gold = tr_online_gold(online, sequence, &n);
     if (!tr_reserve(&online->found, n)) {
         return tr_fail_memory(error);
     }
     trellis_status status = tr_online_scores(online, sequence, margin, error);
     if (!status) {
-        status = tr_lattice_viterbi(online->lattice, online->steps, online->found.at, &score,
-                                    error);
+        status = search(online, gold, error);
     }
     if (!status) {
         tr_online_count(online, sequence, online->found.at);
@@ -418,9 +432,21 @@ static size_t longest_sequence(const struct tr_dataset *data)
     return most;
 }
 
+/* How --beam and --update want a sequence to be searched. */
+static void choose_search(struct tr_online *online)
+{
+    const trellis_options *options = online->training->options;
+    online->update = tr_option_is(options, "update", "early")           ? TR_EARLY
+                     : tr_option_is(options, "update", "max-violation") ? TR_MAX_VIOLATION
+                                                                        : TR_STANDARD;
+    bool by_beam = online->update != TR_STANDARD || trellis_options_given(options, "beam");
+    online->beam = by_beam ? (size_t)tr_option_integer(options, "beam") : 0;
+}
+
 static trellis_status prepare(struct tr_online *online, trellis_error *error)
 {
     struct tr_training *t = online->training;
+    choose_search(online);
     if (t->data.open_begin.size &&
         !(online->given = tr_alloc(longest_sequence(&t->data), sizeof *online->given))) {
         return tr_fail_memory(error);

@@ -70,9 +70,12 @@ struct tr_online {
     struct tr_steps *steps;
     struct tr_lattice *lattice;
     uint32_t *order; // [sequences]
+    size_t beam;     // states that a search follows, 0 where it is exact
+    enum { TR_STANDARD, TR_EARLY, TR_MAX_VIOLATION } update; // see tr_online_decode()
 
     /* Of the sequence at hand. */
     TR_ARRAY(uint16_t) found; // the best path
+    size_t prefix;            // what is compared of it: all, but for --update
     uint16_t *given; // the best path that agrees with what is known of gold; NULL without --partial
     uint64_t wrong, wrong_in_all; // labels in it that are not gold; and in this epoch
     struct tr_terms terms;
@@ -110,10 +113,12 @@ trellis_status tr_online_scores(struct tr_online *online, size_t sequence, doubl
                                 trellis_error *error);
 /* Counts the wrong labels of what was found for a sequence. */
 void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *found);
-/* found = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. */
+/* found = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. With --beam it
+ * is what a beam finds instead; with --update it is the beginning of a path that is worth learning from
+ * (tr_lattice_beam_violation), `prefix` labels long, with gold labels behind. */
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
-/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `found` */
+/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `found`, up to `prefix` */
 trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
                                  struct tr_terms *terms, trellis_error *error);
 /* sparse += scale * terms, spread over the attributes of the sequence */

@@ -92,6 +92,22 @@ static trellis_status choose_learner(struct tr_training *training, trellis_error
     return TRELLIS_OK;
 }
 
+/* Options that only some learners listen to, and that change too much to be passed over in silence. */
+static trellis_status check_options(const struct tr_training *training, trellis_error *error)
+{
+    static const char *const of_beams[] = {"beam", "update"};
+    bool perceptron = training->learner->train == tr_train_perceptron;
+    for (size_t i = 0; i < TR_COUNT(of_beams); i++) {
+        if (!perceptron && trellis_options_given(training->options, of_beams[i])) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "--%s is for training with -t perceptron; the type '%s' searches "
+                           "exactly",
+                           of_beams[i], training->learner->name);
+        }
+    }
+    return TRELLIS_OK;
+}
+
 /* The templates: as asked for, or what suits the input. */
 static trellis_status choose_features(struct tr_training *training, trellis_error *error)
 {
@@ -592,6 +608,9 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
                               size_t path_count, trellis_error *error)
 {
     trellis_status status = choose_learner(training, error);
+    if (!status) {
+        status = check_options(training, error);
+    }
     if (!status && path_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is no training data");
     }

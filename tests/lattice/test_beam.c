@@ -37,10 +37,36 @@ static double next_score(const struct trial *trial, const struct prefix *prefix,
     return (i ? prefix->score : 0) + brute_gain(chain, prefix->labels, i) + end;
 }
 
-/* The best score of a beam of this width, minus infinity where it leads nowhere. */
-static double naive_beam(const struct trial *trial, size_t width)
+/* What the naive beam sees of gold labels on its way. */
+struct sight {
+    const uint16_t *gold;
+    double ahead[BRUTE_LENGTH]; // by how much the best one kept scores more
+    size_t left;                // where the state of gold was first not kept; the length where nowhere
+};
+
+static void look_at_gold(const struct trial *trial, const struct prefix *kept, size_t kept_count,
+                         size_t i, struct prefix *gold, struct sight *sight)
+{
+    uint16_t c = sight->gold[i];
+    uint32_t state = tr_graph_next(trial->graph, i ? gold->state : TR_NO_STATE, c);
+    gold->state = state;
+    gold->labels[i] = c;
+    gold->score = next_score(trial, gold, i);
+    double best = -INFINITY;
+    bool here = false;
+    for (size_t k = 0; k < kept_count; k++) {
+        best = fmax(best, kept[k].score);
+        here = here || kept[k].state == state;
+    }
+    sight->ahead[i] = best - gold->score;
+    sight->left = !here && sight->left > i ? i : sight->left;
+}
+
+/* The best score of a beam of this width, minus infinity where it leads nowhere. `sight` may be NULL. */
+static double naive_beam(const struct trial *trial, size_t width, struct sight *sight)
 {
     static struct prefix kept[MOST_STATES], found[MOST_STATES * BRUTE_LABELS];
+    struct prefix gold = {.state = TR_NO_STATE};
     size_t kept_count = 1;
     for (size_t i = 0; i < trial->chain.length; i++) {
         size_t count = 0;
@@ -70,6 +96,9 @@ static double naive_beam(const struct trial *trial, size_t width)
                 kept[kept_count++] = found[k];
             }
         }
+        if (sight) {
+            look_at_gold(trial, kept, kept_count, i, &gold, sight);
+        }
     }
     return kept_count ? kept[0].score : -INFINITY;
 }
@@ -88,7 +117,7 @@ static size_t check_beam(struct trial *trial, size_t width)
         expect(trial, status == TRELLIS_OK && score == 0, "an empty sequence");
         return 0;
     }
-    while (tried < states && (right = naive_beam(trial, tried)) == -INFINITY) {
+    while (tried < states && (right = naive_beam(trial, tried, NULL)) == -INFINITY) {
         tried = 2 * tried < states ? 2 * tried : states;
         widened++;
     }
@@ -116,10 +145,81 @@ static size_t check_beam(struct trial *trial, size_t width)
     return widened;
 }
 
+/* Labels drawn at random that can be; false where there seem to be none. */
+static bool draw_gold(const struct trial *trial, uint16_t *gold)
+{
+    struct tr_random random;
+    tr_random_seed(&random, trial->seed + 1000);
+    for (int tries = 0; tries < 200; tries++) {
+        for (size_t i = 0; i < trial->chain.length; i++) {
+            gold[i] = (uint16_t)tr_random_below(&random, trial->plan.labels);
+        }
+        if (isfinite(brute_score(&trial->chain, gold))) {
+            return trial->chain.length > 0;
+        }
+    }
+    return false;
+}
+
+/* By how much the first `prefix` of the labels score more than those of gold. */
+static double ahead_of(const struct trial *trial, const uint16_t *labels, const uint16_t *gold,
+                       size_t prefix)
+{
+    const uint16_t *both[] = {labels, gold};
+    double score[2];
+    for (int k = 0; k < 2; k++) {
+        struct prefix way = {.state = TR_NO_STATE};
+        for (size_t i = 0; i < prefix; i++) {
+            way.state = tr_graph_next(trial->graph, i ? way.state : TR_NO_STATE, both[k][i]);
+            way.labels[i] = both[k][i];
+            way.score = next_score(trial, &way, i);
+        }
+        score[k] = way.score;
+    }
+    return score[0] - score[1];
+}
+
+/* What is learned from is never below gold, and is where the rule wants it. Counts beginnings that are
+ * not all of a sequence. */
+static size_t check_violation(struct trial *trial, size_t width, bool early)
+{
+    uint16_t gold[BRUTE_LENGTH], labels[BRUTE_LENGTH];
+    size_t n = trial->chain.length, prefix;
+    if (trial->chain.local || !draw_gold(trial, gold)) { // whoever learns so does not normalise
+        return 0;
+    }
+    struct sight sight = {.gold = gold, .left = n};
+    naive_beam(trial, width, &sight);
+    trellis_status status = tr_lattice_beam_violation(trial->lattice, trial->steps, width, early,
+                                                      gold, labels, &prefix, NULL);
+    expect(trial, status == TRELLIS_OK && prefix >= 1 && prefix <= n, "prefix %zu", prefix);
+    expect(trial, memcmp(labels + prefix, gold + prefix, (n - prefix) * sizeof *gold) == 0,
+           "not gold behind");
+    if (memcmp(labels, gold, n * sizeof *gold) == 0) {
+        expect(trial, prefix == n && (early ? sight.left == n : true) && sight.ahead[n - 1] == 0,
+               "gold was not found");
+        return 0;
+    }
+    double ahead = ahead_of(trial, labels, gold, prefix), most = -INFINITY;
+    expect(trial, ahead >= 0, "no violation: %g", ahead);
+    expect(trial, fabs(ahead - sight.ahead[prefix - 1]) < 1e-6, "%g, not %g", ahead,
+           sight.ahead[prefix - 1]);
+    for (size_t i = 0; i < n; i++) {
+        most = isfinite(sight.ahead[i]) ? fmax(most, sight.ahead[i]) : most;
+    }
+    if (early) {
+        expect(trial, prefix == (sight.left < n ? sight.left + 1 : n), "early at %zu, not %zu",
+               prefix, sight.left);
+    } else {
+        expect(trial, fabs(ahead - most) < 1e-6, "%g is not the most, %g", ahead, most);
+    }
+    return prefix < n;
+}
+
 static void check_kind(enum kind kind)
 {
     static struct trial trial;
-    size_t widened = 0, inexact = 0;
+    size_t widened = 0, inexact = 0, parts = 0;
     for (unsigned seed = 1; seed <= 300; seed++) {
         make_trial(&trial, kind, seed);
         tr_steps_set(trial.steps, trial.weights);
@@ -132,8 +232,10 @@ static void check_kind(enum kind kind)
             brute_solve(&trial.chain, &trial.answer);
             for (size_t width = 1; width <= 3; width++) {
                 widened += check_beam(&trial, width);
+                parts += check_violation(&trial, width, width % 2);
+                parts += check_violation(&trial, width, width % 2 == 0);
             }
-            inexact += trial.chain.length && naive_beam(&trial, 1) < trial.answer.best;
+            inexact += trial.chain.length && naive_beam(&trial, 1, NULL) < trial.answer.best;
             check_beam(&trial, trial.graph->states);
             check_beam(&trial, SIZE_MAX);
         }
@@ -141,6 +243,7 @@ static void check_kind(enum kind kind)
     }
     assert_true(kind == ORDER_0 || inexact > 0);
     assert_true(kind == ORDER_0 || widened > 0);
+    assert_true(parts > 20);
 }
 
 TEST_EVERY_KIND(check_kind)

@@ -23,7 +23,12 @@ struct sentence {
     int words[LONGEST], labels[LONGEST];
 };
 
+/* Which beginning of what a beam finds is learned from. */
+enum update { STANDARD, EARLY, MAX_VIOLATION };
+
 struct naive {
+    enum update update;
+    size_t beam; // 0: all label sequences are tried
     struct sentence sentences[SENTENCES];
     struct weights seen; // 1 where a feature occurs in the data: the others have no weight
     struct weights w, sum;
@@ -31,11 +36,11 @@ struct naive {
     bool edges;
 };
 
-/* weights += amount * Phi(X, Z), as far as those are features */
+/* weights += amount * Phi(X, Z), as far as those are features, of the first `prefix` labels */
 static void add_features(struct weights *weights, const struct naive *naive,
-                         const struct sentence *s, const int *labels, double amount)
+                         const struct sentence *s, const int *labels, size_t prefix, double amount)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < prefix; i++) {
         int x = s->words[i], z = labels[i], before = i ? labels[i - 1] : START;
         weights->node[x][z] += amount * naive->seen.node[x][z];
         weights->step[before][z] += amount;
@@ -43,14 +48,16 @@ static void add_features(struct weights *weights, const struct naive *naive,
             weights->edge[x][before][z] += amount * naive->seen.edge[x][before][z];
         }
     }
-    weights->step[labels[s->n - 1]][END] += amount;
+    weights->step[labels[s->n - 1]][END] += prefix == s->n ? amount : 0;
 }
 
-static double score(const struct naive *naive, const struct sentence *s, const int *labels)
+/* The score of the first `prefix` labels. */
+static double score(const struct naive *naive, const struct sentence *s, const int *labels,
+                    size_t prefix)
 {
     const struct weights *w = &naive->w;
-    double sum = w->step[labels[s->n - 1]][END];
-    for (size_t i = 0; i < s->n; i++) {
+    double sum = prefix == s->n ? w->step[labels[s->n - 1]][END] : 0;
+    for (size_t i = 0; i < prefix; i++) {
         int before = i ? labels[i - 1] : START;
         sum += w->node[s->words[i]][labels[i]] + w->step[before][labels[i]];
         sum += i > 0 ? w->edge[s->words[i]][before][labels[i]] : 0;
@@ -72,12 +79,94 @@ static void best_labels(const struct naive *naive, const struct sentence *s, int
         for (size_t i = 0; i < s->n; i++, rest /= LABELS) {
             labels[i] = (int)(rest % LABELS); // the last label is the highest digit
         }
-        double this_score = score(naive, s, labels);
+        double this_score = score(naive, s, labels, s->n);
         if (this_score > most) {
             most = this_score;
             memcpy(best, labels, s->n * sizeof *best);
         }
     }
+}
+
+/* ---- beams ----------------------------------------------------------------------------------------- */
+
+struct way {
+    int labels[LONGEST];
+    double score; // with the end where it is whole
+};
+
+/* Moves the best of the ways with `length` labels to the front: of equal ones the lowest last label. */
+static void sort_ways(struct way *ways, size_t count, size_t length)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            int a = ways[i].labels[length - 1], b = ways[j].labels[length - 1];
+            if (ways[j].score > ways[i].score || (ways[j].score == ways[i].score && b < a)) {
+                struct way other = ways[i];
+                ways[i] = ways[j];
+                ways[j] = other;
+            }
+        }
+    }
+}
+
+/* kept, of i labels each, becomes the best of i + 1 labels; how many. */
+static size_t go_on(const struct naive *naive, const struct sentence *s, struct way *kept,
+                    size_t count, size_t i)
+{
+    struct way next[LABELS];
+    for (int z = 0; z < LABELS; z++) {
+        next[z].score = -INFINITY;
+        for (size_t k = 0; k < count; k++) {
+            struct way way = kept[k];
+            way.labels[i] = z;
+            way.score = score(naive, s, way.labels, i + 1);
+            bool lower = i > 0 && way.labels[i - 1] < next[z].labels[i - 1];
+            if (way.score > next[z].score || (way.score == next[z].score && lower)) {
+                next[z] = way;
+            }
+        }
+    }
+    sort_ways(next, LABELS, i + 1);
+    count = naive->beam < LABELS ? naive->beam : LABELS;
+    memcpy(kept, next, count * sizeof *next);
+    return count;
+}
+
+/* What a beam search finds to learn from: the first labels of `found`, and how many. */
+static size_t by_beam(const struct naive *naive, const struct sentence *s, int *found)
+{
+    struct way kept[LABELS];
+    size_t count = 1, prefix = 0;
+    double most = -INFINITY;
+    bool gold_kept = true;
+    for (size_t i = 0; i < s->n; i++) {
+        count = go_on(naive, s, kept, count, i);
+        bool here = false, last = i + 1 == s->n;
+        for (size_t k = 0; k < count; k++) {
+            here = here || kept[k].labels[i] == s->labels[i];
+        }
+        gold_kept = gold_kept && here;
+        const struct way *best = &kept[0];
+        double ahead = best->score - score(naive, s, s->labels, i + 1);
+        if (last && memcmp(best->labels, s->labels, s->n * sizeof *found) == 0) {
+            memcpy(found, s->labels, s->n * sizeof *found);
+            return s->n;
+        }
+        bool take = naive->update == STANDARD ? last
+                    : naive->update == EARLY  ? last || !gold_kept
+                                              : ahead >= most && (ahead > 0 || !gold_kept || last);
+        if (take) {
+            prefix = i + 1;
+            most = ahead;
+            memcpy(found, best->labels, prefix * sizeof *found);
+        }
+        if (naive->update == EARLY && !gold_kept) {
+            break;
+        }
+    }
+    assert_true(prefix > 0);
+    assert_true(naive->update == STANDARD || most >= 0); // each update is a violation
+    return prefix;
 }
 
 static void learn(struct naive *naive, int epochs, uint64_t seed)
@@ -93,9 +182,14 @@ static void learn(struct naive *naive, int epochs, uint64_t seed)
         for (size_t i = 0; i < SENTENCES; i++) {
             const struct sentence *s = &naive->sentences[order[i]];
             int found[LONGEST];
-            best_labels(naive, s, found);
-            add_features(&naive->w, naive, s, s->labels, 1);
-            add_features(&naive->w, naive, s, found, -1);
+            size_t prefix = s->n;
+            if (naive->beam) {
+                prefix = by_beam(naive, s, found);
+            } else {
+                best_labels(naive, s, found);
+            }
+            add_features(&naive->w, naive, s, s->labels, prefix, 1);
+            add_features(&naive->w, naive, s, found, prefix, -1);
             double *sum = (double *)&naive->sum, *w = (double *)&naive->w;
             for (size_t k = 0; k < sizeof naive->w / sizeof *w; k++) {
                 sum[k] += w[k];
@@ -195,17 +289,21 @@ static void assert_tagging(const trellis_model *model, const struct naive *naive
         tr_buffer_char(&words, 0);
         best_labels(naive, s, best);
         char *labels = tag_by(model, words.data, &found);
-        assert_true(fabs(found - score(naive, s, best)) < 1e-4);
+        assert_true(fabs(found - score(naive, s, best, s->n)) < 1e-4);
         free(labels);
         tr_buffer_free(&words);
     }
 }
 
-static void compare(uint64_t seed, int epochs, bool edges)
+static void compare(uint64_t seed, int epochs, bool edges, size_t beam, enum update update)
 {
-    struct naive naive = {.edges = edges};
+    static const char *const updates[] = {"standard", "early", "max-violation"};
+    struct naive naive = {.edges = edges, .beam = beam, .update = update};
     struct tr_buffer corpus = {0};
-    char options[800];
+    char options[800], search[60] = "";
+    if (beam) {
+        snprintf(search, sizeof search, "beam=%zu update=%s", beam, updates[update]);
+    }
     const char *templates = put_text("t.tpl",
                                      edges ? "columns word\nnode word\nedge word\nstep start end\n"
                                            : "columns word\nnode word\nstep start end\n");
@@ -215,8 +313,8 @@ static void compare(uint64_t seed, int epochs, bool edges)
     static const char *const algorithms[] = {"plain", "averaged"};
     for (int averaged = 0; averaged < 2; averaged++) {
         snprintf(options, sizeof options,
-                 "type=perceptron algorithm=%s epochs=%d seed=%d features=%s", algorithms[averaged],
-                 epochs, (int)seed, templates);
+                 "type=perceptron algorithm=%s epochs=%d seed=%d features=%s %s",
+                 algorithms[averaged], epochs, (int)seed, templates, search);
         trellis_model *model = train_on(corpus.data, options);
         struct weights found = read_weights(model);
         assert_weights(&found, averaged ? &naive.sum : &naive.w,
@@ -233,10 +331,81 @@ static void test_against_naive(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        compare(seed, 1, false);
-        compare(seed, 1, true);
-        compare(seed, 7, false);
-        compare(seed, 7, true);
+        compare(seed, 1, false, 0, STANDARD);
+        compare(seed, 1, true, 0, STANDARD);
+        compare(seed, 7, false, 0, STANDARD);
+        compare(seed, 7, true, 0, STANDARD);
+    }
+}
+
+static void test_beams_against_naive(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        for (size_t beam = 1; beam <= LABELS; beam++) {
+            for (enum update update = STANDARD; update <= MAX_VIOLATION; update++) {
+                compare(seed, 5, seed % 2, beam, update);
+            }
+        }
+    }
+}
+
+/* ---- beams ------------------------------------------------------------------------------------------ */
+
+/* A beam as wide as there are states is the exact search: the same weights. */
+static void test_wide_beam_is_exact(void **state)
+{
+    (void)state;
+    struct naive naive = {.edges = true};
+    struct tr_buffer corpus = {0};
+    make_sentences(&naive, 4, &corpus);
+    /* Learners whose weights are whole numbers: the beam sums in double precision, Viterbi in single. */
+    static const char *const ways[] = {"", "algorithm=plain", "order=2", "counted=2"};
+    for (size_t i = 0; i < TR_COUNT(ways); i++) {
+        char exact[200], wide[200];
+        snprintf(exact, sizeof exact, "epochs=4 features=id %s", ways[i]);
+        snprintf(wide, sizeof wide, "epochs=4 features=id beam=1000 %s", ways[i]);
+        trellis_model *one = train_on(corpus.data, exact), *two = train_on(corpus.data, wide);
+        char *first = say(one, EXPORT), *second = say(two, EXPORT);
+        char *first_weights = strstr(first, "\nnode"), *second_weights = strstr(second, "\nnode");
+        assert_true(first_weights && second_weights);
+        assert_string_equal(first_weights, second_weights);
+        free(first);
+        free(second);
+        trellis_model_close(one);
+        trellis_model_close(two);
+    }
+    tr_buffer_free(&corpus);
+}
+
+static double accuracy_with(const char *more)
+{
+    char text[300];
+    const char *path = "data/english/dev.conll";
+    trellis_error error = {0};
+    trellis_model *model;
+    snprintf(text, sizeof text, "epochs=5 label=2 features=pos dev=data/english/test.conll %s", more);
+    trellis_options *options = make_options(text);
+    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    double accuracy = atof(trellis_model_note(model, "dev-accuracy"));
+    trellis_model_close(model);
+    trellis_options_destroy(options);
+    return accuracy;
+}
+
+/* A narrow beam learns parts of speech of real text about as well as the exact search. */
+static void test_beams_learn(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"beam=2", "update=early", "beam=2 update=max-violation",
+                                       "update=max-violation algorithm=pa1",
+                                       "beam=3 update=max-violation algorithm=arow order=2"};
+    double exact = accuracy_with("");
+    for (size_t i = 0; i < TR_COUNT(ways); i++) {
+        double found = accuracy_with(ways[i]);
+        if (!(found > exact - 0.02)) {
+            fail_msg("%s: accuracy %.4f, exact %.4f", ways[i], found, exact);
+        }
     }
 }
 
@@ -349,6 +518,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_naive),
+        cmocka_unit_test(test_beams_against_naive),
+        cmocka_unit_test(test_wide_beam_is_exact),
+        cmocka_unit_test(test_beams_learn),
         cmocka_unit_test(test_determinism),
         cmocka_unit_test(test_seeds_matter),
         cmocka_unit_test(test_progress),
