@@ -131,6 +131,9 @@ static int check_options(const struct arguments *arguments)
         return usage_error(arguments->command, "--nbest goes with --decode viterbi, not %s",
                            decode);
     }
+    if (strcmp(decode, "risk") != 0 && trellis_options_given(arguments->options, "cost")) {
+        return usage_error(arguments->command, "--cost goes with --decode risk, not %s", decode);
+    }
     if (strcmp(decode, "beam") != 0 && argument_flag(arguments, "check")) {
         return usage_error(arguments->command, "--check goes with --decode beam, not %s", decode);
     }

@@ -103,9 +103,10 @@ static const trellis_option table[] = {
      "Words seen at least N times are in the dictionary that --dictionary learn makes."},
     {"loss", 0, TRELLIS_CHOICE, TRAIN, "NAME", "hamming", 0, 0, "hamming root",
      "Margin that pa, arow, mira and ssvm ask for: the number of wrong labels, against the labelling that "
-     "violates it most; or its square root, against the best labelling (not for ssvm)."},
-    {"cost", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
-     "Costs of wrong labels in the margin of pa, arow, mira and ssvm: lines with the right label, the "
+     "violates it most; or its square root, against the best labelling (not for ssvm). A CRF asks for a margin "
+     "only where --loss hamming, --cost or --span-loss is given (softmax-margin)."},
+    {"cost", 0, TRELLIS_WORDS, TRAIN | TAG, "FILE", "", 0, 0, NULL,
+     "Costs of wrong labels, in the margin of --loss and with --decode risk: lines with the right label, the "
      "label found and a number. What is not listed costs 1."},
     {"span-loss", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
      "Multiply by X the cost of a wrong label that breaks a span: beside the boundary of a span, or "
@@ -159,9 +160,9 @@ static const trellis_option table[] = {
     {"forced", 0, TRELLIS_WORDS, TAG, "COLUMN", "", 0, 0, NULL,
      "Column of labels that are given, by its name, its number from 1 or 'last': '_' or nothing where "
      "the label is free, A|B where it is one of these. The best labels that agree are found."},
-    {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior beam",
-     "Which labels to choose: those of the best path, the most probable one at each position, or those "
-     "of a good path that --beam finds."},
+    {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior risk beam",
+     "Which labels to choose: those of the best path, the most probable one at each position, the one that "
+     "is expected to --cost the least at each position, or those of a good path that --beam finds."},
     {"beam", 0, TRELLIS_INTEGER, TRAIN | TAG, "W", "8", 1, 1e6, NULL,
      "Follow only the W best states at each position, which pays where there are many: in tagging with "
      "--decode beam; in the training of a perceptron where W or --update is given. A beam that leads nowhere "

@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "corpus/corpus.h"
+#include "eval/loss.h"
 #include "graph/constraint.h"
 #include "tagger/tagger.h"
 
@@ -25,8 +26,10 @@ struct trellis_tagger {
     const trellis_model *model;
     struct tr_extractor *extractor;
     enum { UNBOUND, BOUND, MISBOUND } binding; // MISBOUND: the input lacks a column
-    enum { VITERBI, POSTERIOR, BEAM } decoding;
+    enum { VITERBI, POSTERIOR, RISK, BEAM } decoding;
     size_t beam_width;
+    struct tr_loss *loss; // with RISK
+    double *risk;         // [labels] with RISK, scratch
     struct tr_graph *graph; // with steps forbidden on top of the model's; NULL where there are none
     struct tr_steps *own_steps;
     const struct tr_steps *steps; // the tagger's own, or the model's
@@ -86,6 +89,28 @@ static trellis_status constrain(trellis_tagger *tagger, const char *rule, trelli
     return status;
 }
 
+/* The labels of the model by number. */
+static bool list_names(trellis_tagger *tagger)
+{
+    const trellis_model *model = tagger->model;
+    bool fine = true;
+    for (uint32_t i = (uint32_t)tr_intern_count(&tagger->names); fine && i < model->label_count;
+         i++) {
+        fine = tr_intern_add(&tagger->names, model->labels[i]) != TR_NONE;
+    }
+    return fine;
+}
+
+static trellis_status read_costs(trellis_tagger *tagger, const trellis_options *options,
+                                 trellis_error *error)
+{
+    uint32_t labels = tagger->model->label_count;
+    tagger->risk = tr_alloc(labels, sizeof *tagger->risk);
+    return tagger->risk && list_names(tagger)
+               ? tr_loss_create(options, &tagger->names, labels, &tagger->loss, error)
+               : tr_fail_memory(error);
+}
+
 trellis_status trellis_tagger_create(const trellis_model *model, const trellis_options *options,
                                      trellis_tagger **ret_tagger, trellis_error *error)
 {
@@ -96,6 +121,7 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     }
     tagger->model = model;
     tagger->decoding = tr_option_is(options, "decode", "posterior") ? POSTERIOR
+                       : tr_option_is(options, "decode", "risk")    ? RISK
                        : tr_option_is(options, "decode", "beam")    ? BEAM
                                                                     : VITERBI;
     tagger->beam_width = (size_t)tr_option_integer(options, "beam");
@@ -112,6 +138,9 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     if (!status) {
         status = tr_lattice_create(tagger->graph ? tagger->graph : model->graph, &tagger->lattice,
                                    error);
+    }
+    if (!status && tagger->decoding == RISK) {
+        status = read_costs(tagger, options, error);
     }
     if (status) {
         trellis_tagger_destroy(tagger);
@@ -131,6 +160,8 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     tr_steps_destroy(tagger->own_steps);
     tr_graph_destroy(tagger->graph);
     trellis_scheme_storage_destroy(tagger->storage);
+    tr_loss_destroy(tagger->loss);
+    free(tagger->risk);
     free(tagger->paths.at);
     free(tagger->scores.at);
     free(tagger->marginals.at);
@@ -275,12 +306,8 @@ static trellis_status give_label(trellis_tagger *tagger, trellis_text text, trel
 {
     const trellis_model *model = tagger->model;
     size_t before = tagger->given_labels.size;
-    bool fine = true,
+    bool fine = list_names(tagger),
          converts = model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME;
-    for (uint32_t i = (uint32_t)tr_intern_count(&tagger->names); fine && i < model->label_count;
-         i++) {
-        fine = tr_intern_add(&tagger->names, model->labels[i]) != TR_NONE;
-    }
     uint32_t label = tr_intern_find(&tagger->names, text);
     if (!converts && label < model->label_count) {
         fine = fine && tr_push(&tagger->given_labels, (uint16_t)label);
@@ -427,6 +454,20 @@ static trellis_status restrict_given(trellis_tagger *tagger, trellis_error *erro
 
 /* ---- decoding ------------------------------------------------------------------------------------ */
 
+/* Labels by what each position shows alone, once the marginals are known. */
+static void choose_labels(trellis_tagger *tagger, uint16_t *labels)
+{
+    const float *marginals = tr_lattice_node_marginals(tagger->lattice);
+    size_t width = tagger->model->graph->width;
+    if (tagger->decoding == POSTERIOR) {
+        tr_lattice_posterior(tagger->lattice, labels);
+        return;
+    }
+    for (size_t i = 0; i < tagger->length; i++) {
+        labels[i] = tr_loss_least_risk(tagger->loss, marginals + i * width, tagger->risk);
+    }
+}
+
 static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
 {
     struct tr_lattice *lattice = tagger->lattice;
@@ -445,7 +486,7 @@ static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
     } else {
         status = tr_lattice_forward_backward(lattice, steps, &tagger->log_z, error);
         if (!status) {
-            tr_lattice_posterior(lattice, paths);
+            choose_labels(tagger, paths);
             scores[0] = tr_lattice_path_score(lattice, steps, paths);
         }
     }

@@ -9,11 +9,11 @@
  *         l    = L(Z, Z*) - w . d
  *         if l > 0:
  *             beta       = 1 / (sum_j variance_j d_j^2 + r)
- *             w_j        += l beta variance_j d_j          (times the weight of the sequence)
+ *             w_j        += l beta variance_j d_j
  *             variance_j -= beta (variance_j d_j)^2
  *     result: the average of all w after each sequence
  *
- * Only the ratio of the first variance to r matters, so r = 1 and the first variance is the option.
+ * The weight of a sequence divides its r, as 1 / r is what a loss counts. Only the ratio of the first variance to r matters, so r = 1 and the first variance is the option.
  * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
  */
 #include <math.h>
@@ -33,11 +33,11 @@ static void update(struct tr_online *online, struct arow *arow, double loss, dou
         const struct tr_sparse_entry *e = &d->entries.at[i];
         confidence += (double)arow->variance[e->at] * e->value * e->value;
     }
-    double beta = 1 / (confidence + 1);
+    double beta = 1 / (confidence + 1 / weight);
     for (size_t i = 0; i < d->entries.size; i++) {
         const struct tr_sparse_entry *e = &d->entries.at[i];
         double along = (double)arow->variance[e->at] * e->value; // variance_j d_j
-        tr_online_move(online, e->at, weight * loss * beta * along);
+        tr_online_move(online, e->at, loss * beta * along);
         arow->variance[e->at] -= (float)(beta * along * along);
     }
 }
@@ -56,8 +56,9 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (!status) {
         double cost = tr_loss_of(online->loss, gold, online->found.at, n);
         double loss = (arow->root ? sqrt(cost) : cost) - tr_sparse_dot(&online->change, online->w);
-        if (loss > 0) {
-            update(online, arow, loss, tr_online_weight(online, s));
+        double weight = tr_online_weight(online, s);
+        if (loss > 0 && weight > 0) {
+            update(online, arow, loss, weight);
         }
     }
     return status;

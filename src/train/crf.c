@@ -2,6 +2,9 @@
  *
  *     minimise  sum_s -log P(Z_s | X_s; w)  +  l2 |w|^2  +  l1 |w|_1
  *
+ * With --loss, --cost or --span-loss what is wrong weighs more (softmax-margin): P is then taken with the
+ * loss of each label sequence added to its score, so that the right one must win by a margin.
+ *
  * The objective and its gradient are in objective.c, the optimisers in src/optim; this file joins
  * them and reports. The maximum-entropy classifier is the same with order 0: every position by itself. The
  * maximum-entropy Markov model is the same with another P: every label by itself, given those before it.
@@ -148,6 +151,28 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     return status;
 }
 
+/* The loss of softmax-margin, where one is asked for. */
+static trellis_status choose_loss(struct tr_training *training, trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    if (!trellis_options_given(options, "loss") && !trellis_options_given(options, "cost") &&
+        !trellis_options_given(options, "span-loss")) {
+        return TRELLIS_OK;
+    }
+    if (tr_option_is(options, "loss", "root")) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--loss root is no sum over positions, as -t %s needs it; use hamming",
+                       training->learner->name);
+    }
+    if (training->data.open_begin.size) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "a loss needs to know the right labels; with --partial leave out --loss, "
+                       "--cost and --span-loss");
+    }
+    return tr_loss_create(options, &training->data.labels, training->data.label_count,
+                          &training->loss, error);
+}
+
 trellis_status tr_train_crf(struct tr_training *training, trellis_error *error)
 {
     const trellis_options *options = training->options;
@@ -159,6 +184,9 @@ trellis_status tr_train_crf(struct tr_training *training, trellis_error *error)
     trellis_status status = tr_training_l2(training, usual, &l2, error);
     if (!status && stochastic && l1 > 0) {
         status = tr_fail(error, TRELLIS_OPTION, "-a sgd has no --l1; use -a lbfgs or --select-l1");
+    }
+    if (!status) {
+        status = choose_loss(training, error);
     }
     if (!status && select > 0) {
         bool selected;

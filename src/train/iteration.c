@@ -118,6 +118,17 @@ trellis_status tr_training_scores(const struct tr_training *training,
     return status ? status : restrict_words(training, dataset, sequence, lattice, error);
 }
 
+void tr_training_add_loss(const struct tr_training *training, size_t sequence,
+                          struct tr_lattice *lattice)
+{
+    const struct tr_dataset *data = &training->data;
+    size_t first = data->sequence.at[sequence], n = data->sequence.at[sequence + 1] - first;
+    if (training->loss) {
+        tr_loss_augment(training->loss, data->gold.at + first, n, 1, tr_lattice_nodes(lattice),
+                        training->graph->width);
+    }
+}
+
 trellis_status tr_training_reveal(const struct tr_dataset *dataset, size_t sequence,
                                   struct tr_lattice *lattice, trellis_error *error)
 {

@@ -4,11 +4,11 @@
  *
  *     for each epoch, for each sequence (X, Z) in random order:
  *         Z_1 .. Z_m = the m best labellings by w . Phi(X, Z') + L(Z, Z')
- *         w' = argmin 1/2 |w' - w|^2 + C sum_k slack_k
+ *         w' = argmin 1/2 |w' - w|^2 + C sum_k slack_k           (C times the weight of the sequence)
  *              such that  w' . d_k >= L(Z, Z_k) - slack_k,  slack_k >= 0,  d_k = Phi(X, Z) - Phi(X, Z_k)
  *     result: the average of all w after each sequence
  *
- * The solution is w' = w + sum_k tau_k d_k (times the weight of the sequence), where tau is the largest of
+ * The solution is w' = w + sum_k tau_k d_k, where tau is the largest of
  *
  *     sum_k tau_k b_k - 1/2 |sum_k tau_k d_k|^2,     b_k = L(Z, Z_k) - w . d_k,     0 <= tau_k <= C
  *
@@ -117,10 +117,10 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (status) {
         return status;
     }
-    tr_mira_solve(mira->a, mira->b, count, mira->c, mira->tau);
+    tr_mira_solve(mira->a, mira->b, count, mira->c * tr_online_weight(online, s), mira->tau);
     for (size_t k = 0; k < count; k++) {
         if (mira->tau[k] > 0) {
-            tr_online_change(online, &mira->d[k], mira->tau[k] * tr_online_weight(online, s));
+            tr_online_change(online, &mira->d[k], mira->tau[k]);
         }
     }
     return TRELLIS_OK;

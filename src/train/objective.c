@@ -12,6 +12,9 @@
  *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - E[Phi_k | X_s, C_s]) + 2 l2 w_k
  *
  * which is the same where C_s has but one member.
+ *
+ * With a loss (softmax-margin; Gimpel and Smith 2010) log Z and E[] are taken with L(Z_s, Z) added to the
+ * score of every Z, which is 0 for Z_s.
  */
 #include "train/objective.h"
 
@@ -56,6 +59,7 @@ trellis_status tr_likelihood_of(const struct tr_training *training, size_t seque
 {
     const struct tr_dataset *data = &training->data;
     const uint16_t *gold = data->gold.at + data->sequence.at[sequence];
+    tr_training_add_loss(training, sequence, lattice);
     if (training->local) {
         return tr_lattice_decide(lattice, steps, gold, ret_loss, error);
     }

@@ -10,7 +10,6 @@
 #ifndef TRELLIS_TRAIN_ONLINE_H
 #define TRELLIS_TRAIN_ONLINE_H
 
-#include "train/loss.h"
 #include "train/train.h"
 
 /* ---- sparse vectors over the weights --------------------------------------------------------------- */

@@ -4,12 +4,15 @@
  *         Z*  = argmax_Z' w . Phi(X, Z') + L(Z, Z')
  *         d   = Phi(X, Z) - Phi(X, Z*)
  *         l   = L(Z, Z*) - w . d                  by how much the margin is missed
- *         if l > 0:  w += tau d                   (times the weight of the sequence)
+ *         if l > 0:  w += tau d
  *
  *     pa    tau = l / |d|^2                       the nearest w that keeps the margin
  *     pa1   tau = min(C, l / |d|^2)
  *     pa2   tau = l / (|d|^2 + 1 / (2 C))
  *     result: the average of all w after each sequence
+ *
+ * The weight of a sequence multiplies C, which is what its slack costs. Multiplying tau instead would go
+ * beyond the w that keeps the margin. So with pa a weight changes nothing, unless it is 0.
  *
  * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
  */
@@ -19,7 +22,7 @@
 
 struct rule {
     bool root;
-    double cap, softness; // C of pa1 or infinity; 1 / (2 C) of pa2 or 0
+    double cap, softness; // of a sequence of weight 1: C of pa1 or infinity; 1 / (2 C) of pa2 or 0
 };
 
 static trellis_status learn_sequence(struct tr_online *online, void *user, size_t s,
@@ -39,10 +42,10 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     }
     double cost = tr_loss_of(online->loss, gold, online->found.at, n);
     double loss = (rule->root ? sqrt(cost) : cost) - tr_sparse_dot(d, online->w);
-    double square = tr_sparse_square(d);
-    if (loss > 0 && square > 0) {
-        double tau = fmin(rule->cap, loss / (square + rule->softness));
-        tr_online_change(online, d, tau * tr_online_weight(online, s));
+    double square = tr_sparse_square(d), weight = tr_online_weight(online, s);
+    if (loss > 0 && square > 0 && weight > 0) {
+        double tau = loss / (square + rule->softness / weight);
+        tr_online_change(online, d, fmin(weight * rule->cap, tau));
     }
     return TRELLIS_OK;
 }

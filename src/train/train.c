@@ -591,6 +591,7 @@ static void training_free(struct tr_training *training)
 {
     tr_checkpoint_destroy(training->checkpoint);
     tr_pool_destroy(training->pool);
+    tr_loss_destroy(training->loss);
     tr_graph_destroy(training->graph);
     free(training->grams);
     free(training->forbidden);

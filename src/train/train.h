@@ -20,6 +20,7 @@
 #include "base/random.h"
 #include "dataset/dataset.h"
 #include "dataset/row_kernels.h"
+#include "eval/loss.h"
 #include "lattice/lattice.h"
 
 struct tr_learner;
@@ -40,6 +41,7 @@ struct tr_training {
     struct tr_graph *graph;
     size_t node_size, edge_size, step_size, size; // of w; the parts begin at whole vectors
     const struct tr_row_kernels *kernels;
+    struct tr_loss *loss; // that a CRF adds to scores (softmax-margin); NULL where it does not
     struct tr_pool *pool;
     struct tr_random random;
     struct tr_buffer notes;
@@ -121,6 +123,10 @@ struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge,
 trellis_status tr_training_scores(const struct tr_training *training,
                                   const struct tr_dataset *dataset, size_t sequence, const float *w,
                                   struct tr_lattice *lattice, trellis_error *error);
+
+/* Adds L(gold, Z') to the score of every Z', where the training has a loss. */
+void tr_training_add_loss(const struct tr_training *training, size_t sequence,
+                          struct tr_lattice *lattice);
 
 /* Narrows the lattice to what is known of the gold labels of a sequence (--partial). */
 trellis_status tr_training_reveal(const struct tr_dataset *dataset, size_t sequence,

@@ -5,6 +5,8 @@
  *
  *     weight (log sum over all of exp(w . Phi) - log sum over those that agree of exp(w . Phi))
  *
+ * where a loss, if there is one, is added to w . Phi.
+ *
  * For a CRF a sequence is one choice, among all label sequences. For an MEMM each label is one, among those
  * that may follow the labels before it. The judge writes out Phi of every alternative and sums in double
  * precision. It knows the dataset and the plan of the graph, not the graph. Weights and values are multiples
@@ -66,8 +68,13 @@ struct recipe {
     bool seen_steps;           // those not seen have no feature
     bool forbid;
     bool local;
+    bool loss; // the costs below
     unsigned seed;
 };
+
+/* What a wrong label costs, where there is a loss, and the same as a file. */
+static const double costs[LABELS][LABELS] = {{0, 2.5, 1}, {1, 0, 0.25}, {0, 1, 0}};
+static const char *const cost_file = "A B 2.5\nB C 0.25\nC A 0\n";
 
 /* One entry of Phi, the entries of one alternative, and the alternatives of one choice. */
 struct entry {
@@ -77,6 +84,7 @@ struct entry {
 struct alternative {
     size_t begin, end; // of its entries
     bool agrees;
+    double loss; // of its labels, where there is one
 };
 struct choice {
     size_t begin, end; // of its alternatives
@@ -272,6 +280,7 @@ static inline void problem_free(struct problem *p)
     tr_buffer_free(&t->lexicon_block);
     trellis_features_destroy(t->features);
     trellis_options_destroy(p->options);
+    tr_loss_destroy(t->loss);
     free(p->entries.at);
     free(p->alternatives.at);
     free(p->choices.at);
@@ -286,6 +295,12 @@ static inline struct problem *make_problem(const struct recipe *recipe)
     read_data(p, recipe);
     make_graph(p, recipe);
     t->local = recipe->local;
+    if (recipe->loss) {
+        trellis_error error = {0};
+        assert_ok(trellis_options_set(p->options, "cost", put_text("costs", cost_file), &error),
+                  error);
+        assert_ok(tr_loss_create(p->options, &t->data.labels, LABELS, &t->loss, &error), error);
+    }
     t->kernels = recipe->priors ? tr_row_kernels() : &tr_row_kernels_baseline;
     t->node_size = (t->vocabulary.node.rows->size + 15) / 16 * 16; // rows begin at whole vectors
     t->edge_size = (t->vocabulary.edge.rows->size + 15) / 16 * 16;
@@ -375,6 +390,8 @@ static inline void add_alternative(struct problem *p, size_t first, const uint16
     bool allowed = true;
     for (size_t i = from; i < to; i++) {
         allowed = add_label(p, first, labels, n, i) && allowed;
+        alternative.loss += p->training.loss ? costs[p->training.data.gold.at[first + i]][labels[i]]
+                                             : 0;
         alternative.agrees = alternative.agrees &&
                              is_known(&p->training.data, first + i, labels[i]);
     }
@@ -424,10 +441,11 @@ static inline void write_out(struct problem *p)
 
 /* ---- the judge ----------------------------------------------------------------------------------- */
 
+/* w . Phi, and the loss */
 static inline double dot(const struct problem *p, size_t alternative, const double *w)
 {
     const struct alternative *a = &p->alternatives.at[alternative];
-    double sum = 0;
+    double sum = a->loss;
     for (size_t k = a->begin; k < a->end; k++) {
         sum += p->entries.at[k].value * w[p->entries.at[k].feature];
     }

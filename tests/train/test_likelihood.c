@@ -3,7 +3,7 @@
 
 /* The kinds of training that the bits of a variant ask for. */
 static struct problem *make_variant(const struct kind *kind, size_t variant, size_t sequences,
-                                    bool local)
+                                    bool local, bool loss)
 {
     bool dictionary = local && variant >= 6;
     struct recipe recipe = {.kind = kind,
@@ -16,6 +16,7 @@ static struct problem *make_variant(const struct kind *kind, size_t variant, siz
                             .priors = variant & 1 || kind->order == 0,
                             .forbid = variant & 4,
                             .local = local,
+                            .loss = loss,
                             .seed = (unsigned)(1 + 100 * variant + (size_t)(kind - kinds))};
     struct problem *p = make_problem(&recipe);
     assert_int_equal(p->training.data.label_count, LABELS);
@@ -27,14 +28,14 @@ static struct problem *make_variant(const struct kind *kind, size_t variant, siz
 
 /* All kinds of graph by all kinds of features, with small weights and with such that single precision
  * must give up. */
-static void check_value_and_gradient(bool local)
+static void check_value_and_gradient(bool local, bool loss)
 {
     for (size_t kind = 0; kind < TR_COUNT(kinds); kind++) {
         for (size_t variant = 0; variant < 8; variant++) {
             char name[80];
             snprintf(name, sizeof name, "%s%s, variant %zu", local ? "local, " : "",
                      kinds[kind].name, variant);
-            struct problem *p = make_variant(&kinds[kind], variant, 20, local);
+            struct problem *p = make_variant(&kinds[kind], variant, 20, local, loss);
             write_out(p);
             if (variant < TR_COUNT(templates)) {
                 judge_the_judge(p, name);
@@ -52,13 +53,21 @@ static void check_value_and_gradient(bool local)
 static void test_sequences(void **state)
 {
     (void)state;
-    check_value_and_gradient(false);
+    check_value_and_gradient(false, false);
+}
+
+/* Softmax-margin. */
+static void test_with_loss(void **state)
+{
+    (void)state;
+    check_value_and_gradient(false, true);
+    check_value_and_gradient(true, true);
 }
 
 static void test_decisions(void **state)
 {
     (void)state;
-    check_value_and_gradient(true);
+    check_value_and_gradient(true, false);
 }
 
 static void test_threads_do_not_matter(void **state)
@@ -66,7 +75,7 @@ static void test_threads_do_not_matter(void **state)
     (void)state;
     for (size_t kind = 0; kind < TR_COUNT(kinds); kind++) {
         for (int local = 0; local < 2; local++) {
-            struct problem *p = make_variant(&kinds[kind], 5, 150, local);
+            struct problem *p = make_variant(&kinds[kind], 5, 150, local, false);
             compare_threads(p);
             problem_free(p);
         }
@@ -77,7 +86,7 @@ static void test_threads_do_not_matter(void **state)
 static void test_spread_and_gather(void **state)
 {
     (void)state;
-    struct problem *p = make_variant(&kinds[3], 2, 20, false);
+    struct problem *p = make_variant(&kinds[3], 2, 20, false, false);
     struct tr_likelihood *likelihood;
     trellis_error error = {0};
     assert_ok(tr_pool_create(1, &p->training.pool, &error), error);
@@ -102,7 +111,7 @@ static void test_forbidden_gold(void **state)
     (void)state;
     static const uint16_t all[][2] = {{LABELS, 0}, {LABELS, 1}};
     for (int local = 0; local < 2; local++) {
-        struct problem *p = make_variant(&kinds[1], 0, 20, local);
+        struct problem *p = make_variant(&kinds[1], 0, 20, local, false);
         struct tr_training *t = &p->training;
         trellis_error error = {0};
         tr_graph_destroy(t->graph);
@@ -123,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_with_loss),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_spread_and_gather),
         cmocka_unit_test(test_forbidden_gold),

@@ -26,9 +26,9 @@ static void passive_aggressive(struct naive *naive, const struct sentence *s, vo
     const struct rule *rule = user;
     double d[SIZE], loss = missing(naive, s, rule, d), square = dot(d, d);
     if (loss > 0 && square > 0) {
-        double tau = fmin(rule->c, loss / (square + rule->softness));
+        double tau = fmin(s->weight * rule->c, loss / (square + rule->softness / s->weight));
         for (size_t j = 0; j < SIZE; j++) {
-            naive->w[j] += s->weight * tau * d[j];
+            naive->w[j] += tau * d[j];
         }
     }
 }
@@ -41,10 +41,10 @@ static void arow(struct naive *naive, const struct sentence *s, void *user)
         confidence += rule->variance[j] * d[j] * d[j];
     }
     if (loss > 0) {
-        double beta = 1 / (confidence + 1);
+        double beta = 1 / (confidence + 1 / s->weight);
         for (size_t j = 0; j < SIZE; j++) {
             double along = rule->variance[j] * d[j];
-            naive->w[j] += s->weight * loss * beta * along;
+            naive->w[j] += loss * beta * along;
             rule->variance[j] -= beta * along * along;
         }
     }
@@ -115,7 +115,8 @@ static void test_arow(void **state)
     }
 }
 
-/* After one update by pa the margin of the labelling that violated it is kept, exactly and no more. */
+/* After one update by pa the margin of the labelling that violated it is kept, exactly and no more, whatever
+ * the sentence weighs; and by the others it is not passed. */
 static void test_margin_kept(void **state)
 {
     (void)state;
@@ -135,10 +136,21 @@ static void test_margin_kept(void **state)
         double d[SIZE], w[SIZE];
         best_labels(&naive, s, 1, found);
         difference(&naive, s, found, d);
-        trellis_model *model = train_on(corpus.data, "format=crfsuite algorithm=pa epochs=1");
-        read_weights(model, w);
-        assert_true(fabs(dot(w, d) - loss_of(&naive, s, found)) < 1e-5);
-        trellis_model_close(model);
+        static const char *const learners[] = {"algorithm=pa", "algorithm=pa1", "algorithm=pa2",
+                                               "algorithm=arow", "type=mira mbest=1"};
+        for (size_t k = 0; k < TR_COUNT(learners); k++) {
+            struct tr_buffer heavy = {0};
+            char options[100];
+            tr_buffer_format(&heavy, "@weight:%d\n%s", k ? 50 : (int)seed, corpus.data);
+            tr_buffer_char(&heavy, 0);
+            snprintf(options, sizeof options, "format=crfsuite epochs=1 %s", learners[k]);
+            trellis_model *model = train_on(heavy.data, options);
+            read_weights(model, w);
+            double over = dot(w, d) - loss_of(&naive, s, found);
+            assert_true(over < 1e-5 && (k > 0 || over > -1e-5));
+            trellis_model_close(model);
+            tr_buffer_free(&heavy);
+        }
         tr_buffer_free(&corpus);
     }
 }

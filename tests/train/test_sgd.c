@@ -187,7 +187,8 @@ static const char *const templates[] = {
 static void test_finds_the_optimum(void **state)
 {
     (void)state;
-    static const char *const graphs[] = {"order=0", "order=1", "order=2", "order=1 counted=2"};
+    static const char *const graphs[] = {"order=0", "order=1", "order=2", "order=1 counted=2",
+                                         "order=1 loss=hamming"};
     static const char *const ways[] = {"rate=0.2 epochs=250", "batch=5 rate=1 epochs=400",
                                        "batch=13 rate=2 epochs=600 average=no",
                                        "rate=0.2 average=no epochs=400"};

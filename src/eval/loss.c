@@ -1,5 +1,5 @@
 /* loss.c - what a wrong labelling costs: Hamming loss, a file of costs, and what breaks spans. */
-#include "train/loss.h"
+#include "eval/loss.h"
 
 #include "base/input.h"
 #include "corpus/corpus.h"
@@ -224,6 +224,29 @@ void tr_loss_augment(const struct tr_loss *loss, const uint16_t *gold, size_t n,
     for (size_t i = 0; i < n; i++) {
         augment_row(loss, gold, n, i, scale, scores + i * stride);
     }
+}
+
+/* As all cost 1 but the exceptions:  risk(d) = sum_c p(c) - p(d) + sum over exceptions (c, d) of
+ * p(c) (cost(c, d) - 1) */
+uint16_t tr_loss_least_risk(const struct tr_loss *loss, const float *p, double *risk)
+{
+    double all = 0;
+    for (uint32_t c = 0; c < loss->labels; c++) {
+        all += (double)p[c];
+    }
+    for (uint32_t d = 0; d < loss->labels; d++) {
+        risk[d] = all - (double)p[d];
+    }
+    for (size_t k = 0; k < loss->exceptions.size; k++) {
+        const struct exception *e = &loss->exceptions.at[k];
+        risk[e->found] += (double)p[e->gold] * ((double)e->cost - 1);
+    }
+    uint16_t best = 0;
+    for (uint32_t d = 1; d < loss->labels; d++) {
+        bool may = p[d] > 0, better = risk[d] < risk[best] || !(p[best] > 0);
+        best = may && better ? (uint16_t)d : best;
+    }
+    return best;
 }
 
 trellis_status tr_loss_create(const trellis_options *options, const struct tr_intern *labels,

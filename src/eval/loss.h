@@ -10,8 +10,8 @@
  * Because it is a sum over positions, the labelling with the largest score + loss is found by Viterbi
  * with the costs added to the node scores (loss-augmented decoding).
  */
-#ifndef TRELLIS_TRAIN_LOSS_H
-#define TRELLIS_TRAIN_LOSS_H
+#ifndef TRELLIS_EVAL_LOSS_H
+#define TRELLIS_EVAL_LOSS_H
 
 #include "base/intern.h"
 #include "base/options.h"
@@ -32,5 +32,9 @@ double tr_loss_of(const struct tr_loss *loss, const uint16_t *gold, const uint16
 /* scores[i * stride + d] += scale * cost_i(gold[i], d) for all positions and labels. */
 void tr_loss_augment(const struct tr_loss *loss, const uint16_t *gold, size_t n, double scale,
                      float *scores, size_t stride);
+/* The label d with the least risk[d] = sum_c p[c] cost(c, d), of equal ones the lowest, among those with
+ * p[d] > 0: the others may not stand there. `p` is a distribution over the labels, `risk` [labels] is filled
+ * in. Spans are not looked at, as where they are is not known. */
+uint16_t tr_loss_least_risk(const struct tr_loss *loss, const float *p, double *risk);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "model/test_model.h"
-#include "train/loss.h"
+#include "eval/loss.h"
 
 static struct tr_intern make_labels(const char *const *texts, size_t count)
 {
