@@ -304,8 +304,15 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
     figures->active_features = 0;
+    float all = 0; // 0 times what is not finite is no number
     for (size_t j = 0; j < training->size; j++) {
         figures->active_features += w[j] != 0;
+        all += 0 * w[j];
+    }
+    if (all != 0) {
+        return tr_fail(error, TRELLIS_DATA,
+                       "a weight is no finite number any more: the values of the attributes are "
+                       "too large");
     }
     double score = 0;
     if (training->dev.sequences && !isnan(figures->dev_likelihood)) {

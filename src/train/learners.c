@@ -13,7 +13,8 @@ static const struct tr_learner learners[] = {
     {"ssvm",
      "structural support vector machine: the largest margin; -a bcfw (Frank-Wolfe in the dual, with a "
      "certified gap) or subgradient",
-     "bcfw subgradient", 50, tr_train_ssvm, .floats_per_weight = 5},
+     /* The labellings of the dual: 100 bytes a token in chunking, 220 with more labels. */
+     "bcfw subgradient", 50, tr_train_ssvm, .floats_per_weight = 5, .bytes_per_token = 200},
     {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd",
      "lbfgs sgd cg gd", 0, tr_train_crf, .floats_per_weight = 40},
     {"maxent", "maximum-entropy classifier: a CRF that looks at every position by itself",

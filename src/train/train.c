@@ -463,15 +463,17 @@ static trellis_status weigh(struct tr_training *training, trellis_error *error)
     const struct tr_vocabulary *v = &training->vocabulary;
     size_t held = tr_dataset_bytes(&training->data) + tr_dataset_bytes(&training->dev) +
                   tr_vocabulary_bytes(v);
+    const struct tr_learner *learner = training->learner;
     double needed = (double)held +
-                    4.0 * (double)training->size * (training->learner->floats_per_weight + 2);
+                    4.0 * (double)training->size * (learner->floats_per_weight + 2) +
+                    learner->bytes_per_token * (double)training->data.tokens;
     double most;
     tr_training_note(training, "%zu sequences, %zu tokens, %u labels, %u attributes, %zu features",
                      training->data.sequences, training->data.tokens, training->data.label_count,
                      v->node.rows->attributes + v->edge.rows->attributes,
                      tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) +
                          training->step_size);
-    tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for weights",
+    tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for learning",
                      needed / 1048576 + 1, (double)held / 1048576 + 1);
     if (!parse_size(tr_option_text(training->options, "memory"), &most)) {
         return tr_fail(error, TRELLIS_OPTION, "--memory takes a size such as 500M or 8G, not '%s'",

@@ -74,8 +74,8 @@ struct tr_learner {
     const char *algorithms; // separated by blanks, the default first
     uint64_t epochs;        // unless the user says otherwise; 0: no limit
     trellis_status (*train)(struct tr_training *training, trellis_error *error);
-    /* Floats that it needs for each weight, for the estimate before training. */
-    double floats_per_weight;
+    /* Floats that it needs for each weight and bytes for each token, for the estimate before training. */
+    double floats_per_weight, bytes_per_token;
     bool no_steps; // order 0, whatever the options say
     /* Every step has a weight, those from the start and to the end as well, and so has every label; words
      * keep to the labels they were seen with. */

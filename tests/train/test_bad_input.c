@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/text.h"
 #include "trellis.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------- */
@@ -121,6 +121,19 @@ static const char *const ways[] = {
     "type=maxent algorithm=sgd",
     "type=perceptron",
     "type=perceptron algorithm=plain",
+    "type=perceptron algorithm=pa",
+    "type=perceptron algorithm=pa1",
+    "type=perceptron algorithm=pa2",
+    "type=perceptron algorithm=arow",
+    "type=perceptron beam=2",
+    "type=perceptron beam=1 update=early",
+    "type=perceptron beam=1 update=max-violation",
+    "type=mira",
+    "type=mira mbest=1",
+    "type=ssvm",
+    "type=ssvm algorithm=subgradient",
+    "type=crf loss=hamming",
+    "type=crf algorithm=sgd loss=hamming",
 };
 
 /* One of the ways, and more settings behind it. */
@@ -312,6 +325,38 @@ static void test_unknown_ways(void **state)
     assert_refused(PLAIN, "type=crf features=/nowhere/templates", TRELLIS_IO, "/nowhere/templates");
 }
 
+/* Losses, beams and m-best lists. */
+static void test_margins(void **state)
+{
+    (void)state;
+    static const char *const with_costs[] = {"type=perceptron algorithm=pa", "type=mira",
+                                             "type=ssvm", "type=crf", "type=maxent"};
+    static const char *const bad[][2] = {
+        {"D Q 1\n", "there is no label 'Q'"},       {"Q D 1\n", "there is no label 'Q'"},
+        {"D N -1\n", "a cost is a number from 0"},  {"D N nan\n", "a cost is a number from 0"},
+        {"D N\n", "a cost is three words"},         {"D D 1\n", "the right label costs 0"},
+    };
+    for (size_t i = 0; i < TR_COUNT(bad); i++) {
+        char *costs = write_file("costs", bad[i][0]), settings[500];
+        for (size_t k = 0; k < TR_COUNT(with_costs); k++) {
+            snprintf(settings, sizeof settings, "%s cost=%s", with_costs[k], costs);
+            assert_refused(PLAIN, settings, TRELLIS_FORMAT, bad[i][1]);
+        }
+        drop(costs);
+    }
+    assert_refused(PLAIN, "type=crf cost=/nowhere/costs", TRELLIS_IO, "/nowhere/costs");
+    assert_refused(PLAIN, "type=crf span-loss=2", TRELLIS_DATA, "--span-loss needs span labels");
+    assert_refused(PLAIN, "type=mira span-loss=-1", TRELLIS_OPTION, "--span-loss");
+    assert_refused(PLAIN, "type=crf loss=root", TRELLIS_OPTION, "--loss root is no sum");
+    assert_refused("the _\ncat N\n\na D\n\n", "type=crf loss=hamming partial=yes", TRELLIS_OPTION,
+                   "--partial");
+    assert_refused(PLAIN, "type=mira mbest=0", TRELLIS_OPTION, "from 1 to 100");
+    assert_refused(PLAIN, "type=perceptron beam=0", TRELLIS_OPTION, "from 1 to 1000000");
+    assert_refused(PLAIN, "type=perceptron update=late", TRELLIS_OPTION, "max-violation");
+    assert_refused(PLAIN, "type=crf beam=4", TRELLIS_OPTION, "-t perceptron");
+    assert_refused(PLAIN, "type=mira update=early", TRELLIS_OPTION, "-t perceptron");
+}
+
 static void test_no_label_column(void **state)
 {
     (void)state;
@@ -343,6 +388,15 @@ static void test_memory_too_small(void **state)
     assert_refused(PLAIN, "type=crf memory=lots", TRELLIS_OPTION, "500M");
     assert_refused(PLAIN, "type=crf memory=-1", TRELLIS_OPTION, "500M");
     trellis_model_close(assert_learned(PLAIN, "type=crf memory=1G"));
+    /* 8000 tokens: the labellings that the support vector machine keeps count. */
+    struct tr_buffer many = {0};
+    for (int i = 0; i < 8000; i++) {
+        tr_buffer_string(&many, i % 2 ? "cat N\n\n" : "the D\n");
+    }
+    tr_buffer_char(&many, 0);
+    trellis_model_close(assert_learned(many.data, "type=perceptron features=id memory=1M epochs=1"));
+    assert_refused(many.data, "type=ssvm features=id memory=1M", TRELLIS_LIMIT, "--memory");
+    tr_buffer_free(&many);
 }
 
 int main(void)
@@ -357,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_unseen_label_in_dev),
         cmocka_unit_test(test_bad_dev),
         cmocka_unit_test(test_unknown_ways),
+        cmocka_unit_test(test_margins),
         cmocka_unit_test(test_no_label_column),
         cmocka_unit_test(test_order_too_high),
         cmocka_unit_test(test_memory_too_small),
