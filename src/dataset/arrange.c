@@ -74,7 +74,10 @@ static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, 
                 }
             }
         }
-        qsort(pairs->outcome.at + before, pairs->outcome.size - before, sizeof(uint32_t), by_value);
+        if (pairs->outcome.size > before) {
+            qsort(pairs->outcome.at + before, pairs->outcome.size - before, sizeof(uint32_t),
+                  by_value);
+        }
         pairs->begin[a + 1] = pairs->outcome.size;
     }
     return true;

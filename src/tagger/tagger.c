@@ -28,8 +28,8 @@ struct trellis_tagger {
     enum { UNBOUND, BOUND, MISBOUND } binding; // MISBOUND: the input lacks a column
     enum { VITERBI, POSTERIOR, RISK, BEAM } decoding;
     size_t beam_width;
-    struct tr_loss *loss; // with RISK
-    double *risk;         // [labels] with RISK, scratch
+    struct tr_loss *loss;   // with RISK
+    double *risk;           // [labels] with RISK, scratch
     struct tr_graph *graph; // with steps forbidden on top of the model's; NULL where there are none
     struct tr_steps *own_steps;
     const struct tr_steps *steps; // the tagger's own, or the model's

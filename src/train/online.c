@@ -327,8 +327,9 @@ static trellis_status search(struct tr_online *online, const uint16_t *gold, tre
                                          online->update == TR_EARLY, gold, found, &online->prefix,
                                          error);
     }
-    return online->beam ? tr_lattice_beam(lattice, online->steps, online->beam, found, &score, error)
-                        : tr_lattice_viterbi(lattice, online->steps, found, &score, error);
+    return online->beam
+               ? tr_lattice_beam(lattice, online->steps, online->beam, found, &score, error)
+               : tr_lattice_viterbi(lattice, online->steps, found, &score, error);
 }
 
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,

@@ -464,8 +464,7 @@ static trellis_status weigh(struct tr_training *training, trellis_error *error)
     size_t held = tr_dataset_bytes(&training->data) + tr_dataset_bytes(&training->dev) +
                   tr_vocabulary_bytes(v);
     const struct tr_learner *learner = training->learner;
-    double needed = (double)held +
-                    4.0 * (double)training->size * (learner->floats_per_weight + 2) +
+    double needed = (double)held + 4.0 * (double)training->size * (learner->floats_per_weight + 2) +
                     learner->bytes_per_token * (double)training->data.tokens;
     double most;
     tr_training_note(training, "%zu sequences, %zu tokens, %u labels, %u attributes, %zu features",

@@ -41,7 +41,7 @@ static double next_score(const struct trial *trial, const struct prefix *prefix,
 struct sight {
     const uint16_t *gold;
     double ahead[BRUTE_LENGTH]; // by how much the best one kept scores more
-    size_t left;                // where the state of gold was first not kept; the length where nowhere
+    size_t left; // where the state of gold was first not kept; the length where nowhere
 };
 
 static void look_at_gold(const struct trial *trial, const struct prefix *kept, size_t kept_count,

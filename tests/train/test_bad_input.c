@@ -332,9 +332,9 @@ static void test_margins(void **state)
     static const char *const with_costs[] = {"type=perceptron algorithm=pa", "type=mira",
                                              "type=ssvm", "type=crf", "type=maxent"};
     static const char *const bad[][2] = {
-        {"D Q 1\n", "there is no label 'Q'"},       {"Q D 1\n", "there is no label 'Q'"},
-        {"D N -1\n", "a cost is a number from 0"},  {"D N nan\n", "a cost is a number from 0"},
-        {"D N\n", "a cost is three words"},         {"D D 1\n", "the right label costs 0"},
+        {"D Q 1\n", "there is no label 'Q'"},      {"Q D 1\n", "there is no label 'Q'"},
+        {"D N -1\n", "a cost is a number from 0"}, {"D N nan\n", "a cost is a number from 0"},
+        {"D N\n", "a cost is three words"},        {"D D 1\n", "the right label costs 0"},
     };
     for (size_t i = 0; i < TR_COUNT(bad); i++) {
         char *costs = write_file("costs", bad[i][0]), settings[500];
@@ -394,7 +394,8 @@ static void test_memory_too_small(void **state)
         tr_buffer_string(&many, i % 2 ? "cat N\n\n" : "the D\n");
     }
     tr_buffer_char(&many, 0);
-    trellis_model_close(assert_learned(many.data, "type=perceptron features=id memory=1M epochs=1"));
+    trellis_model_close(
+        assert_learned(many.data, "type=perceptron features=id memory=1M epochs=1"));
     assert_refused(many.data, "type=ssvm features=id memory=1M", TRELLIS_LIMIT, "--memory");
     tr_buffer_free(&many);
 }

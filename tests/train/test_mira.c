@@ -79,7 +79,8 @@ static void dense_mira(struct naive *naive, const struct sentence *s, void *user
 {
     enum { MOST = 243 };
     static double d[MOST][SIZE];
-    double c = s->weight * ((const struct rule *)user)->c, b[MOST], tau[MOST] = {0}, change[SIZE] = {0};
+    double c = s->weight * ((const struct rule *)user)->c, b[MOST], tau[MOST] = {0},
+           change[SIZE] = {0};
     size_t m = 0;
     int labels[LONGEST];
     for (size_t k = 0; labelling(s, k, labels); k++) {

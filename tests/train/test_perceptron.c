@@ -384,7 +384,8 @@ static double accuracy_with(const char *more)
     const char *path = "data/english/dev.conll";
     trellis_error error = {0};
     trellis_model *model;
-    snprintf(text, sizeof text, "epochs=5 label=2 features=pos dev=data/english/test.conll %s", more);
+    snprintf(text, sizeof text, "epochs=5 label=2 features=pos dev=data/english/test.conll %s",
+             more);
     trellis_options *options = make_options(text);
     assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
     double accuracy = atof(trellis_model_note(model, "dev-accuracy"));
@@ -517,12 +518,9 @@ static void test_progress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_naive),
-        cmocka_unit_test(test_beams_against_naive),
-        cmocka_unit_test(test_wide_beam_is_exact),
-        cmocka_unit_test(test_beams_learn),
-        cmocka_unit_test(test_determinism),
-        cmocka_unit_test(test_seeds_matter),
+        cmocka_unit_test(test_against_naive),      cmocka_unit_test(test_beams_against_naive),
+        cmocka_unit_test(test_wide_beam_is_exact), cmocka_unit_test(test_beams_learn),
+        cmocka_unit_test(test_determinism),        cmocka_unit_test(test_seeds_matter),
         cmocka_unit_test(test_progress),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
