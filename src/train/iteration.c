@@ -309,7 +309,7 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
         figures->active_features += w[j] != 0;
         all += 0 * w[j];
     }
-    if (all != 0) {
+    if (all != 0 && !training->learner->generative) { // there log 0 is a weight
         return tr_fail(error, TRELLIS_DATA,
                        "a weight is no finite number any more: the values of the attributes are "
                        "too large");

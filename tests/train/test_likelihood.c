@@ -130,12 +130,9 @@ static void test_forbidden_gold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_with_loss),
-        cmocka_unit_test(test_threads_do_not_matter),
-        cmocka_unit_test(test_spread_and_gather),
-        cmocka_unit_test(test_forbidden_gold),
+        cmocka_unit_test(test_sequences),         cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_with_loss),         cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_spread_and_gather), cmocka_unit_test(test_forbidden_gold),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
