@@ -14,10 +14,11 @@ _trellis() {
         --output-format) values="same columns conllu crfsuite wordtag jsonl inline" ;;
         --to-scheme) values="none iob1 iob2 iobes bilou" ;;
         -t | --type) values="perceptron mira ssvm crf maxent hmm memm" ;;
-        -f | --features) values="id extended pos chunk ner chars" ;;
+        -f | --features) values="id hmm classes extended pos chunk ner chars" ;;
         --train-scheme) values="none iob1 iob2 iobes bilou" ;;
         --loss) values="hamming root" ;;
         --update) values="standard early max-violation" ;;
+        --smoothing) values="auto add interpolated" ;;
         --dev-score) values="auto accuracy likelihood" ;;
         --decode) values="viterbi posterior risk beam" ;;
     esac
@@ -26,7 +27,7 @@ _trellis() {
         return
     fi
     case ${COMP_WORDS[1]} in
-        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --log --constrain --beam --threads --seed --memory" ;;
+        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --smoothing --theta --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --log --constrain --beam --threads --seed --memory" ;;
         tag) names="--help --model --output --at-once --marginals --check --format --label --columns --separator --invalid-utf8 --output-format --cost --constrain --forced --decode --beam --nbest --threads" ;;
         eval) names="--help --model --against --details --json --output --format --label --columns --separator --invalid-utf8 --scheme --cost --constrain --forced --decode --beam --strict --clusters --bootstrap --shuffles --threads --seed" ;;
         convert) names="--help --output --format --label --columns --separator --invalid-utf8 --scheme --output-format --to-scheme" ;;

@@ -42,8 +42,9 @@ static const trellis_option table[] = {
     {"algorithm", 'a', TRELLIS_WORDS, TRAIN, "NAME", "default", 0, 0, NULL,
      "How to learn it; each type has a default."},
     {"features", 'f', TRELLIS_WORDS, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
-     "Feature templates: a preset (id, extended, pos, chunk, ner, chars) or a file in the native "
-     "language, of CRF++ or of Wapiti. 'auto' is 'extended', or none for ready-made attributes."},
+     "Feature templates: a preset (id, hmm, classes, extended, pos, chunk, ner, chars) or a file in "
+     "the native language, of CRF++ or of Wapiti. 'auto' is 'extended', 'hmm' for -t hmm, or none for "
+     "ready-made attributes."},
     {"dev", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Held-out data: scored after each iteration, decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,
@@ -128,7 +129,13 @@ static const trellis_option table[] = {
      "Labels of the training data may be '_', which is not known, or A|B, which is one of these; "
      "whatever agrees with that is as right as any other."},
     {"alpha", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
-     "Added to every count of -t hmm; 0 leaves them as they are."},
+     "Added to every count of -t hmm; 1 is Laplace's rule. Unless given, words keep to the labels they were "
+     "seen with in labelled data."},
+    {"smoothing", 0, TRELLIS_CHOICE, TRAIN, "HOW", "auto", 0, 0, "auto add interpolated",
+     "Label steps of -t hmm: counts with --alpha added, or deleted interpolation with shorter histories. "
+     "'auto' adds where --alpha is given and --order is 1."},
+    {"theta", 0, TRELLIS_REAL, TRAIN, "X", "1", 1e-6, 1e6, NULL,
+     "Weight of the next shorter ending when -t hmm guesses the label of an unknown word by its ending."},
     {"checkpoint", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write all that is needed to go on to FILE, every --every iterations; see --resume."},
     {"every", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,

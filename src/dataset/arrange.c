@@ -38,11 +38,26 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Every label, or label pair, for the attribute at hand. */
+static bool push_all(const struct tr_dataset *dataset, bool edge, uint32_t width,
+                     struct pairs *pairs)
+{
+    uint32_t labels = dataset->label_count;
+    for (uint32_t from = 0; from < (edge ? labels : 1); from++) {
+        for (uint32_t to = 0; to < labels; to++) {
+            if (!tr_push(&pairs->outcome, from * width + to)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* The distinct outcomes of attributes first .. last-1, in one pass over the occurrences. `bucket`
  * has room for all of them; `filled` [last - first] and `stamp` [outcomes] are scratch. */
 static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, uint32_t first,
-                   uint32_t last, const uint64_t *offset, uint32_t *bucket, uint32_t *filled,
-                   uint32_t *stamp, struct pairs *pairs)
+                   uint32_t last, const uint64_t *offset, const bool *whole, uint32_t *bucket,
+                   uint32_t *filled, uint32_t *stamp, struct pairs *pairs)
 {
     const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
     for (size_t t = 0; t < dataset->tokens; t++) {
@@ -65,6 +80,13 @@ static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, 
     }
     for (uint32_t a = first; a < last; a++) {
         size_t before = pairs->outcome.size;
+        if (whole && whole[a]) {
+            if (!push_all(dataset, edge, width, pairs)) {
+                return false;
+            }
+            pairs->begin[a + 1] = pairs->outcome.size;
+            continue;
+        }
         for (uint64_t i = offset[a]; i < offset[a + 1]; i++) {
             uint32_t outcome = bucket[i - offset[first]];
             if (stamp[outcome] != a + 1) {
@@ -118,7 +140,7 @@ static uint64_t *occurrence_offsets(const struct tr_occurrences *occurrences, si
 
 static bool gather_all(const struct tr_dataset *dataset, bool edge, uint32_t outcomes,
                        uint32_t width, uint32_t attributes, const uint64_t *offset,
-                       struct pairs *pairs)
+                       const bool *whole, struct pairs *pairs)
 {
     if (attributes == 0) {
         return true; // label pairs can be billions: no room for them where nothing is to be seen
@@ -131,7 +153,8 @@ static bool gather_all(const struct tr_dataset *dataset, bool edge, uint32_t out
         bucket = tr_alloc(offset[last] - offset[first], sizeof *bucket);
         filled = tr_alloc(last - first, sizeof *filled);
         fine = bucket && filled &&
-               gather(dataset, edge, width, first, last, offset, bucket, filled, stamp, pairs);
+               gather(dataset, edge, width, first, last, offset, whole, bucket, filled, stamp,
+                      pairs);
         free(bucket);
         free(filled);
     }
@@ -143,14 +166,9 @@ static bool gather_all(const struct tr_dataset *dataset, bool edge, uint32_t out
 static bool all_pairs(const struct tr_dataset *dataset, bool edge, uint32_t width,
                       uint32_t attributes, struct pairs *pairs)
 {
-    uint32_t labels = dataset->label_count;
     for (uint32_t a = 0; a < attributes; a++) {
-        for (uint32_t from = 0; from < (edge ? labels : 1); from++) {
-            for (uint32_t to = 0; to < labels; to++) {
-                if (!tr_push(&pairs->outcome, from * width + to)) {
-                    return false;
-                }
-            }
+        if (!push_all(dataset, edge, width, pairs)) {
+            return false;
         }
         pairs->begin[a + 1] = pairs->outcome.size;
     }
@@ -351,7 +369,8 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
     bool fine = pairs.begin && offset &&
                 (arrangement->all_features
                      ? all_pairs(dataset, edge, width, count, &pairs)
-                     : gather_all(dataset, edge, outcomes, width, count, offset, &pairs));
+                     : gather_all(dataset, edge, outcomes, width, count, offset,
+                                  edge ? NULL : arrangement->whole, &pairs));
     trellis_status status = fine ? settle(dataset, NULL, edge, attributes, &pairs, offset,
                                           arrangement->min_count, error)
                                  : tr_fail_memory(error);

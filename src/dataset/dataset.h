@@ -107,6 +107,7 @@ void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_
 struct tr_arrangement {
     uint32_t min_count;
     bool all_features;
+    const bool *whole; // [node attributes] those that are features with every label; NULL: none
 };
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error);
@@ -118,12 +119,14 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
                                 trellis_error *error);
 
 /* The label grams that occur, as long as the plan's order or cap allows, with those at the start and
- * the end where chosen, and each label alone; and all steps between labels where asked for. In a fixed
- * order. */
+ * the end where chosen; each label alone, with all that are chosen of its steps from the start and to the
+ * end; and all steps between labels where asked for. In a fixed order: by length, then by labels. */
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, bool all_steps,
                                 struct tr_gram **ret_grams, size_t *ret_count,
                                 trellis_error *error);
+/* Where a gram stands among those, SIZE_MAX where it does not. */
+size_t tr_gram_find(const struct tr_gram *grams, size_t count, const struct tr_gram *gram);
 
 void tr_dataset_free(struct tr_dataset *dataset);
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary);

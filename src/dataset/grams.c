@@ -187,7 +187,8 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
         return tr_fail(error, TRELLIS_LIMIT, "order %u is too high for %u labels", plan->order,
                        set.labels);
     }
-    bool fine = !choice.alone || add_all_labels(&set);
+    struct tr_step_choice ends = {.start = choice.start, .end = choice.end};
+    bool fine = !choice.alone || (add_all_labels(&set) && add_all_steps(&set, ends));
     fine = fine && (!all_steps || set.longest == 1 || add_all_steps(&set, choice));
     for (size_t s = 0; fine && s < dataset->sequences; s++) {
         const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
@@ -211,4 +212,21 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
     *ret_count = set.codes.size;
     free(set.codes.at);
     return TRELLIS_OK;
+}
+
+static int by_labels(const void *a, const void *b)
+{
+    const struct tr_gram *x = a, *y = b;
+    int difference = (x->length > y->length) - (x->length < y->length);
+    for (int i = 0; !difference && i < x->length; i++) {
+        difference = (x->label[i] > y->label[i]) - (x->label[i] < y->label[i]);
+    }
+    return difference;
+}
+
+size_t tr_gram_find(const struct tr_gram *grams, size_t count, const struct tr_gram *gram)
+{
+    const struct tr_gram *found = count ? bsearch(gram, grams, count, sizeof *grams, by_labels)
+                                        : NULL;
+    return found ? (size_t)(found - grams) : SIZE_MAX;
 }

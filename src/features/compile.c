@@ -188,7 +188,7 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
     }
     if (parser->stored) {
         status = take_stored(parser, &resource);
-    } else if (resource.kind != TR_COUNTED) {
+    } else if (resource.kind != TR_COUNTED && resource.kind != TR_KNOWN) {
         status = tr_resource_load(&resource, parser->folder, &reason);
         if (status) {
             status = status == TRELLIS_MEMORY ? tr_fail_memory(parser->error)
@@ -229,13 +229,13 @@ static uint32_t find_counter(trellis_features *features, uint32_t view)
                : TR_NONE;
 }
 
-trellis_status tr_compile_counted(struct tr_parser *parser, uint32_t view, uint32_t count,
-                                  uint32_t *ret_resource)
+trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kind kind,
+                                  uint32_t view, uint32_t count, uint32_t *ret_resource)
 {
     struct tr_buffer name = {0};
     tr_view_name(parser->features, view, 0, &name);
     uint32_t counter = find_counter(parser->features, view);
-    struct tr_resource resource = {.kind = TR_COUNTED, .counter = counter, .limit = count};
+    struct tr_resource resource = {.kind = kind, .counter = counter, .limit = count};
     if (!name.failed) {
         resource.name = tr_copy_text(name.data, name.size);
     }

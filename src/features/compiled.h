@@ -93,6 +93,8 @@ enum tr_result {
     X(RARE, "rare", COUNT, TEST, "rare(x, n)", "test: seen at most n times in training")           \
     X(FREQUENT, "frequent", COUNT, TEST, "frequent(x, n)",                                         \
       "test: seen more than n times in training")                                                  \
+    X(UNKNOWN, "unknown", COUNT, TEST, "unknown(x, n)",                                            \
+      "test: never seen in training; while training, seen at most n times")                        \
     X(FIRST, "first", NOTHING, TEST, "first", "test: the first token")                             \
     X(LAST, "last", NOTHING, TEST, "last", "test: the last token")                                 \
     X(POSITION, "position", NOTHING, TEXT, "position",                                             \
@@ -215,9 +217,9 @@ trellis_status tr_compile_literal(struct tr_parser *parser, trellis_text text,
                                   uint32_t *ret_literal);
 trellis_status tr_compile_resource(struct tr_parser *parser, enum tr_resource_kind kind,
                                    trellis_text file, size_t at, uint32_t *ret_resource);
-/* The words seen more than `count` times, of a view. */
-trellis_status tr_compile_counted(struct tr_parser *parser, uint32_t view, uint32_t count,
-                                  uint32_t *ret_resource);
+/* The words seen more than `count` times, of a view; TR_KNOWN: until the training ends. */
+trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kind kind,
+                                  uint32_t view, uint32_t count, uint32_t *ret_resource);
 trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft);
 /* The canonical text of a view at an offset. */
 void tr_view_name(const trellis_features *features, uint32_t number, int32_t offset,

@@ -1,7 +1,8 @@
 /* counts.c - how often the values of a view were seen in training, for rare() and frequent().
  *
  * Values are known by their hashes. When the counting ends, each (view, n) that a template asks for
- * becomes a table of the values seen more than n times; the counts themselves are dropped.
+ * becomes a table of the values seen more than n times; the counts themselves are dropped. For unknown(x, n)
+ * rare words stand in for those never seen, until the training ends and the table becomes one of all values.
  */
 #include "features/compiled.h"
 
@@ -65,7 +66,7 @@ bool tr_features_needs_counts(const trellis_features *features)
 
 /* The table of the values whose count passes the limit. */
 static trellis_status keep_frequent(struct tr_resource *resource, const struct tr_counter *counter,
-                                    trellis_error *error)
+                                    uint32_t limit, trellis_error *error)
 {
     uint64_t *kept = tr_alloc(counter->used, sizeof *kept);
     if (!kept) {
@@ -73,13 +74,30 @@ static trellis_status keep_frequent(struct tr_resource *resource, const struct t
     }
     size_t count = 0;
     for (size_t i = 0; i < counter->slots; i++) {
-        if (counter->values[i] && counter->counts[i] > resource->limit) {
+        if (counter->values[i] && counter->counts[i] > limit) {
             kept[count++] = counter->values[i];
         }
     }
     trellis_status status = tr_resource_set(resource, kept, count, error);
     free(kept);
     return status;
+}
+
+static void drop_counts(trellis_features *features)
+{
+    for (size_t i = 0; i < features->counters.size; i++) {
+        tr_counter_free(&features->counters.at[i]);
+    }
+}
+
+bool tr_features_has_unknown(const trellis_features *features)
+{
+    for (size_t i = 0; i < features->resources.size; i++) {
+        if (features->resources.at[i].kind == TR_KNOWN) {
+            return true;
+        }
+    }
+    return false;
 }
 
 trellis_status tr_features_end_count(trellis_features *features, trellis_error *error)
@@ -89,18 +107,32 @@ trellis_status tr_features_end_count(trellis_features *features, trellis_error *
     }
     for (size_t i = 0; i < features->resources.size; i++) {
         struct tr_resource *resource = &features->resources.at[i];
-        if (resource->kind == TR_COUNTED) {
-            trellis_status status = keep_frequent(resource,
-                                                  &features->counters.at[resource->counter], error);
+        if (resource->kind == TR_COUNTED || resource->kind == TR_KNOWN) {
+            trellis_status status = keep_frequent(
+                resource, &features->counters.at[resource->counter], resource->limit, error);
             if (status) {
                 return status;
             }
         }
     }
-    for (size_t i = 0; i < features->counters.size; i++) {
-        tr_counter_free(&features->counters.at[i]);
+    if (!tr_features_has_unknown(features)) {
+        drop_counts(features);
     }
     features->counting = false;
     features->generation++;
     return TRELLIS_OK;
+}
+
+trellis_status tr_features_end_training(trellis_features *features, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < features->resources.size; i++) {
+        struct tr_resource *resource = &features->resources.at[i];
+        if (resource->kind == TR_KNOWN) {
+            status = keep_frequent(resource, &features->counters.at[resource->counter], 0, error);
+        }
+    }
+    drop_counts(features);
+    features->generation++;
+    return status;
 }

@@ -227,7 +227,8 @@ static trellis_status apply(struct tr_parser *parser, enum tr_operation operatio
                 arguments->resource, arguments->regex, 0};
             trellis_status status = TRELLIS_OK;
             if (tr_function_signature(operation) == TR_TAKES_COUNT) {
-                status = tr_compile_counted(parser, term.view, view.number, &view.resource);
+                enum tr_resource_kind kind = operation == TR_OP_UNKNOWN ? TR_KNOWN : TR_COUNTED;
+                status = tr_compile_counted(parser, kind, term.view, view.number, &view.resource);
             }
             status = status ? status : tr_compile_view(parser, view, &term.view);
             status = status ? status : add_term(parser, choices, term, true);

@@ -176,6 +176,19 @@ size_t tr_features_template_of(const trellis_features *features, bool edge, trel
     return best;
 }
 
+/* A condition, not turned round, that the word be unknown. */
+bool tr_features_for_unknown(const trellis_features *features, size_t index)
+{
+    const struct tr_template *template = &features->templates.at[index];
+    bool found = false;
+    for (uint32_t k = 0; k < template->conditions; k++) {
+        const struct tr_part *part = &features->parts.at[template->parts + template->mixed + k];
+        found = found || (!part->negated && part->view != TR_NONE &&
+                          features->views.at[part->view].operation == TR_OP_UNKNOWN);
+    }
+    return found;
+}
+
 /* ---- printing ----------------------------------------------------------------------------------- */
 
 /* CRFsuite's format separates by tabs and has the value behind a colon. */

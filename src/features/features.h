@@ -36,6 +36,13 @@ struct tr_extractor;
 trellis_status tr_features_count(trellis_features *features, struct tr_extractor *extractor,
                                  const trellis_sequence *sequence, trellis_error *error);
 trellis_status tr_features_end_count(trellis_features *features, trellis_error *error);
+/* From here on unknown(x, n) means what it says; so far, rare words stood in for words never seen. To be
+ * called once, after the training data was read. */
+trellis_status tr_features_end_training(trellis_features *features, trellis_error *error);
+/* Whether a template asks for unknown words. */
+bool tr_features_has_unknown(const trellis_features *features);
+/* Whether the attributes of a template are those of unknown words alone. */
+bool tr_features_for_unknown(const trellis_features *features, size_t index);
 
 /* The compiled set as one block of bytes for the model file, and back. `data` must outlive what is
  * read from it (word lists and clusters stay where they are) and is not trusted: any bytes give a

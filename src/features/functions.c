@@ -361,6 +361,7 @@ static const apply_function applies[TR_OP_COUNT] = {
     [TR_OP_INLIST] = apply_inlist,
     [TR_OP_RARE] = apply_counted,
     [TR_OP_FREQUENT] = apply_counted,
+    [TR_OP_UNKNOWN] = apply_counted,
     [TR_OP_WAPITI_TEST] = apply_wapiti_test,
     [TR_OP_WAPITI_MATCH] = apply_wapiti_match,
 };

@@ -14,6 +14,19 @@ static const struct preset presets[] = {
            "columns word\n"
            "node word\n"
            "step start end\n"},
+    {"hmm", "# What an HMM sees, and the ends of words that training did not know (Brants 2000).\n"
+            "columns word\n"
+            "node word\n"
+            "node bias if unknown(word,10) & isupper(word)\n"
+            "node bias if unknown(word,10) & not isupper(word)\n"
+            "node suffix(word,1..10) if unknown(word,10) & isupper(word)\n"
+            "node suffix(word,1..10) if unknown(word,10) & not isupper(word)\n"
+            "step start end\n"},
+    {"classes", "# What an HMM sees; rare words, and those training did not know, by their looks.\n"
+                "columns word\n"
+                "node word if frequent(word,4)\n"
+                "node shortshape(word) & match(word,/.{1,3}$/) if rare(word,4)\n"
+                "step start end\n"},
     {"extended", "# What an HMM sees, and how the word is spelt.\n"
                  "columns word\n"
                  "node word\n"

@@ -12,12 +12,19 @@
 
 #include "base/text.h"
 
-enum tr_resource_kind { TR_WORDS, TR_LOWER_WORDS, TR_CLUSTERS, TR_COUNTED, TR_RESOURCE_KINDS };
+enum tr_resource_kind {
+    TR_WORDS,
+    TR_LOWER_WORDS,
+    TR_CLUSTERS,
+    TR_COUNTED, // words seen more often than a limit
+    TR_KNOWN,   // the same while training, all words seen afterwards
+    TR_RESOURCE_KINDS
+};
 
 struct tr_resource {
     enum tr_resource_kind kind;
     char *name;        // of the file, or of the view that was counted
-    uint32_t counter;  // TR_COUNTED: where it is counted, and
+    uint32_t counter;  // TR_COUNTED, TR_KNOWN: where it is counted, and
     uint32_t limit;    // the count that a word must pass
     trellis_text data; // the table
     char *owned;       // what to free; NULL where the table lies in a model

@@ -118,6 +118,7 @@ struct tr_lattice {
     float *matrix;           // [L][width] scratch; made when first needed
     double *double_row;      // [stride] scratch
     uint32_t *identity;      // [L] 0, 1, 2, ...
+    uint32_t *live;          // [L] scratch: labels
     uint64_t *open;          // [words] scratch of Viterbi with free steps
     uint32_t *listed;        // [width] scratch of the same
 };

@@ -78,10 +78,12 @@ trellis_status tr_lattice_create(const struct tr_graph *graph, struct tr_lattice
     lattice->second_row = tr_alloc_aligned(lattice->stride, sizeof *lattice->second_row);
     lattice->double_row = tr_alloc_aligned(lattice->stride, sizeof *lattice->double_row);
     lattice->identity = tr_alloc(graph->labels, sizeof *lattice->identity);
+    lattice->live = tr_alloc((size_t)graph->labels + 1, sizeof *lattice->live);
     lattice->listed = tr_alloc(graph->width, sizeof *lattice->listed);
     lattice->open = tr_alloc(((size_t)graph->labels + 63) / 64, sizeof *lattice->open);
     if (!lattice->row || !lattice->second_row || !lattice->double_row || !lattice->identity ||
-        !lattice->open || !lattice->listed || !tr_floats_room(&lattice->node, 1, graph->width)) {
+        !lattice->open || !lattice->live || !lattice->listed ||
+        !tr_floats_room(&lattice->node, 1, graph->width)) {
         tr_lattice_destroy(lattice);
         return tr_fail_memory(error);
     }
@@ -120,6 +122,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
     free(lattice->matrix);
     free(lattice->double_row);
     free(lattice->identity);
+    free(lattice->live);
     free(lattice->open);
     free(lattice->listed);
     free(lattice);

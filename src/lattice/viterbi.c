@@ -19,13 +19,55 @@
 
 /* ---- one position forward ------------------------------------------------------------------------ */
 
+/* Whether no path leads to any of these states, as in most of them where a tag dictionary rules. */
+static bool is_dead(const float *delta, size_t states)
+{
+    size_t z = 0;
+    while (z < states && !(delta[z] > -INFINITY)) {
+        z++;
+    }
+    return z == states;
+}
+
+/* The labels that a position is restricted to, in lattice->live; how many, or 0 where they are so many that
+ * it is as well to look at all. */
+static size_t few_labels(struct tr_lattice *lattice, size_t position)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const float *node = tr_node_at(lattice, position);
+    size_t count = 0, most = graph->labels / 8;
+    for (uint32_t c = 0; c < graph->labels && count <= most; c++) {
+        if (node[c] > -INFINITY) {
+            lattice->live[count++] = c;
+        }
+    }
+    return count <= most ? count : 0;
+}
+
+/* best(c) = max over the states of the fan of delta(z) + step(z, c), for the labels of few_labels(). */
+static void max_for_labels(const struct tr_lattice *lattice, const float *delta,
+                           const float *scores, const float *edge, size_t rows, size_t count,
+                           float *best)
+{
+    size_t width = lattice->graph->width;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t c = lattice->live[k];
+        best[c] = -INFINITY;
+        for (size_t r = 0; r < rows; r++) {
+            float score = delta[r] + scores[r * width + c];
+            best[c] = score > best[c] ? score : best[c];
+        }
+        best[c] += edge ? edge[c] : 0;
+    }
+}
+
 /* Any other graph: fan by fan, the best step for each label read, and then the best of those that lead
  * to the same state. */
 static void max_over_fans(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                           const float *delta, float *out)
 {
     const struct tr_graph *graph = lattice->graph;
-    size_t width = graph->width;
+    size_t width = graph->width, few = few_labels(lattice, position);
     const float *node = tr_node_at(lattice, position), *edges = tr_edges_at(lattice, position);
     float *best = lattice->row;
     for (uint32_t z = 0; z < graph->states; z++) {
@@ -33,12 +75,21 @@ static void max_over_fans(struct tr_lattice *lattice, const struct tr_steps *ste
     }
     for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
         size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
-        lattice->kernels->max_plus(best, delta + first, steps->row_score + first * width, rows,
-                                   width);
-        if (edges) {
-            lattice->kernels->add(best, edges + graph->label[first] * width, width);
+        const float *scores = steps->row_score + first * width;
+        const float *edge = edges ? edges + graph->label[first] * width : NULL;
+        if (is_dead(delta + first, rows)) {
+            continue;
         }
-        for (size_t c = 0; c < graph->labels; c++) {
+        if (few) {
+            max_for_labels(lattice, delta + first, scores, edge, rows, few, best);
+        } else {
+            lattice->kernels->max_plus(best, delta + first, scores, rows, width);
+            if (edge) {
+                lattice->kernels->add(best, edge, width);
+            }
+        }
+        for (size_t k = 0; k < (few ? few : graph->labels); k++) {
+            size_t c = few ? lattice->live[k] : k;
             uint32_t step = graph->step_at[first * graph->labels + c];
             if (step != TR_NO_STEP && best[c] > out[graph->to[step]]) {
                 out[graph->to[step]] = best[c];

@@ -3,6 +3,9 @@
  *     T(z, z') = (count(z, z') + alpha) / (count(z) + alpha K)        K = labels, and the end
  *     O(z, x)  = (count(z, x) + alpha) / (count(z) + alpha (V + 1))   V words, and one for all others
  *
+ * or T by interpolation (interpolation.c), and where the templates tell of unknown words, O for the V words
+ * alone, times the share of known words; the rest is unknown.c's.
+ *
  * A linear model has no weight for a word that a label was never seen with, and what has no weight costs
  * nothing. So with alpha > 0 the part of log O that does not depend on the word,
  *
@@ -10,7 +13,7 @@
  *
  * is the weight of the label by itself (a gram of one label, which every step into it fires), and the word
  * has what is left, log(count(z, x) + alpha) - log alpha: 0 for all words that are not listed. With alpha = 0
- * the tag dictionary keeps words to the labels they were seen with.
+ * every pair is listed, and some weights are minus infinity.
  */
 #include "train/hmm.h"
 
@@ -19,27 +22,118 @@
 #include "train/em.h"
 #include "train/states.h"
 
-trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error)
+double tr_hmm_alpha(const struct tr_training *training)
 {
-    const struct tr_dataset *data = &training->data;
-    const uint32_t *begin = data->node.begin.at;
-    if (training->plan.order != 1 || training->plan.count_cap) {
-        return tr_fail(error, TRELLIS_OPTION, "an HMM is of --order 1, without --counted");
+    bool given = trellis_options_given(training->options, "alpha") || tr_training_is_em(training);
+    return given ? tr_option_real(training->options, "alpha") : 1e-9;
+}
+
+bool tr_hmm_interpolates(const struct tr_training *training)
+{
+    const trellis_options *options = training->options;
+    if (tr_training_is_em(training)) {
+        return false;
     }
-    if (data->edge.attribute.size) {
+    if (tr_option_is(options, "smoothing", "auto")) {
+        return training->plan.order > 1 || !trellis_options_given(options, "alpha");
+    }
+    return tr_option_is(options, "smoothing", "interpolated");
+}
+
+/* ---- what is seen -------------------------------------------------------------------------------- */
+
+/* The template of an attribute that tells of unknown words, TR_NONE where it does not. */
+static uint32_t unknown_template(const struct tr_training *training, uint32_t attribute)
+{
+    const trellis_features *features = training->features;
+    trellis_text text = tr_dictionary_text(&training->vocabulary.node.dictionary, attribute);
+    size_t template = tr_features_template_of(features, false, text);
+    return template != SIZE_MAX && tr_features_for_unknown(features, template) ? (uint32_t) template
+                                                                               : TR_NONE;
+}
+
+/* Those that tell of an unknown word without a value, such as its case, come first in their chains: every
+ * label has a share of them. */
+trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole,
+                            trellis_error *error)
+{
+    const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
+    size_t count = dictionary->entries.size;
+    *ret_whole = NULL;
+    if (!tr_features_has_unknown(training->features)) {
+        return TRELLIS_OK;
+    }
+    bool *whole = tr_alloc(count, sizeof *whole);
+    for (uint32_t a = 0; whole && a < count; a++) {
+        trellis_text text = tr_dictionary_text(dictionary, a);
+        whole[a] = !memchr(text.data, '=', text.size) && unknown_template(training, a) != TR_NONE;
+    }
+    *ret_whole = whole;
+    return whole ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* The templates of what tells of unknown words, TR_NONE for words. */
+static trellis_status rank_attributes(const struct tr_training *training, uint32_t **ret_rank,
+                                      trellis_error *error)
+{
+    const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
+    size_t count = dictionary->entries.size;
+    *ret_rank = NULL;
+    if (!tr_features_has_unknown(training->features)) {
+        return TRELLIS_OK;
+    }
+    uint32_t *rank = tr_alloc(count, sizeof *rank);
+    for (uint32_t a = 0; rank && a < count; a++) {
+        rank[a] = unknown_template(training, a);
+    }
+    *ret_rank = rank;
+    return rank ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* How many words there are at a token; there should be one. */
+static uint32_t words_at(const struct tr_dataset *data, const uint32_t *rank, size_t token)
+{
+    uint32_t count = 0;
+    for (uint32_t k = data->node.begin.at[token]; k < data->node.begin.at[token + 1]; k++) {
+        count += !rank || rank[data->node.attribute.at[k]] == TR_NONE;
+    }
+    return count;
+}
+
+trellis_status tr_hmm_check_plan(const struct tr_training *training, trellis_error *error)
+{
+    const struct tr_graph_plan *plan = &training->plan;
+    if (plan->order < 1 || plan->order > 2 || plan->count_cap) {
+        return tr_fail(error, TRELLIS_OPTION, "an HMM is of --order 1 or 2, without --counted");
+    }
+    if (plan->order == 2 && !tr_hmm_interpolates(training)) {
+        return tr_fail(error, TRELLIS_OPTION, "--smoothing add goes with --order 1");
+    }
+    if (training->data.edge.attribute.size) {
         return tr_fail(error, TRELLIS_TEMPLATE,
                        "an HMM has no weights for label pairs with an observation: leave out the "
                        "'edge' templates");
     }
-    for (size_t t = 0; t < data->tokens; t++) {
-        if (begin[t + 1] - begin[t] != 1) {
-            return tr_fail(error, TRELLIS_TEMPLATE,
-                           "an HMM emits one thing at each token, and the templates see %u at "
-                           "token %zu of the training data; the templates 'id' suit it",
-                           begin[t + 1] - begin[t], t + 1);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error)
+{
+    const struct tr_dataset *data = &training->data;
+    uint32_t *rank = NULL;
+    trellis_status status = rank_attributes(training, &rank, error);
+    for (size_t t = 0; !status && t < data->tokens; t++) {
+        uint32_t count = words_at(data, rank, t);
+        if (count != 1) {
+            status = tr_fail(error, TRELLIS_TEMPLATE,
+                             "an HMM emits one thing at each token, and the templates see %u at "
+                             "token %zu of the training data; the templates 'hmm', 'classes' and "
+                             "'id' suit it",
+                             count, t + 1);
         }
     }
-    return TRELLIS_OK;
+    free(rank);
+    return status;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------ */
@@ -125,47 +219,95 @@ static void estimate_steps(const struct tr_training *training, const double *cou
     }
 }
 
+/* Calls back for every pair of a word and a label. */
+typedef void (*pair_function)(struct tr_hmm_words *words, uint32_t label, double count, double *w,
+                              double alpha);
+
+static void each_pair(const struct tr_training *training, struct tr_hmm_words *words,
+                      const double *counts, double alpha, double *w, pair_function function)
+{
+    const struct tr_rows *rows = training->vocabulary.node.rows;
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        bool is_word = !words->rank || words->rank[a] == TR_NONE;
+        for (uint64_t i = rows->begin[a]; is_word && i < rows->begin[a + 1]; i++) {
+            size_t at = tr_rows_find(rows, a, rows->outcome[i]);
+            function(words, rows->outcome[i], counts[at], &w[at], alpha);
+        }
+    }
+}
+
+static void sum_pair(struct tr_hmm_words *words, uint32_t label, double count, double *w,
+                     double alpha)
+{
+    (void)w, (void)alpha;
+    words->count[label] += count;
+    words->tokens += count;
+}
+
+static void weigh_pair(struct tr_hmm_words *words, uint32_t label, double count, double *w,
+                       double alpha)
+{
+    *w = (alpha > 0 ? log(count + alpha) - log(alpha)
+                    : log_share(count, words->count[label], words->words, 0)) +
+         log1p(-words->unknown);
+}
+
+/* The share of tokens that are words never seen before: about that of the words seen once (Good 1953). */
+static double unknown_share(const struct tr_training *training, const struct tr_hmm_words *words)
+{
+    const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
+    double once = 0;
+    for (uint32_t a = 0; words->rank && a < dictionary->entries.size; a++) {
+        once += words->rank[a] == TR_NONE && dictionary->entries.at[a].count == 1;
+    }
+    return words->rank ? (once + 0.5) / (words->tokens + 1) : 0;
+}
+
 static void estimate_words(const struct tr_training *training, const double *counts, double alpha,
-                           struct sums sums, double *w)
+                           struct tr_hmm_words *words, double *w)
 {
     const struct tr_rows *rows = training->vocabulary.node.rows;
     const struct tr_gram *grams = training->grams;
     double *steps = w + training->node_size + training->edge_size;
     for (uint32_t a = 0; a < rows->attributes; a++) {
-        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
-            sums.total[rows->outcome[i]] += counts[tr_rows_find(rows, a, rows->outcome[i])];
-        }
+        words->words += !words->rank || words->rank[a] == TR_NONE;
     }
-    for (uint32_t a = 0; a < rows->attributes; a++) {
-        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
-            uint32_t label = rows->outcome[i];
-            size_t at = tr_rows_find(rows, a, label);
-            w[at] = alpha > 0 ? log(counts[at] + alpha) - log(alpha)
-                              : log_share(counts[at], sums.total[label], rows->attributes, 0);
-        }
+    each_pair(training, words, counts, alpha, w, sum_pair);
+    words->unknown = unknown_share(training, words);
+    each_pair(training, words, counts, alpha, w, weigh_pair);
+    double ways = words->words + (words->rank ? 0 : 1); // one for all unknown words
+    for (uint32_t z = 0; alpha > 0 && z < training->plan.labels; z++) {
+        words->alone[z] = log_share(0, words->count[z], ways, alpha);
     }
-    for (size_t i = 0; alpha > 0 && i < training->plan.gram_count; i++) {
-        if (grams[i].length == 1) {
-            steps[i] = log_share(0, sums.total[grams[i].label[0]], rows->attributes + 1.0, alpha);
-        }
+    for (size_t i = 0; i < training->plan.gram_count; i++) {
+        steps[i] += grams[i].length == 1 ? words->alone[grams[i].label[0]] : 0;
     }
 }
 
 trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
                                double alpha, double *w, trellis_error *error)
 {
-    size_t before = training->node_size + training->edge_size, labels = training->plan.labels;
-    double *room = tr_alloc(4 * (labels + 1), sizeof *room);
-    if (!room) {
-        return tr_fail_memory(error);
+    size_t before = training->node_size + training->edge_size, labels = training->plan.labels + 1;
+    double *room = tr_alloc(4 * labels, sizeof *room);
+    struct sums sums = {room, room + labels};
+    struct tr_hmm_words words = {.count = room + 2 * labels, .alone = room + 3 * labels};
+    trellis_status status = room ? rank_attributes(training, &words.rank, error)
+                                 : tr_fail_memory(error);
+    if (!status) {
+        memset(w, 0, training->size * sizeof *w);
+        if (tr_hmm_interpolates(training)) {
+            tr_hmm_interpolate(training, counts + before, alpha, w + before);
+        } else {
+            estimate_steps(training, counts + before, alpha, sums, w + before);
+        }
+        estimate_words(training, counts, alpha, &words, w);
     }
-    struct sums of_steps = {room, room + labels + 1};
-    struct sums of_words = {room + 2 * (labels + 1), room + 3 * (labels + 1)};
-    memset(w, 0, training->size * sizeof *w);
-    estimate_steps(training, counts + before, alpha, of_steps, w + before);
-    estimate_words(training, counts, alpha, of_words, w);
+    if (!status && words.rank) {
+        status = tr_hmm_guess(training, counts, &words, w, error);
+    }
+    free(words.rank);
     free(room);
-    return TRELLIS_OK;
+    return status;
 }
 
 /* ---- the learner --------------------------------------------------------------------------------- */
@@ -185,8 +327,7 @@ trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
         status = tr_hmm_count(training, counts, error);
     }
     if (!status) {
-        double alpha = tr_option_real(training->options, "alpha");
-        status = tr_hmm_estimate(training, counts, alpha, w, error);
+        status = tr_hmm_estimate(training, counts, tr_hmm_alpha(training), w, error);
     }
     if (!status) {
         trellis_progress figures = tr_training_figures(training);

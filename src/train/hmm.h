@@ -11,7 +11,20 @@
 
 #include "train/train.h"
 
-/* Whether the data is what an HMM can be made of: one attribute at each token, none of label pairs. */
+/* What is added to counts: next to nothing in labelled data unless given, so that a word with a label it was
+ * never seen with is all but impossible where the tag dictionary leaves no other way. */
+double tr_hmm_alpha(const struct tr_training *training);
+/* Whether the steps are to be interpolated with shorter histories, rather than have alpha added. */
+bool tr_hmm_interpolates(const struct tr_training *training);
+
+/* The attributes that need a weight for every label [node attributes, before they are arranged]; NULL
+ * where there are none. The caller frees it. */
+trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole,
+                            trellis_error *error);
+
+/* Whether an HMM can be of the order of the plan, and have the features there are: none of label pairs. */
+trellis_status tr_hmm_check_plan(const struct tr_training *training, trellis_error *error);
+/* Whether one thing is emitted at each token. */
 trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error);
 
 /* counts[j] += how often feature j fires in the sequences whose labels are all known, each times its
@@ -19,9 +32,28 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
 trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
                             trellis_error *error);
 
-/* w [training->size] = logarithms of (count + alpha) / (sum of the counts + alpha * ways), minus infinity
- * for 0; where all counts of a state are 0, and alpha too, each way is as likely as any other. */
+/* w [training->size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state are
+ * 0, and alpha too, each way out of it is as likely as any other. */
 trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
                                double alpha, double *w, trellis_error *error);
+
+/* ---- the parts of an estimate -------------------------------------------------------------------- */
+
+/* What words are like, of which the steps and the guesses about unknown words have to know. */
+struct tr_hmm_words {
+    uint32_t *rank; // [attributes] TR_NONE: a word; else the number of its template, which looks
+                    // at unknown words; NULL: all are words
+    double words, tokens; // how many there are
+    double *count;        // [labels] of tokens
+    double *alone;        // [labels] the part of log O that the label has by itself
+    double unknown; // the share of tokens that are unknown words; 0 where nothing tells of them
+};
+
+/* Weights of the steps by deleted interpolation (order 1 or 2); counts and w [gram_count]. */
+void tr_hmm_interpolate(const struct tr_training *training, const double *counts, double alpha,
+                        double *w);
+/* Weights of what is seen of unknown words. */
+trellis_status tr_hmm_guess(const struct tr_training *training, const double *counts,
+                            const struct tr_hmm_words *words, double *w, trellis_error *error);
 
 #endif

@@ -13,6 +13,7 @@
 #include "graph/constraint.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
+#include "train/hmm.h"
 #include "train/states.h"
 
 double tr_training_seconds(const struct tr_training *training)
@@ -116,7 +117,9 @@ static trellis_status choose_features(struct tr_training *training, trellis_erro
     if (strcmp(wanted, "auto") == 0 && ready_made) {
         return tr_features_none(&training->features, error);
     }
-    const char *usual = training->learner->generative ? "id" : "extended";
+    const char *usual = !training->learner->generative ? "extended"
+                        : tr_training_is_em(training)  ? "id"
+                                                       : "hmm";
     return trellis_features_open(strcmp(wanted, "auto") == 0 ? usual : wanted, &training->features,
                                  error);
 }
@@ -211,13 +214,15 @@ static trellis_status choose_schemes(struct tr_training *training, const char *p
     return status;
 }
 
-/* What a label never emitted has probability 0 in a generative model that is not smoothed; a weight of 0
- * would mean that it costs nothing. */
+/* Words of a generative model keep to the labels they were seen with, unless the user would have all of
+ * them smoothed; and which words are unknown, the dictionary says. */
 static bool needs_dictionary(const struct tr_training *training)
 {
+    const trellis_options *options = training->options;
     return training->learner->generative && !tr_training_is_em(training) &&
-           tr_option_real(training->options, "alpha") == 0 &&
-           !*tr_option_text(training->options, "dictionary");
+           !*tr_option_text(options, "dictionary") &&
+           (!trellis_options_given(options, "alpha") ||
+            tr_features_has_unknown(training->features));
 }
 
 static bool wants_dictionary(const struct tr_training *training)
@@ -254,6 +259,26 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
                          (double)draft.pairs.size / fmax(1, training->lexicon.words));
     }
     tr_lexicon_draft_free(&draft);
+    return status;
+}
+
+/* Lays out the features. With a count of 0 in it, an HMM that is not smoothed needs a weight of minus
+ * infinity; so every pair is a feature there. */
+static trellis_status arrange(struct tr_training *training, trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    bool *whole = NULL;
+    bool generative = training->learner->generative;
+    trellis_status status = generative ? tr_hmm_whole(training, &whole, error) : TRELLIS_OK;
+    struct tr_arrangement arrangement = {
+        .min_count = (uint32_t)tr_option_integer(options, "min-count"),
+        .all_features = tr_option_flag(options, "all-features") || tr_training_is_em(training) ||
+                        (generative && tr_hmm_alpha(training) == 0),
+        .whole = whole};
+    if (!status) {
+        status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
+    }
+    free(whole);
     return status;
 }
 
@@ -307,11 +332,10 @@ static trellis_status read_data(struct tr_training *training, const char *const 
     if (status) {
         return status;
     }
-    struct tr_arrangement arrangement = {
-        .min_count = (uint32_t)tr_option_integer(training->options, "min-count"),
-        .all_features = tr_option_flag(training->options, "all-features") ||
-                        tr_training_is_em(training)};
-    status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
+    status = arrange(training, error);
+    if (!status) {
+        status = tr_features_end_training(training->features, error);
+    }
     source.label_use = tr_states_dev_likelihood(training) ? TR_LABELS_IGNORED : TR_LABELS_NEEDED;
     if (!status && *dev) {
         status = tr_dataset_read(&training->dev, &training->vocabulary, &training->data, &source,
@@ -371,17 +395,23 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
     plan->labels = training->data.label_count;
     plan->order = training->learner->no_steps ? 0 : (uint32_t)tr_option_integer(options, "order");
     plan->count_cap = (uint32_t)tr_option_integer(options, "counted");
-    plan->observed_states = plan->order > 1 && tr_option_flag(options, "observed-states");
+    bool generative = training->learner->generative;
+    plan->observed_states = plan->order > 1 &&
+                            (generative || tr_option_flag(options, "observed-states"));
     if (plan->count_cap && plan->order != 1) {
         return tr_fail(error, TRELLIS_OPTION, "--counted goes with --order 1");
     }
+    trellis_status status = generative ? tr_hmm_check_plan(training, error) : TRELLIS_OK;
+    if (status) {
+        return status;
+    }
     /* With few labels every step gets a weight, as CRFsuite has it; with many, the steps seen do. */
-    bool generative = training->learner->generative;
-    bool all = generative || tr_option_flag(options, "all-features") || plan->labels <= 64;
+    bool all = generative ? !tr_hmm_interpolates(training)
+                          : tr_option_flag(options, "all-features") || plan->labels <= 64;
     struct tr_step_choice choice = generative ? (struct tr_step_choice){true, true, true, true}
                                               : tr_features_steps(training->features);
-    trellis_status status = tr_dataset_grams(&training->data, plan, choice, all, &training->grams,
-                                             &plan->gram_count, error);
+    status = tr_dataset_grams(&training->data, plan, choice, all, &training->grams,
+                              &plan->gram_count, error);
     plan->grams = training->grams;
     return status ? status : read_constraint(training, error);
 }

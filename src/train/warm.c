@@ -49,17 +49,6 @@ static void take_attributes(struct transfer *transfer, const struct tr_table *ta
     }
 }
 
-static int by_labels(const void *a, const void *b)
-{
-    const struct tr_gram *x = a, *y = b;
-    int difference = (x->length > y->length) - (x->length < y->length);
-    for (int i = 0; !difference && i < x->length; i++) {
-        difference = (x->label[i] > y->label[i]) - (x->label[i] < y->label[i]);
-    }
-    return difference;
-}
-
-/* The grams of a training are sorted by length and labels. */
 static void take_steps(struct transfer *transfer, float *weights)
 {
     const struct tr_training *training = transfer->training;
@@ -72,13 +61,9 @@ static void take_steps(struct transfer *transfer, float *weights)
             known = known && label != TR_NONE;
             gram.label[k] = (uint16_t)label;
         }
-        const struct tr_gram *here = !known || !training->plan.gram_count
-                                         ? NULL
-                                         : bsearch(&gram, training->grams,
-                                                   training->plan.gram_count, sizeof gram,
-                                                   by_labels);
-        if (here) {
-            weights[here - training->grams] = model->step_weights[i];
+        size_t here = tr_gram_find(training->grams, training->plan.gram_count, &gram);
+        if (known && here != SIZE_MAX) {
+            weights[here] = model->step_weights[i];
             transfer->found++;
         }
     }

@@ -73,7 +73,7 @@ static void read_text(struct world *world, const char *text)
 
 static void arrange(struct world *world, uint32_t min_count, bool all_features)
 {
-    struct tr_arrangement arrangement = {min_count, all_features};
+    struct tr_arrangement arrangement = {.min_count = min_count, .all_features = all_features};
     trellis_error error = {0};
     if (tr_dataset_arrange(&world->data, &world->vocabulary, &arrangement, &error)) {
         fail_msg("%s", error.message);

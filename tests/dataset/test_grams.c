@@ -102,7 +102,7 @@ static void first_order(void **state)
     expect_grams("ab bba", 2, 1, end, false, "a$ b$");
     expect_grams("ab bba", 2, 1, nothing, false, "");
     expect_grams("c ab", 3, 1, everything, false, "ab b$ c$ ^a ^c");
-    expect_grams("c ab", 4, 1, priors, false, "a b c d ab b$ c$ ^a ^c");
+    expect_grams("c ab", 4, 1, priors, false, "a b c d ab a$ b$ c$ d$ ^a ^b ^c ^d");
 }
 
 static void second_order(void **state)

@@ -271,7 +271,7 @@ static void test_file_and_name(void **state)
     trellis_features *features;
     trellis_error error = {0};
     assert_int_equal(trellis_features_open("no-such-thing", &features, &error), TRELLIS_IO);
-    assert_non_null(strstr(error.message, "id extended"));
+    assert_non_null(strstr(error.message, "id hmm classes extended"));
     const char *path = temporary("bad_templates.txt");
     write_file(path, "\xEF\xBB\xBFnode $1\r\n\r\nnode (\r\n");
     assert_int_equal(trellis_features_open(path, &features, &error), TRELLIS_TEMPLATE);

@@ -116,6 +116,39 @@ static void test_counts_reach_old_extractors(void **state)
     trellis_features_destroy(features);
 }
 
+/* Rare words stand in for unknown ones until the training ends. */
+static void test_unknown_words(void **state)
+{
+    (void)state;
+    trellis_features *features = templates(
+        "columns word\nnode word\nnode suffix(word,1) if unknown(word,1)\nnode rare(word,1)");
+    struct tr_extractor *extractor = extractor_for(features, true);
+    static struct table table, other;
+    table_read(&table, "a\na\nb");
+    table_read(&other, "c");
+    assert_true(tr_features_has_unknown(features));
+    tr_features_count(features, extractor, &table.sequence, NULL);
+    tr_features_end_count(features, NULL);
+    struct tr_buffer rare = {0}, known = {0}, unknown = {0};
+    describe(extractor, &table.sequence, false, 2, &rare);
+    assert_string_equal(rare.data,
+                        "word[0]=b ; suffix(word[0],1) if unknown(word[0],1)=b ; rare(word[0],1)");
+    assert_int_equal(tr_features_end_training(features, NULL), TRELLIS_OK);
+    describe(extractor, &table.sequence, false, 2, &known);
+    assert_string_equal(known.data, "word[0]=b ; rare(word[0],1)");
+    describe(extractor, &other.sequence, false, 0, &unknown);
+    assert_string_equal(unknown.data,
+                        "word[0]=c ; suffix(word[0],1) if unknown(word[0],1)=c ; rare(word[0],1)");
+    assert_false(tr_features_for_unknown(features, 0));
+    assert_true(tr_features_for_unknown(features, 1));
+    assert_false(tr_features_for_unknown(features, 2));
+    tr_buffer_free(&rare);
+    tr_buffer_free(&known);
+    tr_buffer_free(&unknown);
+    tr_extractor_destroy(extractor);
+    trellis_features_destroy(features);
+}
+
 static void test_no_counts_needed(void **state)
 {
     (void)state;
@@ -303,10 +336,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_and_counts), cmocka_unit_test(test_counts_reach_old_extractors),
-        cmocka_unit_test(test_no_counts_needed), cmocka_unit_test(test_many_counts),
-        cmocka_unit_test(test_bad_clusters),     cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_damaged_blocks),   cmocka_unit_test(test_hostile_tables),
-        cmocka_unit_test(test_missing_table),
+        cmocka_unit_test(test_unknown_words),    cmocka_unit_test(test_no_counts_needed),
+        cmocka_unit_test(test_many_counts),      cmocka_unit_test(test_bad_clusters),
+        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_damaged_blocks),
+        cmocka_unit_test(test_hostile_tables),   cmocka_unit_test(test_missing_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
