@@ -349,25 +349,38 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
     return status;
 }
 
+#define DROP(array) (free((array).at), memset(&(array), 0, sizeof(array)))
+
 static void occurrences_free(struct tr_occurrences *occurrences)
 {
-    free(occurrences->begin.at);
-    free(occurrences->attribute.at);
-    free(occurrences->value.at);
+    DROP(occurrences->begin);
+    DROP(occurrences->attribute);
+    DROP(occurrences->value);
+}
+
+void tr_dataset_drop_tokens(struct tr_dataset *dataset)
+{
+    DROP(dataset->sequence);
+    DROP(dataset->gold);
+    DROP(dataset->weight);
+    DROP(dataset->entry);
+    DROP(dataset->open_begin);
+    DROP(dataset->open);
+    occurrences_free(&dataset->node);
+    occurrences_free(&dataset->edge);
 }
 
 void tr_dataset_free(struct tr_dataset *dataset)
 {
+    tr_dataset_drop_tokens(dataset);
     tr_intern_free(&dataset->labels);
-    free(dataset->sequence.at);
-    free(dataset->gold.at);
-    free(dataset->weight.at);
-    free(dataset->entry.at);
-    free(dataset->open_begin.at);
-    free(dataset->open.at);
-    occurrences_free(&dataset->node);
-    occurrences_free(&dataset->edge);
     *dataset = (struct tr_dataset){0};
+}
+
+void tr_vocabulary_close(struct tr_vocabulary *vocabulary)
+{
+    tr_dictionary_close(&vocabulary->node.dictionary);
+    tr_dictionary_close(&vocabulary->edge.dictionary);
 }
 
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary)

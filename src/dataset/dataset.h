@@ -128,7 +128,11 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
 /* Where a gram stands among those, SIZE_MAX where it does not. */
 size_t tr_gram_find(const struct tr_gram *grams, size_t count, const struct tr_gram *gram);
 
+/* Frees all that is known of single tokens and sequences; labels and numbers stay. */
+void tr_dataset_drop_tokens(struct tr_dataset *dataset);
 void tr_dataset_free(struct tr_dataset *dataset);
+/* After the last corpus was read: frees what only reading needs. */
+void tr_vocabulary_close(struct tr_vocabulary *vocabulary);
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary);
 
 /* Bytes held at present. */

@@ -14,7 +14,7 @@ static bool rebuild(struct tr_dictionary *dictionary, size_t slot_count)
         return false;
     }
     for (size_t i = 0; i < dictionary->entries.size; i++) {
-        size_t slot = home(dictionary->entries.at[i].key.low, slot_count);
+        size_t slot = home(dictionary->entries.at[i].key, slot_count);
         while (slots[slot]) {
             slot = (slot + 1) & (slot_count - 1);
         }
@@ -31,7 +31,7 @@ static size_t find_slot(const struct tr_dictionary *dictionary, uint64_t low)
 {
     size_t slot = home(low, dictionary->slot_count);
     while (dictionary->slots[slot] &&
-           dictionary->entries.at[dictionary->slots[slot] - 1].key.low != low) {
+           dictionary->entries.at[dictionary->slots[slot] - 1].key != low) {
         slot = (slot + 1) & (dictionary->slot_count - 1);
     }
     return slot;
@@ -59,14 +59,15 @@ uint32_t tr_dictionary_add(struct tr_dictionary *dictionary, struct tr_key key, 
     if (dictionary->slots[slot]) {
         uint32_t number = dictionary->slots[slot] - 1;
         struct tr_entry *entry = &dictionary->entries.at[number];
-        *ret_clash = *ret_clash || entry->key.high != key.high;
+        *ret_clash = *ret_clash || dictionary->high.at[number] != key.high;
         entry->count += entry->count < UINT32_MAX;
         return number;
     }
-    if (count >= TR_NONE - 1 ||
-        !tr_push(&dictionary->entries, (struct tr_entry){.key = key, .count = 1})) {
+    if (count >= TR_NONE - 1 || !tr_reserve(&dictionary->high, count + 1) ||
+        !tr_push(&dictionary->entries, (struct tr_entry){.key = key.low, .count = 1})) {
         return TR_NONE;
     }
+    dictionary->high.at[dictionary->high.size++] = key.high;
     dictionary->slots[slot] = (uint32_t)count + 1;
     *ret_new = true;
     return (uint32_t)count;
@@ -108,13 +109,24 @@ bool tr_dictionary_renumber(struct tr_dictionary *dictionary, const uint32_t *to
     free(dictionary->entries.at);
     dictionary->entries.at = entries;
     dictionary->entries.size = dictionary->entries.capacity = count;
-    return rebuild(dictionary, dictionary->slot_count ? dictionary->slot_count : 1024);
+    free(dictionary->high.at);
+    memset(&dictionary->high, 0, sizeof dictionary->high);
+    return !dictionary->slots || rebuild(dictionary, dictionary->slot_count);
+}
+
+void tr_dictionary_close(struct tr_dictionary *dictionary)
+{
+    free(dictionary->slots);
+    free(dictionary->high.at);
+    memset(&dictionary->high, 0, sizeof dictionary->high);
+    dictionary->slots = NULL;
+    dictionary->slot_count = 0;
 }
 
 void tr_dictionary_free(struct tr_dictionary *dictionary)
 {
+    tr_dictionary_close(dictionary);
     free(dictionary->entries.at);
     free(dictionary->bytes.at);
-    free(dictionary->slots);
     *dictionary = (struct tr_dictionary){0};
 }

@@ -10,7 +10,7 @@
 #include "base/intern.h"
 
 struct tr_entry {
-    struct tr_key key;
+    uint64_t key;  // the low half
     uint64_t text; // where its text begins in `bytes`
     uint32_t text_size;
     uint32_t count; // how often it was seen; stays at the highest number there is
@@ -18,6 +18,7 @@ struct tr_entry {
 
 struct tr_dictionary {
     TR_ARRAY(struct tr_entry) entries;
+    TR_ARRAY(uint64_t) high; // [entries] the high halves; empty once it is renumbered
     TR_ARRAY(char) bytes;
     uint32_t *slots; // [slot_count] number + 1, or 0
     size_t slot_count;
@@ -34,9 +35,12 @@ uint32_t tr_dictionary_add(struct tr_dictionary *dictionary, struct tr_key key, 
 bool tr_dictionary_name(struct tr_dictionary *dictionary, uint32_t number, trellis_text text);
 trellis_text tr_dictionary_text(const struct tr_dictionary *dictionary, uint32_t number);
 
-/* Puts the entries into a new order and drops those with to[i] == TR_NONE: entry i becomes to[i]. */
+/* Puts the entries into a new order and drops those with to[i] == TR_NONE: entry i becomes to[i]. Nothing
+ * can be added any more. */
 bool tr_dictionary_renumber(struct tr_dictionary *dictionary, const uint32_t *to, uint32_t count);
 
+/* Frees what finding and adding need; numbers, keys and texts stay. */
+void tr_dictionary_close(struct tr_dictionary *dictionary);
 void tr_dictionary_free(struct tr_dictionary *dictionary);
 
 #endif

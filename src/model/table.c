@@ -122,7 +122,7 @@ static trellis_status write_keys(struct tr_buffer *bytes, const struct tr_dictio
     }
     for (uint32_t a = 0; a < attributes && table.probes <= TR_MOST_PROBES; a++) {
         if (row_of[a] != TR_NONE) {
-            uint32_t probe = place(&table, buckets, dictionary->entries.at[a].key.low, row_of[a]);
+            uint32_t probe = place(&table, buckets, dictionary->entries.at[a].key, row_of[a]);
             table.probes = probe > table.probes ? probe : table.probes;
         }
     }
@@ -149,7 +149,7 @@ static void write_texts(struct tr_buffer *bytes, const struct tr_dictionary *dic
     for (uint32_t a = 0; a < attributes; a++) {
         const struct tr_entry *entry = &dictionary->entries.at[a];
         if (row_of[a] != TR_NONE) {
-            struct tr_text_record record = {entry->key.low, at, entry->text_size, row_of[a]};
+            struct tr_text_record record = {entry->key, at, entry->text_size, row_of[a]};
             tr_buffer_add(bytes, (const char *)&record, sizeof record);
             at += entry->text_size;
         }

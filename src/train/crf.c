@@ -21,7 +21,7 @@ struct crf {
     struct tr_likelihood *likelihood;
     double *w;         // [features]
     double *curvature; // [features]
-    float *weights;    // [training->size] w, spread for scoring
+    float *weights;    // [training->size] w, spread for scoring; the likelihood's own
     double seconds;    // when the iteration began
     trellis_status status;
     trellis_error *error;
@@ -52,6 +52,7 @@ static trellis_status keep_start(struct crf *crf)
     trellis_progress figures = tr_training_figures(crf->training);
     figures.fraction = 1;
     bool stop;
+    tr_likelihood_spread(crf->likelihood, crf->w, crf->weights);
     return tr_training_iteration(crf->training, &figures, crf->weights, &stop, crf->error);
 }
 
@@ -109,16 +110,16 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     size_t size = tr_likelihood_size(crf.likelihood);
     crf.w = tr_alloc(size, sizeof *crf.w);
     crf.curvature = tr_alloc(size, sizeof *crf.curvature);
-    crf.weights = tr_alloc_aligned(training->size, sizeof *crf.weights);
+    crf.weights = tr_likelihood_weights(crf.likelihood);
     enum tr_stop stop = TR_STOP_NONE;
-    status = !crf.w || !crf.weights || !crf.curvature    ? tr_fail_memory(error)
+    status = !crf.w || !crf.curvature                    ? tr_fail_memory(error)
              : tr_checkpoint_waits(training->checkpoint) ? TRELLIS_OK // it has the weights
                                                          : find_start(&crf, method, l1, l2);
     if (!status) {
+        tr_likelihood_gather(crf.likelihood, crf.weights, crf.w);
         status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
     }
     if (!status && !training->stopped) {
-        tr_likelihood_gather(crf.likelihood, crf.weights, crf.w);
         struct tr_objective objective = {size, tr_likelihood_evaluate, crf.likelihood};
         struct tr_optim_settings settings = {
             .method = method,
@@ -146,7 +147,6 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
     }
     free(crf.w);
     free(crf.curvature);
-    free(crf.weights);
     tr_likelihood_destroy(crf.likelihood);
     return status;
 }

@@ -211,6 +211,11 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     free(l);
 }
 
+float *tr_likelihood_weights(struct tr_likelihood *l)
+{
+    return l->weights;
+}
+
 size_t tr_likelihood_size(const struct tr_likelihood *l)
 {
     return l->size;

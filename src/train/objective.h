@@ -25,6 +25,8 @@ trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradi
 /* About how curved the objective is along each feature, for L-BFGS to begin with; above 0. */
 trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, double *curvature,
                                        trellis_error *error);
+/* Where it spreads w before it evaluates, [training->size]; between evaluations anybody may use it. */
+float *tr_likelihood_weights(struct tr_likelihood *likelihood);
 /* Features to weights [training->size] and back. */
 void tr_likelihood_spread(const struct tr_likelihood *likelihood, const double *w, float *weights);
 void tr_likelihood_gather(const struct tr_likelihood *likelihood, const float *weights, double *w);

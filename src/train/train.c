@@ -344,6 +344,7 @@ static trellis_status read_data(struct tr_training *training, const char *const 
             status = tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on", dev);
         }
     }
+    tr_vocabulary_close(&training->vocabulary);
     return status;
 }
 
@@ -602,6 +603,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
 {
     const float *w = training->best;
     write_notes(training);
+    tr_dataset_drop_tokens(&training->data); // the model takes their place in memory
+    tr_dataset_drop_tokens(&training->dev);
     if (training->notes.failed) {
         return tr_fail_memory(error);
     }

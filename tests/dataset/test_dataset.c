@@ -640,7 +640,7 @@ static void check_order(const struct tr_attributes *attributes, const struct sna
             assert_true(count < last_count || (count == last_count && first > last_first));
         }
         assert_int_equal(dictionary->entries.at[a].count, count);
-        assert_int_equal(tr_dictionary_find(dictionary, dictionary->entries.at[a].key.low), a);
+        assert_int_equal(tr_dictionary_find(dictionary, dictionary->entries.at[a].key), a);
         last_count = count;
         last_first = first;
     }
