@@ -263,6 +263,10 @@ TRELLIS_API trellis_text trellis_model_label(const trellis_model *model, size_t 
 /* What the training noted down: "type", "algorithm", "objective", ...; NULL where there is none. */
 TRELLIS_API const char *trellis_model_note(const trellis_model *model, const char *key);
 
+/* Whether scores are logarithms of probabilities, up to a constant for each sequence: the model's type is
+ * one of crf, maxent, hmm and memm. */
+TRELLIS_API bool trellis_model_has_probabilities(const trellis_model *model);
+
 /* What is in the model, for a person (`json` false) or a program. */
 TRELLIS_API trellis_status trellis_model_info(const trellis_model *model, bool json,
                                               trellis_sink sink, void *user, trellis_error *error);
@@ -361,6 +365,25 @@ TRELLIS_API double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t
 TRELLIS_API trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
                                                         const float **ret_marginals,
                                                         trellis_error *error);
+
+/* The probability of every label at every position [length][trellis_model_label_count()], until the next
+ * call with this tagger. */
+TRELLIS_API trellis_status trellis_tagger_marginals(trellis_tagger *tagger,
+                                                    const float **ret_marginals,
+                                                    trellis_error *error);
+/* The probability that the tokens begin .. end-1 have the labels that they have in a labelling and, where
+ * all labels of the model are about spans, that these are whole spans: that what stands before and behind
+ * them does not belong to them. */
+TRELLIS_API trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_t rank,
+                                                               size_t begin, size_t end,
+                                                               double *ret_probability,
+                                                               trellis_error *error);
+/* log P(labels | sequence) of any labels [length] of the sequence tagged last, written as the tagger writes
+ * them; minus infinity where the model rules them out. */
+TRELLIS_API trellis_status trellis_tagger_log_probability(trellis_tagger *tagger,
+                                                          const trellis_text *labels,
+                                                          double *ret_log_probability,
+                                                          trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Explanation: why a token got its label

@@ -177,6 +177,9 @@ static const trellis_option table[] = {
     {"nbest", 0, TRELLIS_INTEGER, TAG, "N", "1", 1, 1e6, NULL,
      "Write the N best labellings of each sequence, best first, each behind a line '# RANK SCORE "
      "PROBABILITY'; without the probability where the model has none."},
+    {"threshold", 0, TRELLIS_REAL, TAG, "P", "0", 0, 1, NULL,
+     "Leave out what is less probable than P: spans, whose tokens become O; or where labels are not "
+     "about spans, single labels, which become '_'. For crf, maxent, hmm and memm models."},
 
     /* scoring */
     {"strict", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,

@@ -45,6 +45,11 @@ static bool begins(struct tr_span_label before, struct tr_span_label after)
                           type_text(after.type, before.type));
 }
 
+bool tr_span_cut(struct tr_span_label before, struct tr_span_label after)
+{
+    return ends(before, after) || begins(before, after);
+}
+
 static bool all_inside(const struct tr_span_label *readings, const uint32_t *labels, size_t from,
                        size_t to)
 {

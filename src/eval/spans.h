@@ -25,6 +25,10 @@ struct tr_spans {
  * knows, a bare B, I, E or S is a part of a span without a type, as in conlleval. */
 bool tr_span_label_read(trellis_text label, char *letter, trellis_text *type);
 
+/* Whether a span ends between two labels or one begins at the second; that is, whether whatever `before` is
+ * a part of does not go on. */
+bool tr_span_cut(struct tr_span_label before, struct tr_span_label after);
+
 /* Finds the spans of one sequence by the rules of conlleval, and where `strict` is a scheme keeps
  * only those that are legal in it. `labels` [length] are numbers into `readings`. False where memory
  * is out. */

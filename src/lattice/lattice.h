@@ -92,6 +92,17 @@ double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_s
  * TRELLIS_MEMORY. */
 trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
                                            double *ret_log_z, trellis_error *error);
+/* log of the sum over the paths that have one of these labels at each of these positions, minus infinity
+ * where there is none; the lattice is then as before, but log Z must be asked for again before anything
+ * else is. */
+struct tr_restriction {
+    size_t position;
+    const uint16_t *labels; // [count]
+    size_t count;
+};
+trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                           const struct tr_restriction *restrictions, size_t count,
+                                           double *ret_log_z, trellis_error *error);
 /* P(label at position), [length][width]; entries beyond the labels are 0. NULL where log Z was not asked
  * for. */
 const float *tr_lattice_node_marginals(struct tr_lattice *lattice);

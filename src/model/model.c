@@ -271,6 +271,17 @@ trellis_text trellis_model_label(const trellis_model *model, size_t index)
     return index < model->label_count ? model->labels[index] : (trellis_text){"", 0};
 }
 
+bool trellis_model_has_probabilities(const trellis_model *model)
+{
+    static const char *const probabilistic[] = {"crf", "maxent", "hmm", "memm"};
+    const char *type = trellis_model_note(model, "type");
+    bool has = false;
+    for (size_t i = 0; type && i < TR_COUNT(probabilistic); i++) {
+        has = has || strcmp(type, probabilistic[i]) == 0;
+    }
+    return has;
+}
+
 const char *trellis_model_note(const trellis_model *model, const char *key)
 {
     for (size_t i = 0; i < model->notes.size; i++) {

@@ -44,6 +44,11 @@ struct trellis_tagger {
     TR_ARRAY(float) marginals; // [length] of the labels of one of them
     double log_z;              // once it was asked for; the lattice knows whether
 
+    /* --threshold. */
+    double threshold;            // 0: there is none
+    struct tr_span_rules *rules; // once they are needed
+    TR_ARRAY(bool) improbable;   // [length] tokens of the best path that are left out
+
     TR_ARRAY(trellis_text) labels;
     TR_ARRAY(uint32_t) rows; // of the attributes of one token
     trellis_scheme_storage *storage;
@@ -51,6 +56,7 @@ struct trellis_tagger {
     char *forced;           // --forced, NULL where it was not given
     size_t forced_column;   // SIZE_MAX for the last
     struct tr_intern names; // of the labels, once they are asked for
+    TR_ARRAY(uint16_t) asked; // [length] labels whose probability is asked for
     TR_ARRAY(struct given) given;
     TR_ARRAY(uint16_t) given_labels;
     TR_ARRAY(bool) is_given; // [length], false throughout between sequences
@@ -125,6 +131,7 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
                        : tr_option_is(options, "decode", "beam")    ? BEAM
                                                                     : VITERBI;
     tagger->beam_width = (size_t)tr_option_integer(options, "beam");
+    tagger->threshold = tr_option_real(options, "threshold");
     tagger->steps = model->steps;
     const char *forced = tr_option_text(options, "forced");
     if (*forced && !(tagger->forced = tr_copy_text(forced, strlen(forced)))) {
@@ -165,10 +172,13 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->paths.at);
     free(tagger->scores.at);
     free(tagger->marginals.at);
+    tr_span_rules_destroy(tagger->rules);
+    free(tagger->improbable.at);
     free(tagger->labels.at);
     free(tagger->rows.at);
     free(tagger->forced);
     tr_intern_free(&tagger->names);
+    free(tagger->asked.at);
     free(tagger->given.at);
     free(tagger->given_labels.at);
     free(tagger->is_given.at);
@@ -557,6 +567,55 @@ static trellis_status find(trellis_tagger *tagger, const trellis_sequence *seque
     return status;
 }
 
+/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
+static trellis_status sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)
+{
+    if (!trellis_model_has_probabilities(tagger->model)) {
+        const char *type = trellis_model_note(tagger->model, "type");
+        return tr_fail(error, TRELLIS_MODEL,
+                       "a model of type '%s' has no probabilities; "
+                       "those of type crf, maxent, hmm and memm do",
+                       type ? type : "unknown");
+    }
+    if (rank >= tagger->found) {
+        return tr_fail(error, TRELLIS_DATA, "labelling %zu was not found", rank + 1);
+    }
+    if (tagger->length == 0) {
+        tagger->log_z = 0;
+        return TRELLIS_OK;
+    }
+    return tr_lattice_node_marginals(tagger->lattice)
+               ? TRELLIS_OK
+               : tr_lattice_forward_backward(tagger->lattice, tagger->steps, &tagger->log_z, error);
+}
+
+static trellis_status make_rules(trellis_tagger *tagger, trellis_error *error)
+{
+    return tagger->rules ? TRELLIS_OK
+                         : tr_span_rules_create(tagger->model, &tagger->rules, error);
+}
+
+/* Marks what --threshold leaves out. */
+static trellis_status leave_out(trellis_tagger *tagger, trellis_error *error)
+{
+    if (!tr_reserve(&tagger->improbable, tagger->length + 1)) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = sum_up(tagger, 0, error);
+    if (!status) {
+        status = make_rules(tagger, error);
+    }
+    if (!status) {
+        struct tr_found found = tr_tagger_found(tagger);
+        status = tr_mark_improbable(tagger->rules, &found, tagger->threshold,
+                                    tagger->improbable.at, error);
+    }
+    if (status) {
+        tagger->found = 0;
+    }
+    return status;
+}
+
 /* The labels of a path, in the scheme of the input. */
 static trellis_status write_labels(trellis_tagger *tagger, const uint16_t *path,
                                    const trellis_text **ret_labels, trellis_error *error)
@@ -564,6 +623,12 @@ static trellis_status write_labels(trellis_tagger *tagger, const uint16_t *path,
     const trellis_model *model = tagger->model;
     for (size_t i = 0; i < tagger->length; i++) {
         tagger->labels.at[i] = model->labels[path[i]];
+    }
+    if (tagger->threshold > 0 && !tagger->ranks) {
+        trellis_text none = tr_span_rules_apply(tagger->rules) ? TR_TEXT("O") : TR_TEXT("_");
+        for (size_t i = 0; i < tagger->length; i++) {
+            tagger->labels.at[i] = tagger->improbable.at[i] ? none : tagger->labels.at[i];
+        }
     }
     *ret_labels = tagger->labels.at;
     if (model->inside == TRELLIS_NO_SCHEME || model->outside == TRELLIS_NO_SCHEME) {
@@ -578,6 +643,9 @@ trellis_status trellis_tagger_tag(trellis_tagger *tagger, const trellis_sequence
 {
     *ret_labels = NULL;
     trellis_status status = find(tagger, sequence, 0, error);
+    if (!status && tagger->threshold > 0) {
+        status = leave_out(tagger, error);
+    }
     if (!status) {
         status = write_labels(tagger, tagger->paths.at, ret_labels, error);
     }
@@ -623,33 +691,6 @@ double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
 
 /* ---- probabilities ------------------------------------------------------------------------------- */
 
-/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
-static trellis_status sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)
-{
-    static const char *const probabilistic[] = {"crf", "maxent", "hmm", "memm"};
-    const char *type = trellis_model_note(tagger->model, "type");
-    bool has_sums = false;
-    for (size_t i = 0; type && i < TR_COUNT(probabilistic); i++) {
-        has_sums = has_sums || strcmp(type, probabilistic[i]) == 0;
-    }
-    if (!has_sums) {
-        return tr_fail(error, TRELLIS_MODEL,
-                       "a model of type '%s' has no probabilities; "
-                       "those of type crf, maxent, hmm and memm do",
-                       type ? type : "unknown");
-    }
-    if (rank >= tagger->found) {
-        return tr_fail(error, TRELLIS_DATA, "labelling %zu was not found", rank + 1);
-    }
-    if (tagger->length == 0) {
-        tagger->log_z = 0;
-        return TRELLIS_OK;
-    }
-    return tr_lattice_node_marginals(tagger->lattice)
-               ? TRELLIS_OK
-               : tr_lattice_forward_backward(tagger->lattice, tagger->steps, &tagger->log_z, error);
-}
-
 double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
 {
     if (sum_up(tagger, rank, NULL)) {
@@ -679,13 +720,86 @@ trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
     return TRELLIS_OK;
 }
 
-/* ---- for explanations and pictures ---------------------------------------------------------------- */
+trellis_status trellis_tagger_marginals(trellis_tagger *tagger, const float **ret_marginals,
+                                        trellis_error *error)
+{
+    size_t labels = tagger->model->label_count, size;
+    *ret_marginals = NULL;
+    trellis_status status = sum_up(tagger, 0, error);
+    if (status) {
+        return status;
+    }
+    if (__builtin_mul_overflow(tagger->length, labels, &size) ||
+        !tr_reserve(&tagger->marginals, size + 1)) {
+        return tr_fail_memory(error);
+    }
+    const float *node = tr_lattice_node_marginals(tagger->lattice);
+    for (size_t i = 0; i < tagger->length; i++) {
+        memcpy(tagger->marginals.at + i * labels, node + i * tagger->model->graph->width,
+               labels * sizeof *node);
+    }
+    *ret_marginals = tagger->marginals.at;
+    return TRELLIS_OK;
+}
+
+trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_t rank,
+                                                   size_t begin, size_t end,
+                                                   double *ret_probability, trellis_error *error)
+{
+    *ret_probability = NAN;
+    trellis_status status = sum_up(tagger, rank, error);
+    if (!status && (begin >= end || end > tagger->length)) {
+        status = tr_fail(error, TRELLIS_DATA, "there are no tokens %zu to %zu in a sequence of %zu",
+                         begin + 1, end, tagger->length);
+    }
+    if (!status) {
+        status = make_rules(tagger, error);
+    }
+    if (!status) {
+        struct tr_found found = tr_tagger_found(tagger);
+        status = tr_span_probability(tagger->rules, &found, tagger->paths.at + rank * tagger->length,
+                                     begin, end, ret_probability, error);
+    }
+    return status;
+}
+
+trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trellis_text *labels,
+                                              double *ret_log_probability, trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    *ret_log_probability = NAN;
+    trellis_status status = sum_up(tagger, 0, error);
+    if (!status && model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME) {
+        status = trellis_scheme_convert(model->outside, model->inside, labels, tagger->length,
+                                        &tagger->storage, &labels, error);
+    }
+    if (!status && (!list_names(tagger) || !tr_reserve(&tagger->asked, tagger->length + 1))) {
+        status = tr_fail_memory(error);
+    }
+    if (status) {
+        return status;
+    }
+    for (size_t i = 0; i < tagger->length; i++) {
+        uint32_t label = tr_intern_find(&tagger->names, labels[i]);
+        if (label >= model->label_count) {
+            *ret_log_probability = -INFINITY;
+            return TRELLIS_OK;
+        }
+        tagger->asked.at[i] = (uint16_t)label;
+    }
+    double score = tr_lattice_path_score(tagger->lattice, tagger->steps, tagger->asked.at);
+    *ret_log_probability = fmin(0, score - tagger->log_z);
+    return TRELLIS_OK;
+}
+
+/* ---- for the other files of this folder ----------------------------------------------------------- */
 
 struct tr_found tr_tagger_found(trellis_tagger *tagger)
 {
     return (struct tr_found){tagger->model, tagger->lattice, tagger->steps,
                              tagger->graph ? tagger->graph : tagger->model->graph,
-                             tagger->found ? tagger->paths.at : NULL};
+                             tagger->found ? tagger->paths.at : NULL, tagger->length,
+                             tagger->log_z};
 }
 
 trellis_status tr_tagger_sum_up(trellis_tagger *tagger, trellis_error *error)

@@ -1,0 +1,228 @@
+/* span_probability.c - how probable a span is, and which are not probable enough.
+ *
+ * The labels of a span depend on each other, so its probability is not a product of theirs. It is
+ *
+ *     P(span | x) = Z(labels of the span, a cut before it, a cut behind it) / Z
+ *
+ * where a cut before it leaves the labels of its first neighbour from which the span does not go on, and
+ * likewise behind it. For a threshold most spans need no such sum: with m_i the marginals of its labels and
+ * of the cuts,
+ *
+ *     1 - sum_i (1 - m_i)  <=  P(span | x)  <=  min_i m_i
+ */
+#include <math.h>
+
+#include "eval/spans.h"
+#include "tagger/tagger.h"
+
+/* How far single precision may lead a bound astray. */
+#define DOUBT 1e-4
+
+struct tr_span_rules {
+    const trellis_model *model;
+    struct tr_span_label *readings; // [labels]
+    bool apply;
+    TR_ARRAY(uint32_t) labels; // [length] of a path
+    struct tr_spans spans;
+    uint16_t *before, *behind; // [labels] scratch: what may stand beside a span
+    size_t before_count, behind_count;
+    TR_ARRAY(struct tr_restriction) restrictions;
+};
+
+trellis_status tr_span_rules_create(const trellis_model *model, struct tr_span_rules **ret_rules,
+                                    trellis_error *error)
+{
+    struct tr_intern types = {0};
+    struct tr_span_rules *rules = tr_alloc(1, sizeof *rules);
+    bool fine = rules != NULL;
+    *ret_rules = NULL;
+    if (fine) {
+        rules->model = model;
+        rules->apply = true;
+        rules->readings = tr_alloc(model->label_count, sizeof *rules->readings);
+        rules->before = tr_alloc(model->label_count, sizeof *rules->before);
+        rules->behind = tr_alloc(model->label_count, sizeof *rules->behind);
+        fine = rules->readings && rules->before && rules->behind;
+    }
+    for (uint32_t i = 0; fine && i < model->label_count; i++) {
+        struct tr_span_label *reading = &rules->readings[i];
+        trellis_text type;
+        reading->in_spans = tr_span_label_read(model->labels[i], &reading->letter, &type);
+        reading->type = tr_intern_add(&types, type);
+        rules->apply = rules->apply && reading->in_spans;
+        fine = reading->type != TR_NONE;
+    }
+    tr_intern_free(&types);
+    if (!fine) {
+        tr_span_rules_destroy(rules);
+        return tr_fail_memory(error);
+    }
+    *ret_rules = rules;
+    return TRELLIS_OK;
+}
+
+void tr_span_rules_destroy(struct tr_span_rules *rules)
+{
+    if (!rules) {
+        return;
+    }
+    free(rules->readings);
+    free(rules->labels.at);
+    free(rules->spans.list.at);
+    free(rules->before);
+    free(rules->behind);
+    free(rules->restrictions.at);
+    free(rules);
+}
+
+bool tr_span_rules_apply(const struct tr_span_rules *rules)
+{
+    return rules->apply;
+}
+
+/* ---- one span ---------------------------------------------------------------------------------- */
+
+/* The labels that may stand before and behind. Labels that are not about spans go with any. */
+static void find_neighbours(struct tr_span_rules *rules, uint16_t first, uint16_t last)
+{
+    const struct tr_span_label *readings = rules->readings;
+    rules->before_count = rules->behind_count = 0;
+    for (uint32_t c = 0; c < rules->model->label_count; c++) {
+        if (!rules->apply || tr_span_cut(readings[c], readings[first])) {
+            rules->before[rules->before_count++] = (uint16_t)c;
+        }
+        if (!rules->apply || tr_span_cut(readings[last], readings[c])) {
+            rules->behind[rules->behind_count++] = (uint16_t)c;
+        }
+    }
+}
+
+trellis_status tr_span_probability(struct tr_span_rules *rules, const struct tr_found *found,
+                                   const uint16_t *path, size_t begin, size_t end,
+                                   double *ret_probability, trellis_error *error)
+{
+    double log_z = 0;
+    *ret_probability = 0;
+    find_neighbours(rules, path[begin], path[end - 1]);
+    rules->restrictions.size = 0;
+    bool fine = tr_reserve(&rules->restrictions, end - begin + 2);
+    for (size_t i = begin; fine && i < end; i++) {
+        fine = tr_push(&rules->restrictions, (struct tr_restriction){i, &path[i], 1});
+    }
+    if (fine && begin > 0) {
+        fine = tr_push(&rules->restrictions,
+                       (struct tr_restriction){begin - 1, rules->before, rules->before_count});
+    }
+    if (fine && end < found->length) {
+        fine = tr_push(&rules->restrictions,
+                       (struct tr_restriction){end, rules->behind, rules->behind_count});
+    }
+    trellis_status status = fine ? tr_lattice_restricted_log_z(
+                                       found->lattice, found->steps, rules->restrictions.at,
+                                       rules->restrictions.size, &log_z, error)
+                                 : tr_fail_memory(error);
+    if (!status) {
+        *ret_probability = fmin(1, exp(log_z - found->log_z)); // both were rounded
+    }
+    return status;
+}
+
+/* ---- all spans of a path ------------------------------------------------------------------------ */
+
+static double sum_marginals(const float *row, const uint16_t *labels, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += (double)row[labels[k]];
+    }
+    return sum;
+}
+
+/* Bounds of the probability of a span, from the marginals. */
+static void bound(struct tr_span_rules *rules, const struct tr_found *found, const float *marginals,
+                  struct tr_span span, double *ret_low, double *ret_high)
+{
+    const uint16_t *path = found->path;
+    size_t width = found->graph->width;
+    double low = 1, high = 1;
+    find_neighbours(rules, path[span.begin], path[span.end - 1]);
+    for (size_t i = span.begin; i < span.end; i++) {
+        double m = (double)marginals[i * width + path[i]];
+        low -= 1 - m;
+        high = fmin(high, m);
+    }
+    if (span.begin > 0) {
+        const float *row = marginals + (span.begin - 1) * width;
+        double m = sum_marginals(row, rules->before, rules->before_count);
+        low -= 1 - m;
+        high = fmin(high, m);
+    }
+    if (span.end < found->length) {
+        double m = sum_marginals(marginals + span.end * width, rules->behind, rules->behind_count);
+        low -= 1 - m;
+        high = fmin(high, m);
+    }
+    *ret_low = low;
+    *ret_high = high;
+}
+
+/* Marks the spans that are surely improbable, and leaves in the list those that are open. */
+static void sift(struct tr_span_rules *rules, const struct tr_found *found, double threshold,
+                 bool *marks)
+{
+    const float *marginals = tr_lattice_node_marginals(found->lattice);
+    size_t open = 0;
+    for (size_t k = 0; k < rules->spans.list.size; k++) {
+        struct tr_span span = rules->spans.list.at[k];
+        double low, high;
+        bound(rules, found, marginals, span, &low, &high);
+        if (high < threshold - DOUBT) {
+            memset(marks + span.begin, true, span.end - span.begin);
+        } else if (!(low >= threshold + DOUBT)) {
+            rules->spans.list.at[open++] = span;
+        }
+    }
+    rules->spans.list.size = open;
+}
+
+static trellis_status mark_spans(struct tr_span_rules *rules, const struct tr_found *found,
+                                 double threshold, bool *marks, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    if (!tr_reserve(&rules->labels, found->length)) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < found->length; i++) {
+        rules->labels.at[i] = found->path[i];
+    }
+    if (!tr_spans_find(&rules->spans, rules->labels.at, found->length, rules->readings,
+                       TRELLIS_NO_SCHEME)) {
+        return tr_fail_memory(error);
+    }
+    sift(rules, found, threshold, marks);
+    for (size_t k = 0; !status && k < rules->spans.list.size; k++) {
+        struct tr_span span = rules->spans.list.at[k];
+        double probability;
+        status = tr_span_probability(rules, found, found->path, span.begin, span.end, &probability,
+                                     error);
+        if (!status && probability < threshold) {
+            memset(marks + span.begin, true, span.end - span.begin);
+        }
+    }
+    return status;
+}
+
+trellis_status tr_mark_improbable(struct tr_span_rules *rules, const struct tr_found *found,
+                                  double threshold, bool *marks, trellis_error *error)
+{
+    memset(marks, 0, found->length * sizeof *marks);
+    if (rules->apply) {
+        return mark_spans(rules, found, threshold, marks, error);
+    }
+    const float *marginals = tr_lattice_node_marginals(found->lattice);
+    for (size_t i = 0; i < found->length; i++) {
+        float m = marginals[i * found->graph->width + found->path[i]];
+        marks[i] = (double)m < threshold;
+    }
+    return TRELLIS_OK;
+}
