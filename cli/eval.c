@@ -15,6 +15,8 @@
 struct comparison {
     trellis_evaluation *evaluation;
     bool labels_are_gold; // --label names the right ones; else they are the second to last column
+    trellis_words *words; // of --train, or NULL
+    bool *is_known;       // [capacity]
     trellis_text *gold, *found; // [capacity], one behind the other
     size_t capacity;
 };
@@ -26,9 +28,11 @@ static bool make_room(struct comparison *comparison, size_t length)
         free(comparison->gold);
         comparison->gold = calloc(2 * length, sizeof *comparison->gold);
         comparison->found = comparison->gold ? comparison->gold + length : NULL;
-        comparison->capacity = comparison->gold ? length : 0;
+        free(comparison->is_known);
+        comparison->is_known = calloc(length, sizeof *comparison->is_known);
+        comparison->capacity = comparison->gold && comparison->is_known ? length : 0;
     }
-    return length == 0 || comparison->gold;
+    return length <= comparison->capacity;
 }
 
 static trellis_status compare_columns(void *user, const struct source *source,
@@ -51,8 +55,13 @@ static trellis_status compare_columns(void *user, const struct source *source,
         comparison->gold[i] = by_name ? sequence->labels[i] : cells[columns - 2];
         comparison->found[i] = cells[columns - 1];
     }
-    return trellis_evaluation_add(comparison->evaluation, comparison->gold, comparison->found,
-                                  sequence->length, error);
+    bool known = comparison->words && trellis_words_known(comparison->words, source->reader,
+                                                          sequence, comparison->is_known);
+    trellis_labelled labelled = {.length = sequence->length,
+                                 .gold = comparison->gold,
+                                 .found = comparison->found,
+                                 .known = known ? comparison->is_known : NULL};
+    return trellis_evaluation_add_labelled(comparison->evaluation, &labelled, error);
 }
 
 static trellis_status compare_tagged(void *user, const trellis_sequence *sequence,
@@ -64,8 +73,9 @@ static trellis_status compare_tagged(void *user, const trellis_sequence *sequenc
                          "line %llu: there are no labels to compare with; see --label",
                          (unsigned long long)sequence->line);
     }
-    return trellis_evaluation_add(comparison->evaluation, sequence->labels, finding->labels,
-                                  sequence->length, error);
+    trellis_labelled labelled = {sequence->length, sequence->labels,   finding->labels,
+                                 finding->known,   finding->marginals, finding->likelihood};
+    return trellis_evaluation_add_labelled(comparison->evaluation, &labelled, error);
 }
 
 static trellis_status tag_and_compare(struct comparison *comparison, const char *path,
@@ -79,7 +89,11 @@ static trellis_status tag_and_compare(struct comparison *comparison, const char 
             .options = arguments->options,
             .tagged = compare_tagged,
             .user = comparison,
+            .known = true,
+            .words = comparison->words,
         };
+        bool all = argument_flag(arguments, "json") || argument_flag(arguments, "details");
+        tagging.marginals = tagging.likelihood = all && trellis_model_has_probabilities(model);
         tagging.paths = argument_inputs(arguments, &tagging.path_count);
         status = tagging_run(&tagging, argument_threads(arguments), error);
     }
@@ -110,8 +124,13 @@ static trellis_status score_all(struct comparison *comparison, const struct argu
     const char *model = argument(arguments, "model"), *against = argument(arguments, "against");
     size_t count;
     const char *const *paths = argument_inputs(arguments, &count);
-    trellis_status status = score(comparison, arguments, model, paths, count, &evaluations[0],
-                                  error);
+    const char *train = argument(arguments, "train");
+    trellis_status status = train ? trellis_words_read(train, arguments->options,
+                                                       &comparison->words, error)
+                                  : TRELLIS_OK;
+    if (!status) {
+        status = score(comparison, arguments, model, paths, count, &evaluations[0], error);
+    }
     if (!status && against) {
         status = score(comparison, arguments, model ? against : NULL, &against, 1, &evaluations[1],
                        error);
@@ -181,6 +200,8 @@ static int run(const struct arguments *arguments)
     }
     trellis_evaluation_destroy(evaluations[0]);
     trellis_evaluation_destroy(evaluations[1]);
+    trellis_words_destroy(comparison.words);
+    free(comparison.is_known);
     free(comparison.gold);
     return result;
 }
@@ -190,8 +211,11 @@ static const struct own_option own[] = {
     {"against", 0, "FILE",
      "Compare with another system: a second file of labels found, or with -m a second model. Says how "
      "likely chance alone makes a difference as large."},
+    {"train", 0, "FILE",
+     "Training data, to tell known words from unknown ones in the report. A model knows its own."},
     {"details", 0, NULL,
-     "Report every label and type, averages, lengths, positions and mistakes, before the usual lines."},
+     "Report every label and type, averages, known words, lengths, positions and mistakes before the "
+     "usual lines; with a model that has probabilities, likelihood and calibration as well."},
     {"json", 0, NULL, "Report all of that in JSON."},
     {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
     {0},

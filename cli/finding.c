@@ -69,6 +69,54 @@ static trellis_status keep_marginals(struct finding *finding, trellis_tagger *ta
     return TRELLIS_OK;
 }
 
+static trellis_status keep_all_marginals(struct finding *finding, const struct tagging *tagging,
+                                         trellis_tagger *tagger, size_t length,
+                                         struct batch *memory, trellis_error *error)
+{
+    const float *marginals;
+    size_t size = length * trellis_model_label_count(tagging->model) * sizeof *marginals;
+    trellis_status status = trellis_tagger_marginals(tagger, &marginals, error);
+    float *kept = status ? NULL : batch_take(memory, size);
+    if (!status && !kept) {
+        status = set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    if (!status) {
+        memcpy(kept, marginals, size);
+    }
+    finding->all_marginals = kept;
+    return status;
+}
+
+static trellis_status keep_known(struct finding *finding, const struct tagging *tagging,
+                                 trellis_tagger *tagger, const trellis_sequence *sequence,
+                                 struct batch *memory, trellis_error *error)
+{
+    const bool *known;
+    trellis_status status = trellis_tagger_known(tagger, tagging->words, sequence, &known, error);
+    if (status || !known) {
+        return status;
+    }
+    bool *kept = batch_take(memory, sequence->length * sizeof *kept);
+    if (!kept) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    memcpy(kept, known, sequence->length * sizeof *kept);
+    finding->known = kept;
+    return TRELLIS_OK;
+}
+
+static trellis_status keep_likelihood(struct finding *finding, trellis_tagger *tagger,
+                                      const trellis_sequence *sequence, struct batch *memory,
+                                      trellis_error *error)
+{
+    double *kept = batch_take(memory, sizeof *kept);
+    if (!kept) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    finding->likelihood = kept;
+    return trellis_tagger_log_probability(tagger, sequence->labels, kept, error);
+}
+
 trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger,
                            const trellis_sequence *sequence, struct batch *memory,
                            struct finding *ret_finding, trellis_error *error)
@@ -96,6 +144,15 @@ trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger
     }
     if (tagging->marginals) {
         status = keep_marginals(&finding, tagger, sequence->length, memory, error);
+    }
+    if (!status && tagging->all_marginals) {
+        status = keep_all_marginals(&finding, tagging, tagger, sequence->length, memory, error);
+    }
+    if (!status && tagging->likelihood && sequence->labels) {
+        status = keep_likelihood(&finding, tagger, sequence, memory, error);
+    }
+    if (!status && tagging->known) {
+        status = keep_known(&finding, tagging, tagger, sequence, memory, error);
     }
     *ret_finding = finding;
     return status;

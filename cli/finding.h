@@ -10,6 +10,9 @@ struct finding {
     const double *scores;        // [count]
     const double *probabilities; // [count], NULL unless there are several and the model has any
     const float *marginals;      // [count][length], NULL unless asked for
+    const float *all_marginals;  // [length][labels of the model], NULL unless asked for
+    const bool *known;           // [length], NULL unless asked for and known
+    const double *likelihood;    // log P of the labels of the input, NULL unless asked for
     bool exact;                  // where that is checked: nothing better was to be found
 };
 

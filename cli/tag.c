@@ -16,28 +16,54 @@ struct labelling {
     bool at_once;           // somebody waits for each sequence
     bool ranked;            // with a line in front of each labelling
     const float *marginals; // [length] of the labels on their way to the output, or NULL
+    const float *all;       // [length][labels] of all labels of the model, or NULL
+    const trellis_model *model;
     uint64_t sequences, exact;
 };
 
 /* ---- what is written ------------------------------------------------------------------------ */
 
-/* Between the writer and the output: puts the probability of its label behind each line of a token. The
- * writer hands over one sequence at a time, in columns. */
+/* A cell with the probability of a label, and its name in front where all of them are written. */
+static trellis_status append_cell(struct labelling *labelling, char separator, trellis_text name,
+                                  float marginal)
+{
+    char number[32];
+    int width = snprintf(number, sizeof number, "%s%.4f", name.data ? ":" : "", (double)marginal);
+    trellis_status status = output_sink(&labelling->output, &separator, 1);
+    if (!status && name.data) {
+        status = output_sink(&labelling->output, name.data, name.size);
+    }
+    return status ? status : output_sink(&labelling->output, number, (size_t)width);
+}
+
+/* The cells behind the line of one token. */
+static trellis_status append_cells(struct labelling *labelling, char separator)
+{
+    trellis_status status = TRELLIS_OK;
+    size_t labels = labelling->all ? trellis_model_label_count(labelling->model) : 0;
+    if (labelling->marginals) {
+        status = append_cell(labelling, separator, (trellis_text){0}, *labelling->marginals++);
+    }
+    for (size_t k = 0; !status && k < labels; k++) {
+        status = append_cell(labelling, separator, trellis_model_label(labelling->model, k),
+                             *labelling->all++);
+    }
+    return status ? status : output_sink(&labelling->output, "\n", 1);
+}
+
+/* Between the writer and the output: puts probabilities behind each line of a token. The writer hands over
+ * one sequence at a time, in columns. */
 static trellis_status append_marginals(void *user, const char *data, size_t size)
 {
     struct labelling *labelling = user;
-    const float *marginal = labelling->marginals;
     trellis_status status = TRELLIS_OK;
     for (size_t line; !status && size > 0; data += line, size -= line) {
         const char *end = memchr(data, '\n', size);
         line = end ? (size_t)(end - data) + 1 : size;
         if (line > 1) {
             bool by_tab = memchr(data, '\t', line) && !memchr(data, ' ', line);
-            char cell[32];
-            int width = snprintf(cell, sizeof cell, "%c%.4f\n", by_tab ? '\t' : ' ',
-                                 (double)*marginal++);
             status = output_sink(&labelling->output, data, line - 1);
-            status = status ? status : output_sink(&labelling->output, cell, (size_t)width);
+            status = status ? status : append_cells(labelling, by_tab ? '\t' : ' ');
         } else {
             status = output_sink(&labelling->output, data, line);
         }
@@ -74,10 +100,11 @@ static trellis_status write_labelled(void *user, const trellis_sequence *sequenc
         }
         if (!status) {
             labelling->marginals = finding->marginals ? finding->marginals + begin : NULL;
+            labelling->all = finding->all_marginals;
             status = trellis_writer_put(labelling->writer, sequence, finding->labels + begin,
                                         error);
         }
-        if (!status && (labelling->at_once || labelling->marginals)) {
+        if (!status && (labelling->at_once || finding->marginals || finding->all_marginals)) {
             status = trellis_writer_finish(labelling->writer, error);
         }
     }
@@ -104,7 +131,8 @@ static trellis_status check_format(const struct arguments *arguments, const stru
                                    trellis_error *error)
 {
     const char *format = output_format(arguments);
-    if (tagging->marginals && strcmp(format, "columns") != 0) {
+    bool adds_columns = tagging->marginals || tagging->all_marginals;
+    if (adds_columns && strcmp(format, "columns") != 0) {
         return set_error(error, TRELLIS_OPTION,
                          "--marginals adds a column, which the format '%s' has no room for; add "
                          "--output-format columns",
@@ -134,6 +162,13 @@ static int check_options(const struct arguments *arguments)
     if (strcmp(decode, "risk") != 0 && trellis_options_given(arguments->options, "cost")) {
         return usage_error(arguments->command, "--cost goes with --decode risk, not %s", decode);
     }
+    if (labellings_wanted(arguments) > 1 && argument_flag(arguments, "all-marginals")) {
+        return usage_error(arguments->command, "--nbest does not go with --all-marginals");
+    }
+    if (labellings_wanted(arguments) > 1 &&
+        strtod(trellis_options_get(arguments->options, "threshold"), NULL) > 0) {
+        return usage_error(arguments->command, "--nbest does not go with --threshold");
+    }
     if (strcmp(decode, "beam") != 0 && argument_flag(arguments, "check")) {
         return usage_error(arguments->command, "--check goes with --decode beam, not %s", decode);
     }
@@ -150,9 +185,12 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         .user = labelling,
         .nbest = labellings_wanted(arguments),
         .marginals = argument_flag(arguments, "marginals"),
+        .all_marginals = argument_flag(arguments, "all-marginals"),
         .check = argument_flag(arguments, "check"),
     };
+    bool adds_columns = tagging.marginals || tagging.all_marginals;
     labelling->ranked = tagging.nbest > 1;
+    labelling->model = model;
     tagging.paths = argument_inputs(arguments, &tagging.path_count);
     trellis_status status = settle_format(arguments, error);
     if (!status) {
@@ -160,8 +198,8 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
     }
     if (!status) {
         status = trellis_writer_create(
-            arguments->options, tagging.marginals ? append_marginals : output_sink,
-            tagging.marginals ? (void *)labelling : &labelling->output, &labelling->writer, error);
+            arguments->options, adds_columns ? append_marginals : output_sink,
+            adds_columns ? (void *)labelling : &labelling->output, &labelling->writer, error);
     }
     if (!status) {
         status = tagging_run(&tagging, labelling->at_once ? 1 : argument_threads(arguments), error);
@@ -217,6 +255,8 @@ static const struct own_option own[] = {
     {"marginals", 0, NULL,
      "Append a column with the probability of each label by itself. For crf, maxent, hmm and memm "
      "models."},
+    {"all-marginals", 0, NULL,
+     "Append a column LABEL:PROBABILITY for every label of the model, in its own label scheme."},
     {"check", 0, NULL,
      "With --decode beam, say on standard error how many sequences are labelled as by an exact "
      "search."},
@@ -239,6 +279,8 @@ const struct command command_tag = {
                 "echo 'The dog barks .' | trellis tag -m pos.model --format text\n"
                 "# the five best labellings of each sentence, with their probabilities\n"
                 "trellis tag -m pos.model --nbest 5 test.txt\n"
+                "# only entities that the model is sure of\n"
+                "trellis tag -m ner.model --threshold 0.9 test.txt\n"
                 "# from a compressed treebank to words with tags\n"
                 "trellis tag -m pos.model --output-format wordtag -o out.txt test.conllu.gz\n",
     .run = run,

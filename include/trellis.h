@@ -198,6 +198,17 @@ TRELLIS_API trellis_status trellis_writer_put(trellis_writer *writer,
 TRELLIS_API trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error);
 TRELLIS_API void trellis_writer_destroy(trellis_writer *writer);
 
+/* The words of a corpus, to tell known words from unknown ones: those in the column named word, form,
+ * token or tokens, else in the first one. */
+typedef struct trellis_words trellis_words;
+TRELLIS_API trellis_status trellis_words_read(const char *path, const trellis_options *options,
+                                              trellis_words **ret_words, trellis_error *error);
+TRELLIS_API void trellis_words_destroy(trellis_words *words);
+/* Whether each word of a sequence is among them, known [sequence->length]; false where the sequence has no
+ * words. `reader` tells the names of the columns and may be NULL. */
+TRELLIS_API bool trellis_words_known(const trellis_words *words, const trellis_reader *reader,
+                                     const trellis_sequence *sequence, bool *known);
+
 /* Label schemes for spans. */
 typedef enum trellis_scheme {
     TRELLIS_IOB1,  // B- only between two adjacent spans of one type
@@ -384,6 +395,13 @@ TRELLIS_API trellis_status trellis_tagger_log_probability(trellis_tagger *tagger
                                                           const trellis_text *labels,
                                                           double *ret_log_probability,
                                                           trellis_error *error);
+
+/* Whether each word of a sequence is one of `words`, or where that is NULL, was seen when the model was
+ * trained: *ret_known [sequence->length], until the next call, or NULL where that is not known: the model
+ * does not say, or the input has no words. */
+TRELLIS_API trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words *words,
+                                                const trellis_sequence *sequence,
+                                                const bool **ret_known, trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Explanation: why a token got its label

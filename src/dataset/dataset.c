@@ -229,6 +229,18 @@ static trellis_status add_words(struct reading *reading, const trellis_sequence 
     return TRELLIS_OK;
 }
 
+/* The words, for whoever wants to know later which were seen; without a column of words, none. */
+static bool note_words(const struct reading *reading, const trellis_sequence *sequence)
+{
+    bool fine = true;
+    bool wanted = reading->source->seen && reading->word_column < sequence->columns;
+    for (size_t i = 0; wanted && fine && i < sequence->length; i++) {
+        fine = tr_words_add(reading->source->seen,
+                            sequence->cells[i * sequence->columns + reading->word_column]);
+    }
+    return fine;
+}
+
 static bool add_weight(struct tr_dataset *dataset, double weight)
 {
     if (weight == 1 && dataset->weight.size == 0) {
@@ -253,6 +265,9 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     trellis_status status = add_labels(reading, sequence, error);
     if (!status) {
         status = add_words(reading, sequence, error);
+    }
+    if (!status && !note_words(reading, sequence)) {
+        status = tr_fail_memory(error);
     }
     if (status) {
         return status;

@@ -14,6 +14,7 @@
 #include "dataset/dictionary.h"
 #include "dataset/lexicon.h"
 #include "dataset/rows.h"
+#include "dataset/words.h"
 #include "features/features.h"
 #include "graph/graph.h"
 
@@ -62,6 +63,7 @@ struct tr_dataset_source {
      * NULL: there are none. */
     struct tr_intern *words;
     const struct tr_lexicon *lexicon;
+    struct trellis_words *seen; // words are added to it; NULL: they are not
     enum tr_label_use label_use;
     bool partial; // labels may be '_' (unknown) or 'A|B' (one of these)
     /* Called now and then with the number of tokens so far; false stops. May be NULL. */

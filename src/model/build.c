@@ -26,7 +26,8 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     *ret_model = NULL;
     struct tr_image_writer writer;
     bool has_lexicon = parts->lexicon && parts->lexicon->size > 0;
-    tr_image_begin(&writer, 11 + has_lexicon);
+    bool has_words = parts->words && parts->words->count > 0;
+    tr_image_begin(&writer, 11u + has_lexicon + has_words);
     struct tr_buffer *bytes = &writer.bytes;
     tr_image_section(&writer, "META");
     if (parts->notes) {
@@ -55,6 +56,10 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     if (!status && has_lexicon) {
         tr_image_section(&writer, "DICT");
         tr_buffer_add(bytes, parts->lexicon->data, parts->lexicon->size);
+    }
+    if (!status && has_words) {
+        tr_image_section(&writer, "WORD");
+        status = tr_words_write(parts->words, bytes) ? TRELLIS_OK : tr_fail_memory(error);
     }
     if (status) {
         tr_buffer_free(&writer.bytes);

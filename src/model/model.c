@@ -172,6 +172,21 @@ static trellis_status read_lexicon(trellis_model *model, const char *path, trell
                : damaged(path, "its tag dictionary does not fit", error);
 }
 
+/* Models whose training saw no words, or that were written by hand, have no such section. */
+static trellis_status read_words(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    if (!tr_image_find(&model->image, "WORD", &section)) {
+        return TRELLIS_OK;
+    }
+    if (section.size % sizeof *model->words != 0) {
+        return damaged(path, "its list of words is cut off", error);
+    }
+    model->words = (const uint64_t *)(const void *)section.data;
+    model->word_count = section.size / sizeof *model->words;
+    return TRELLIS_OK;
+}
+
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error)
 {
@@ -206,6 +221,9 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
     }
     if (!status) {
         status = read_lexicon(model, path, error);
+    }
+    if (!status) {
+        status = read_words(model, path, error);
     }
     if (status) {
         trellis_model_close(model);

@@ -6,11 +6,13 @@
  *     FEAT  templates, word lists, clusters
  *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
  *     DICT  the tag dictionary, where there is one
+ *     WORD  hashes of the words seen in training, ascending, where there were any
  */
 #ifndef TRELLIS_MODEL_MODEL_H
 #define TRELLIS_MODEL_MODEL_H
 
 #include "dataset/lexicon.h"
+#include "dataset/words.h"
 #include "features/features.h"
 #include "graph/graph.h"
 #include "lattice/lattice.h"
@@ -34,6 +36,8 @@ struct trellis_model {
     trellis_features *features;
     struct tr_table node, edge;
     struct tr_lexicon lexicon;
+    const uint64_t *words; // [word_count] hashes, see dataset/words.h
+    size_t word_count;
     trellis_scheme inside, outside; // labels are `inside`; what is handed out is `outside`
     bool local; // scores are to be normalised locally before anything is asked (lattice.h)
 };
@@ -54,8 +58,9 @@ struct tr_model_parts {
     const float *step_weights; // [plan->gram_count]
     const trellis_features *features;
     struct tr_model_part node, edge;
-    const struct tr_buffer *notes;   // key, zero byte, value, zero byte, ...
-    const struct tr_buffer *lexicon; // a block of lexicon.h; NULL or empty: there is none
+    const struct tr_buffer *notes;     // key, zero byte, value, zero byte, ...
+    const struct tr_buffer *lexicon;   // a block of lexicon.h; NULL or empty: there is none
+    const struct trellis_words *words; // seen in training; NULL or empty: not known
 };
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);

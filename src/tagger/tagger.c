@@ -52,13 +52,14 @@ struct trellis_tagger {
     TR_ARRAY(trellis_text) labels;
     TR_ARRAY(uint32_t) rows; // of the attributes of one token
     trellis_scheme_storage *storage;
-    size_t word_column;     // what the tag dictionary is asked about
-    char *forced;           // --forced, NULL where it was not given
-    size_t forced_column;   // SIZE_MAX for the last
-    struct tr_intern names; // of the labels, once they are asked for
+    size_t word_column;       // what the tag dictionary is asked about
+    char *forced;             // --forced, NULL where it was not given
+    size_t forced_column;     // SIZE_MAX for the last
+    struct tr_intern names;   // of the labels, once they are asked for
     TR_ARRAY(uint16_t) asked; // [length] labels whose probability is asked for
     TR_ARRAY(struct given) given;
     TR_ARRAY(uint16_t) given_labels;
+    TR_ARRAY(bool) known;    // [length] words of a sequence
     TR_ARRAY(bool) is_given; // [length], false throughout between sequences
 };
 
@@ -181,6 +182,7 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->asked.at);
     free(tagger->given.at);
     free(tagger->given_labels.at);
+    free(tagger->known.at);
     free(tagger->is_given.at);
     free(tagger);
 }
@@ -591,8 +593,7 @@ static trellis_status sum_up(trellis_tagger *tagger, size_t rank, trellis_error 
 
 static trellis_status make_rules(trellis_tagger *tagger, trellis_error *error)
 {
-    return tagger->rules ? TRELLIS_OK
-                         : tr_span_rules_create(tagger->model, &tagger->rules, error);
+    return tagger->rules ? TRELLIS_OK : tr_span_rules_create(tagger->model, &tagger->rules, error);
 }
 
 /* Marks what --threshold leaves out. */
@@ -607,8 +608,8 @@ static trellis_status leave_out(trellis_tagger *tagger, trellis_error *error)
     }
     if (!status) {
         struct tr_found found = tr_tagger_found(tagger);
-        status = tr_mark_improbable(tagger->rules, &found, tagger->threshold,
-                                    tagger->improbable.at, error);
+        status = tr_mark_improbable(tagger->rules, &found, tagger->threshold, tagger->improbable.at,
+                                    error);
     }
     if (status) {
         tagger->found = 0;
@@ -757,8 +758,9 @@ trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_
     }
     if (!status) {
         struct tr_found found = tr_tagger_found(tagger);
-        status = tr_span_probability(tagger->rules, &found, tagger->paths.at + rank * tagger->length,
-                                     begin, end, ret_probability, error);
+        status = tr_span_probability(tagger->rules, &found,
+                                     tagger->paths.at + rank * tagger->length, begin, end,
+                                     ret_probability, error);
     }
     return status;
 }
@@ -792,13 +794,40 @@ trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trel
     return TRELLIS_OK;
 }
 
+/* ---- words --------------------------------------------------------------------------------------- */
+
+trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words *words,
+                                    const trellis_sequence *sequence, const bool **ret_known,
+                                    trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    size_t column = tagger->word_column;
+    *ret_known = NULL;
+    if ((!words && !model->word_count) || column >= sequence->columns) {
+        return TRELLIS_OK;
+    }
+    if (!tr_reserve(&tagger->known, sequence->length + 1)) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < sequence->length; i++) {
+        trellis_text word = sequence->cells[i * sequence->columns + column];
+        tagger->known.at[i] = words ? tr_words_has(words, word)
+                                    : tr_words_find(model->words, model->word_count, word);
+    }
+    *ret_known = tagger->known.at;
+    return TRELLIS_OK;
+}
+
 /* ---- for the other files of this folder ----------------------------------------------------------- */
 
 struct tr_found tr_tagger_found(trellis_tagger *tagger)
 {
-    return (struct tr_found){tagger->model, tagger->lattice, tagger->steps,
+    return (struct tr_found){tagger->model,
+                             tagger->lattice,
+                             tagger->steps,
                              tagger->graph ? tagger->graph : tagger->model->graph,
-                             tagger->found ? tagger->paths.at : NULL, tagger->length,
+                             tagger->found ? tagger->paths.at : NULL,
+                             tagger->length,
                              tagger->log_z};
 }
 

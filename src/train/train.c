@@ -293,6 +293,7 @@ static trellis_status read_data(struct tr_training *training, const char *const 
                                        .to = training->inside,
                                        .words = wants_dictionary(training) ? &words : NULL,
                                        .label_use = tr_states_label_use(training),
+                                       .seen = &training->seen,
                                        .partial = tr_option_flag(training->options, "partial"),
                                        .progress = reading_progress,
                                        .user = training};
@@ -328,6 +329,7 @@ static trellis_status read_data(struct tr_training *training, const char *const 
         source.lexicon = &training->lexicon;
     }
     source.words = NULL;
+    source.seen = NULL;
     tr_intern_free(&words);
     if (status) {
         return status;
@@ -617,7 +619,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .node = {&v->node.dictionary, v->node.rows, w},
         .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size},
         .notes = &training->notes,
-        .lexicon = &training->lexicon_block};
+        .lexicon = &training->lexicon_block,
+        .words = &training->seen};
     return tr_model_build(&parts, ret_model, error);
 }
 
@@ -632,6 +635,7 @@ static void training_free(struct tr_training *training)
     free(training->best);
     tr_buffer_free(&training->notes);
     tr_buffer_free(&training->lexicon_block);
+    tr_words_free(&training->seen);
     tr_dataset_free(&training->data);
     tr_dataset_free(&training->dev);
     tr_vocabulary_free(&training->vocabulary);

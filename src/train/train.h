@@ -34,6 +34,7 @@ struct tr_training {
     struct tr_vocabulary vocabulary;
     struct tr_lexicon lexicon; // of --dictionary; a view of its block
     struct tr_buffer lexicon_block;
+    struct trellis_words seen; // in the training data
     trellis_features *features;
     struct tr_graph_plan plan;
     struct tr_gram *grams;

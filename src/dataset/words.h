@@ -1,0 +1,26 @@
+/* words.h - which words were seen in training.
+ *
+ * A set of 64-bit hashes. A word that was not seen is taken for one that was with a probability of
+ * (words seen) / 2^64, which is never.
+ */
+#ifndef TRELLIS_DATASET_WORDS_H
+#define TRELLIS_DATASET_WORDS_H
+
+#include "base/text.h"
+
+struct trellis_words {
+    uint64_t *slots; // [slot_count] hashes, 0 where there is none; open addressing
+    size_t slot_count, count;
+};
+
+/* False where memory is out. */
+bool tr_words_add(struct trellis_words *words, trellis_text word);
+bool tr_words_has(const struct trellis_words *words, trellis_text word);
+void tr_words_free(struct trellis_words *words);
+
+/* Appends the hashes in ascending order, as a model keeps them; false where memory is out. */
+bool tr_words_write(const struct trellis_words *words, struct tr_buffer *out);
+/* Searches what was written: count hashes. */
+bool tr_words_find(const uint64_t *hashes, size_t count, trellis_text word);
+
+#endif
