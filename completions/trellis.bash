@@ -28,8 +28,8 @@ _trellis() {
     fi
     case ${COMP_WORDS[1]} in
         train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --smoothing --theta --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --log --constrain --beam --threads --seed --memory" ;;
-        tag) names="--help --model --output --at-once --marginals --check --format --label --columns --separator --invalid-utf8 --output-format --cost --constrain --forced --decode --beam --nbest --threads" ;;
-        eval) names="--help --model --against --details --json --output --format --label --columns --separator --invalid-utf8 --scheme --cost --constrain --forced --decode --beam --strict --clusters --bootstrap --shuffles --threads --seed" ;;
+        tag) names="--help --model --output --at-once --marginals --all-marginals --check --format --label --columns --separator --invalid-utf8 --output-format --cost --constrain --forced --decode --beam --nbest --threshold --threads" ;;
+        eval) names="--help --model --against --train --details --json --output --format --label --columns --separator --invalid-utf8 --scheme --cost --constrain --forced --decode --beam --threshold --strict --clusters --bootstrap --shuffles --threads --seed" ;;
         convert) names="--help --output --format --label --columns --separator --invalid-utf8 --scheme --output-format --to-scheme" ;;
         features) names="--help --list --show --functions --output --format --label --columns --separator --invalid-utf8 --features" ;;
         info) names="--help --model --json --output" ;;
