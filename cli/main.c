@@ -56,6 +56,7 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of write(), see output.c
+    signal(SIGXFSZ, SIG_IGN); // and so is a file that grows beyond its limit (ulimit -f)
     if (argc < 2) {
         fputs("usage: trellis SUBCOMMAND [OPTION...] [FILE...]\n", stderr);
         return usage_error(NULL, "a subcommand is missing");

@@ -390,6 +390,36 @@ static trellis_status ask_tagger(trellis_tagger *tagger, const trellis_sequence 
     return status;
 }
 
+/* What only a probabilistic model can be asked. */
+static trellis_status ask_probabilities(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                        struct outcome *outcome)
+{
+    const float *marginals;
+    double probability;
+    trellis_error *error = &outcome->error;
+    trellis_status status = trellis_tagger_marginals(tagger, &marginals, error);
+    if (!status) {
+        status = trellis_tagger_nth_span_probability(tagger, 0, 0, 1, &probability, error);
+    }
+    return status ? status
+                  : trellis_tagger_log_probability(tagger, sequence->labels, &probability, error);
+}
+
+static trellis_status ask_words(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                struct outcome *outcome)
+{
+    trellis_words *words = NULL;
+    const bool *known;
+    trellis_error *error = &outcome->error;
+    trellis_status status = trellis_words_read(paths[COLUMNS], NULL, &words, error);
+    for (int own = 0; !status && own < 2; own++) {
+        status = trellis_tagger_known(tagger, own ? NULL : words, sequence, &known, error);
+        see(&outcome->seen, !status && known && known[0] ? "1" : "0", 1);
+    }
+    trellis_words_destroy(words);
+    return status;
+}
+
 static trellis_status tag(const char *about, struct outcome *outcome)
 {
     trellis_options *options = NULL;
@@ -414,6 +444,12 @@ static trellis_status tag(const char *about, struct outcome *outcome)
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         status = ask_tagger(tagger, sequence, crf, outcome);
+        if (!status && crf) {
+            status = ask_probabilities(tagger, sequence, outcome);
+        }
+        if (!status) {
+            status = ask_words(tagger, sequence, outcome);
+        }
         if (!status) {
             status = trellis_draw(tagger, sequence, 2, see, &outcome->seen, error);
         }

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Disks that are full, and paths that cannot be written: the error says so, the old file stays, and nothing is
+# left beside it.
+. tests/cli/lib.sh
+t=$TRELLIS_TMP
+head -n 300 data/english/train.conll >$t/train.txt
+mkdir $t/place
+"$TRELLIS" train -q -e 1 -m $t/place/kept $t/train.txt
+cp $t/place/kept $t/old
+
+# refused DESCRIPTION SENTENCE COMMAND...: fails with the sentence, and the old model is all there is
+refused() {
+    local description=$1 sentence=$2
+    shift 2
+    "$@" >$out 2>$err && complain "$description: no error"
+    grep -q "$sentence" $err || { complain "$description: no '$sentence'"; cat $err; }
+    cmp -s $t/old $t/place/kept || complain "$description: the old model is not as it was"
+    [ "$(ls -A $t/place)" = kept ] || complain "$description: something is left: $(ls -A $t/place)"
+}
+
+# A limit on the size of files, in units of 1 kB.
+limited() { (ulimit -f 8 && exec "$TRELLIS" "$@"); }
+refused "a model beyond the limit" 'cannot write .*: File too large' \
+    limited train -q -e 1 -m $t/place/kept $t/train.txt
+refused "a checkpoint beyond the limit" 'cannot write .*: File too large' \
+    limited train -q -e 3 --checkpoint $t/place/check -m $t/place/kept $t/train.txt
+"$TRELLIS" export $t/old >$t/text
+refused "an imported model beyond the limit" 'cannot write .*: File too large' \
+    limited import -m $t/place/kept $t/text
+refused "a corpus beyond the limit" 'File too large' \
+    limited convert -o $t/place/kept data/english/train.conll
+
+# A device without room.
+if [ -c /dev/full ]; then
+    refused "tags on a full disk" 'No space left' \
+        bash -c '"$0" tag -m "$1" "$2" >/dev/full' "$TRELLIS" $t/old $t/train.txt
+    refused "a model on a full device" 'No space left' \
+        "$TRELLIS" train -q -e 1 -m /dev/full $t/train.txt
+fi
+
+# A file system without room, where one can be mounted.
+if [ "$(id -u)" = 0 ] && mkdir $t/small && mount -t tmpfs -o size=512k tmpfs $t/small 2>/dev/null; then
+    "$TRELLIS" train -q -e 1 -f id -m $t/small/kept $t/train.txt
+    cp $t/small/kept $t/small-old
+    "$TRELLIS" train -q -e 1 -f chunk -m $t/small/kept data/english/train.conll 2>$err &&
+        complain "a full file system: no error"
+    grep -q 'No space left' $err || complain "a full file system: $(cat $err)"
+    cmp -s $t/small-old $t/small/kept || complain "a full file system: the old model is not as it was"
+    [ "$(ls -A $t/small)" = kept ] || complain "a full file system: something is left"
+    umount $t/small
+fi
+
+# Paths that cannot be written.
+refused "a folder that is not there" 'No such file' \
+    "$TRELLIS" train -q -e 1 -m $t/there/is/none $t/train.txt
+refused "a file as a folder" 'Not a directory' "$TRELLIS" import -m $t/old/model $t/text
+refused "a checkpoint in no folder" 'cannot write .*: No such file' \
+    "$TRELLIS" train -q -e 2 --checkpoint $t/there/is/none -m $t/place/kept $t/train.txt
+if [ "$(id -u)" != 0 ]; then
+    chmod a-w $t/place
+    refused "a folder without the right to write" 'Permission denied' \
+        "$TRELLIS" train -q -e 1 -m $t/place/kept $t/train.txt
+    chmod u+w $t/place
+fi
+finish
