@@ -144,9 +144,10 @@ static const trellis_option table[] = {
      "Go on from the --checkpoint of a training with the same data and options that was interrupted; "
      "where there is none yet, begin at the beginning. The model is the same to the byte as without "
      "the interruption."},
-    {"states", 0, TRELLIS_INTEGER, TRAIN, "N", "0", 1, 60000, NULL,
+    {"states", 0, TRELLIS_INTEGER, TRAIN, "N", "0", 0, 60000, NULL,
      "States that -t hmm learns without labels, with -a em or -a viterbi: labels of the training data "
-     "are not looked at. They are called s1, s2, ..., where a tag dictionary or --from has no names."},
+     "are not looked at. They are called s1, s2, ..., where a tag dictionary or --from has no names; 0 stands "
+     "for as many as those name."},
     {"restarts", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
      "Random starts of -a em and -a viterbi: the best by the score on --dev, or by the likelihood of "
      "the training data, is kept."},

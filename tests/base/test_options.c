@@ -117,7 +117,7 @@ static void ranges_are_kept_to(void **state)
         double outside[] = {option->minimum - 1, option->maximum + 1};
         double inside[] = {option->minimum, option->maximum};
         for (size_t k = 0; k < 2; k++) {
-            snprintf(text, sizeof text, "%.0f", inside[k]);
+            snprintf(text, sizeof text, "%.17g", inside[k]);
             set(options, option->name, text);
             snprintf(text, sizeof text, "%.0f", outside[k]);
             refuse(options, option->name, text, option->name);

@@ -523,8 +523,8 @@ static void test_refusals(void **state)
     const char *torn = put_text("torn", "no tab here\n");
     const struct refusal refusals[] = {
         {"a\nb\n", {"algorithm=em"}, TRELLIS_DATA, "--states"},
-        {"a\nb\n", {"algorithm=em", "states=0"}, TRELLIS_OPTION, "--states takes a number from 1"},
-        {"a\nb\n", {"algorithm=em", "states=-3"}, TRELLIS_OPTION, "--states takes a number from 1"},
+        {"a\nb\n", {"algorithm=em", "states=0"}, TRELLIS_DATA, "--states says how many"},
+        {"a\nb\n", {"algorithm=em", "states=-3"}, TRELLIS_OPTION, "--states takes a number from 0"},
         {"a\nb\n",
          {"algorithm=em", "states=3"},
          TRELLIS_DATA,
