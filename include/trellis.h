@@ -305,9 +305,9 @@ typedef struct trellis_progress {
     uint64_t active_features; // with a weight other than 0
     double dev_accuracy;      // on --dev
     double dev_f1;            // on --dev, where the labels are spans
-    double likelihood;        // log P of the training data by token, where that is learned
-    double dev_likelihood;    // the same of --dev, where that decides
-    double seconds;           // since the training began
+    double likelihood;     // log P of the training data by token (weighted), where that is learned
+    double dev_likelihood; // the same of --dev, where that decides
+    double seconds;        // since the training began
     double tokens_per_second; // in this iteration
 } trellis_progress;
 

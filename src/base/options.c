@@ -158,6 +158,12 @@ static const trellis_option table[] = {
     {"dev-score", 0, TRELLIS_CHOICE, TRAIN, "WHAT", "auto", 0, 0, "auto accuracy likelihood",
      "What of --dev decides with -a em and -a viterbi: how many labels are right, or its likelihood. "
      "'auto' is the accuracy where labels of the training data are known."},
+    {"gaussian", 0, TRELLIS_WORDS, TRAIN, "COLUMNS", "", 0, 0, NULL,
+     "Columns of numbers that the states of -t hmm emit by normal distributions, each with a mean and a "
+     "variance: names or numbers from 1, separated by commas. No words are looked at then, unless "
+     "--features asks for it."},
+    {"variance-floor", 0, TRELLIS_REAL, TRAIN, "X", "1e-3", 0, 1, NULL,
+     "No variance of --gaussian is below this share of the variance of its column."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 

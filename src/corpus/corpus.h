@@ -8,6 +8,12 @@
  * first sequence has been read. */
 size_t tr_reader_label_column(const trellis_reader *reader);
 
+/* The column that a person means: by name, whatever the case, or by its number from 1; SIZE_MAX where there
+ * is none. `reader` may be NULL: there are no names. */
+size_t tr_reader_column(const trellis_reader *reader, trellis_text name);
+/* The line of the input where a token of a sequence stands. */
+uint64_t tr_sequence_line(const trellis_sequence *sequence, size_t token);
+
 /* The name of a scheme; "none" for TRELLIS_NO_SCHEME. */
 const char *tr_scheme_name(trellis_scheme scheme);
 

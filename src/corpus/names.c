@@ -73,6 +73,16 @@ size_t tr_names_find(const struct tr_names *names, const struct tr_format *forma
     return TR_NO_COLUMN;
 }
 
+size_t tr_reader_column(const trellis_reader *reader, trellis_text name)
+{
+    int64_t number;
+    size_t column = reader ? tr_names_find(&reader->names, reader->format, name) : TR_NO_COLUMN;
+    if (column == TR_NO_COLUMN && tr_text_integer(name, &number) && number > 0) {
+        column = (size_t)number - 1;
+    }
+    return column;
+}
+
 bool tr_without_label(const trellis_reader *reader)
 {
     return strcmp(reader->label, "none") == 0;
@@ -89,12 +99,7 @@ trellis_status tr_find_label(trellis_reader *reader, size_t otherwise, struct tr
         reader->label_column = otherwise;
         return TRELLIS_OK;
     }
-    trellis_text label = tr_text(reader->label);
-    int64_t number;
-    size_t column = tr_names_find(&reader->names, reader->format, label);
-    if (column == TR_NO_COLUMN && tr_text_integer(label, &number) && number > 0) {
-        column = (size_t)number - 1;
-    }
+    size_t column = tr_reader_column(reader, tr_text(reader->label));
     const char *plural = reader->columns == 1 ? "" : "s";
     if (column == TR_NO_COLUMN) {
         return tr_fail_at(error, TRELLIS_FORMAT, place,

@@ -15,6 +15,7 @@ struct reading {
     trellis_scheme_storage *storage;
     struct tr_buffer text;
     size_t word_column;
+    size_t *real_columns; // [dataset->reals]
 };
 
 static struct tr_place place_of(const struct reading *reading, const trellis_sequence *sequence)
@@ -241,6 +242,30 @@ static bool note_words(const struct reading *reading, const trellis_sequence *se
     return fine;
 }
 
+/* The numbers of real-valued columns. */
+static trellis_status add_reals(struct reading *reading, const trellis_sequence *sequence,
+                                trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    size_t before = dataset->real.size, count = sequence->length * dataset->reals;
+    if (count == 0) {
+        return TRELLIS_OK;
+    }
+    if (!tr_reserve(&dataset->real, before + count)) {
+        return tr_fail_memory(error);
+    }
+    double *x = dataset->real.at + before;
+    trellis_status status = tr_gaussian_take(sequence, reading->path, reading->real_columns,
+                                             dataset->reals, x, error);
+    dataset->real.size += status ? 0 : count;
+    for (size_t i = 0; !status && i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        dataset->fingerprint = tr_fold(dataset->fingerprint ^ bits, 0x9E3779B97F4A7C15u) + i;
+    }
+    return status;
+}
+
 static bool add_weight(struct tr_dataset *dataset, double weight)
 {
     if (weight == 1 && dataset->weight.size == 0) {
@@ -268,6 +293,9 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     }
     if (!status && !note_words(reading, sequence)) {
         status = tr_fail_memory(error);
+    }
+    if (!status) {
+        status = add_reals(reading, sequence, error);
     }
     if (status) {
         return status;
@@ -321,9 +349,19 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
                                trellis_error *error)
 {
     size_t tokens_before = dataset->tokens;
-    struct reading reading = {dataset, vocabulary, training, source, path, NULL, NULL, {0}, 0};
+    const char *reals = source->reals ? source->reals : "";
+    dataset->reals = tr_gaussian_count(reals);
+    struct reading reading = {dataset,  vocabulary,
+                              training, source,
+                              path,     NULL,
+                              NULL,     {0},
+                              0,        tr_alloc(dataset->reals, sizeof *reading.real_columns)};
     trellis_reader *reader = NULL;
-    trellis_status status = begin(dataset, training, error);
+    trellis_status status = reading.real_columns ? begin(dataset, training, error)
+                                                 : tr_fail_memory(error);
+    if (!status && dataset->reals > TR_MOST_REALS) {
+        status = tr_fail(error, TRELLIS_LIMIT, "--gaussian: more than %d columns", TR_MOST_REALS);
+    }
     if (!status) {
         status = trellis_reader_open(path, source->options, &reader, error);
     }
@@ -338,6 +376,12 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
                                        error);
             reading.word_column = tr_lexicon_column(reader, tr_reader_label_column(reader));
             bound = true;
+            if (!status) {
+                bool ignored = source->label_use == TR_LABELS_IGNORED;
+                status = tr_gaussian_bind(reals, reader,
+                                          ignored ? SIZE_MAX : tr_reader_label_column(reader),
+                                          reading.real_columns, error);
+            }
         }
         if (!status) {
             status = add_sequence(&reading, sequence, error);
@@ -357,6 +401,7 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
     if (!training) {
         dataset->label_count = (uint32_t)tr_intern_count(&dataset->labels);
     }
+    free(reading.real_columns);
     tr_buffer_free(&reading.text);
     trellis_scheme_storage_destroy(reading.storage);
     tr_extractor_destroy(reading.extractor);
@@ -381,6 +426,7 @@ void tr_dataset_drop_tokens(struct tr_dataset *dataset)
     DROP(dataset->entry);
     DROP(dataset->open_begin);
     DROP(dataset->open);
+    DROP(dataset->real);
     occurrences_free(&dataset->node);
     occurrences_free(&dataset->edge);
 }
@@ -417,7 +463,7 @@ size_t tr_dataset_bytes(const struct tr_dataset *dataset)
 {
     return occurrences_bytes(&dataset->node) + occurrences_bytes(&dataset->edge) +
            4 * dataset->sequence.capacity + 2 * dataset->gold.capacity +
-           4 * dataset->weight.capacity + 4 * dataset->entry.capacity +
+           4 * dataset->weight.capacity + 4 * dataset->entry.capacity + 8 * dataset->real.capacity +
            4 * dataset->open_begin.capacity + 2 * dataset->open.capacity;
 }
 

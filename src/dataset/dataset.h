@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "dataset/dictionary.h"
+#include "dataset/gaussian.h"
 #include "dataset/lexicon.h"
 #include "dataset/rows.h"
 #include "dataset/words.h"
@@ -40,7 +41,9 @@ struct tr_dataset {
     TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
     TR_ARRAY(uint16_t) open;
     struct tr_occurrences node, edge;
-    uint64_t fingerprint; // of labels and attributes as read
+    size_t reals;          // real-valued columns: --gaussian
+    TR_ARRAY(double) real; // [tokens][reals]
+    uint64_t fingerprint;  // of labels and attributes as read
 };
 
 struct tr_attributes {
@@ -65,7 +68,8 @@ struct tr_dataset_source {
     const struct tr_lexicon *lexicon;
     struct trellis_words *seen; // words are added to it; NULL: they are not
     enum tr_label_use label_use;
-    bool partial; // labels may be '_' (unknown) or 'A|B' (one of these)
+    const char *reals; // the columns of --gaussian, NULL or empty: none
+    bool partial;      // labels may be '_' (unknown) or 'A|B' (one of these)
     /* Called now and then with the number of tokens so far; false stops. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
     void *user;

@@ -27,7 +27,8 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     struct tr_image_writer writer;
     bool has_lexicon = parts->lexicon && parts->lexicon->size > 0;
     bool has_words = parts->words && parts->words->count > 0;
-    tr_image_begin(&writer, 11u + has_lexicon + has_words);
+    bool has_gaussian = parts->gaussian && parts->gaussian->columns > 0;
+    tr_image_begin(&writer, 11u + has_lexicon + has_words + has_gaussian);
     struct tr_buffer *bytes = &writer.bytes;
     tr_image_section(&writer, "META");
     if (parts->notes) {
@@ -60,6 +61,10 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     if (!status && has_words) {
         tr_image_section(&writer, "WORD");
         status = tr_words_write(parts->words, bytes) ? TRELLIS_OK : tr_fail_memory(error);
+    }
+    if (!status && has_gaussian) {
+        tr_image_section(&writer, "GAUS");
+        tr_gaussian_write(parts->gaussian, bytes);
     }
     if (status) {
         tr_buffer_free(&writer.bytes);

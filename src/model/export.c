@@ -189,6 +189,34 @@ static void put_text_lexicon(struct export *e)
     }
 }
 
+/* The names of --gaussian, one after the other. */
+static trellis_text next_column(const char **names)
+{
+    trellis_text name = {*names, strcspn(*names, ",")};
+    *names += name.size + ((*names)[name.size] == ',');
+    return name;
+}
+
+static void put_text_gaussian(struct export *e)
+{
+    const struct tr_gaussian *gaussian = &e->model->gaussian;
+    for (uint32_t c = 0; c < gaussian->labels && !e->status; c++) {
+        const char *names = gaussian->names;
+        for (size_t d = 0, at = (size_t)c * gaussian->columns; d < gaussian->columns; d++, at++) {
+            tr_buffer_string(&e->out, "gaussian\t");
+            tr_textform_escape(&e->out, e->model->labels[c]);
+            tr_buffer_char(&e->out, '\t');
+            tr_textform_escape(&e->out, next_column(&names));
+            tr_buffer_char(&e->out, '\t');
+            tr_buffer_real(&e->out, gaussian->mean[at]);
+            tr_buffer_char(&e->out, '\t');
+            tr_buffer_real(&e->out, gaussian->variance[at]);
+            tr_buffer_char(&e->out, '\n');
+        }
+        flush_some(e);
+    }
+}
+
 static void put_text(struct export *e)
 {
     const trellis_model *model = e->model;
@@ -211,6 +239,7 @@ static void put_text(struct export *e)
             flush_some(e);
         }
     }
+    put_text_gaussian(e);
     put_text_lexicon(e);
 }
 
@@ -270,6 +299,29 @@ static void put_json_lexicon(struct export *e)
     tr_buffer_string(out, lexicon->words ? "]" : "");
 }
 
+static void put_json_gaussian(struct export *e)
+{
+    const struct tr_gaussian *gaussian = &e->model->gaussian;
+    struct tr_buffer *out = &e->out;
+    tr_buffer_string(out, gaussian->columns ? ",\n\"gaussian\":[" : "");
+    for (uint32_t c = 0; c < gaussian->labels && !e->status; c++) {
+        const char *names = gaussian->names;
+        for (size_t d = 0, at = (size_t)c * gaussian->columns; d < gaussian->columns; d++, at++) {
+            tr_buffer_string(out, at ? ",\n{\"label\":" : "\n{\"label\":");
+            tr_buffer_json(out, e->model->labels[c]);
+            tr_buffer_string(out, ",\"column\":");
+            tr_buffer_json(out, next_column(&names));
+            tr_buffer_string(out, ",\"mean\":");
+            tr_buffer_real(out, gaussian->mean[at]);
+            tr_buffer_string(out, ",\"variance\":");
+            tr_buffer_real(out, gaussian->variance[at]);
+            tr_buffer_char(out, '}');
+        }
+        flush_some(e);
+    }
+    tr_buffer_string(out, gaussian->columns ? "]" : "");
+}
+
 static void put_json(struct export *e)
 {
     const trellis_model *model = e->model;
@@ -303,6 +355,7 @@ static void put_json(struct export *e)
     tr_buffer_char(out, ']');
     put_json_table(e, "node", &model->node);
     put_json_table(e, "edge", &model->edge);
+    put_json_gaussian(e);
     put_json_lexicon(e);
     tr_buffer_string(out, "}\n");
 }

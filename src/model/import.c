@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/input.h"
+#include "model/import_normals.h"
 #include "model/model.h"
 #include "model/textform.h"
 
@@ -40,6 +41,7 @@ struct import {
     TR_ARRAY(float) step_weights;
     TR_ARRAY(uint16_t) forbidden; // pairs
     struct loose_part node, edge;
+    struct tr_normal_lines normals;
     struct tr_lexicon_draft lexicon;
     struct tr_buffer lexicon_block;
 };
@@ -214,7 +216,7 @@ static trellis_status take_label(struct import *import)
         return status;
     }
     if (import->grams.size || import->node.weights.size || import->edge.weights.size ||
-        import->forbidden.size || import->lexicon.pairs.size) {
+        import->forbidden.size || import->lexicon.pairs.size || import->normals.lines.size) {
         return REFUSE(import, "labels come before all weights");
     }
     if (tr_intern_find(&import->labels, text) != TR_NONE) {
@@ -447,6 +449,40 @@ static trellis_status take_allowed(struct import *import)
     return TRELLIS_OK;
 }
 
+/* A real-valued column of a label. */
+static trellis_status take_gaussian(struct import *import)
+{
+    struct tr_normal_line line = {0};
+    uint16_t label = 0;
+    trellis_text column = {0};
+    trellis_status status = field_label(import, 1, false, &label);
+    if (!status) {
+        status = field_text(import, 2, &column);
+    }
+    if (!status && (column.size == 0 || memchr(column.data, ',', column.size))) {
+        status = REFUSE(import, "the name of a column is not empty and has no comma");
+    }
+    if (!status && (!tr_text_real(import->fields[3], &line.mean) || !isfinite(line.mean) ||
+                    !tr_text_real(import->fields[4], &line.variance) || !isfinite(line.variance) ||
+                    !(line.variance > 0))) {
+        status = REFUSE(import,
+                        "a finite mean and a variance above 0 are due here, not '%.*s' and "
+                        "'%.*s'",
+                        TR_SHOW(import->fields[3]), TR_SHOW(import->fields[4]));
+    }
+    if (status) {
+        return status;
+    }
+    line.label = label;
+    line.column = tr_intern_add(&import->normals.columns, column);
+    if (line.column >= TR_MOST_REALS && line.column != TR_NONE) {
+        return REFUSE(import, "more than %d columns", TR_MOST_REALS);
+    }
+    return line.column != TR_NONE && tr_push(&import->normals.lines, line)
+               ? TRELLIS_OK
+               : tr_fail_memory(import->error);
+}
+
 /* What both of these say decides which steps there can be. */
 static trellis_status check_shape(struct import *import)
 {
@@ -491,6 +527,7 @@ static const struct {
     {"node", 5, 5, take_attribute},
     {"edge", 6, 6, take_attribute},
     {"word", 4, 4, take_word},
+    {"gaussian", 5, 5, take_gaussian},
     {"allow", 3, MOST_FIELDS - 1, take_allowed},
 };
 
@@ -618,6 +655,13 @@ static trellis_status build(struct import *import, trellis_model **ret_model)
     if (!status) {
         status = settle(import, &import->edge, (labels - 1) * tr_row_width(labels) + labels);
     }
+    struct tr_gaussian gaussian = {0};
+    trellis_error cause;
+    if (!status &&
+        (status = tr_normal_lines_make(&import->normals, &import->labels, &gaussian, &cause))) {
+        status = tr_fail_at(import->error, status, tr_input_place(import->input), "%s",
+                            cause.message);
+    }
     if (!status && import->lexicon.pairs.size) {
         status = tr_lexicon_write(&import->lexicon, &import->lexicon_block, import->error);
     }
@@ -631,6 +675,7 @@ static trellis_status build(struct import *import, trellis_model **ret_model)
         .features = import->features,
         .node = {&import->node.dictionary, import->node.rows, import->node.values},
         .edge = {&import->edge.dictionary, import->edge.rows, import->edge.values},
+        .gaussian = &gaussian,
         .notes = &import->notes,
         .lexicon = &import->lexicon_block};
     return tr_model_build(&parts, ret_model, import->error);
@@ -668,6 +713,7 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     free(import.grams.at);
     free(import.step_weights.at);
     free(import.forbidden.at);
+    tr_normal_lines_free(&import.normals);
     tr_lexicon_draft_free(&import.lexicon);
     tr_buffer_free(&import.lexicon_block);
     part_free(&import.node);

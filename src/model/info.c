@@ -70,6 +70,10 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
     if (model->lexicon.words) {
         tr_buffer_format(out, "%-20s %u words\n", "tag dictionary", model->lexicon.words);
     }
+    if (model->gaussian.columns) {
+        tr_buffer_format(out, "%-20s %u columns: %s\n", "normal distributions",
+                         model->gaussian.columns, model->gaussian.names);
+    }
     tr_buffer_format(out, "%-20s %zu bytes\n", "size", model->image.size);
 }
 

@@ -187,6 +187,16 @@ static trellis_status read_words(trellis_model *model, const char *path, trellis
     return TRELLIS_OK;
 }
 
+static trellis_status read_gaussian(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    return !tr_image_find(&model->image, "GAUS", &section) ||
+                   tr_gaussian_read(section.data, section.size, model->label_count,
+                                    &model->gaussian)
+               ? TRELLIS_OK
+               : damaged(path, "its normal distributions do not fit", error);
+}
+
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error)
 {
@@ -224,6 +234,9 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
     }
     if (!status) {
         status = read_words(model, path, error);
+    }
+    if (!status) {
+        status = read_gaussian(model, path, error);
     }
     if (status) {
         trellis_model_close(model);

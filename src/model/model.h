@@ -7,10 +7,12 @@
  *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
  *     DICT  the tag dictionary, where there is one
  *     WORD  hashes of the words seen in training, ascending, where there were any
+ *     GAUS  the normal distributions of real-valued columns, where there are some
  */
 #ifndef TRELLIS_MODEL_MODEL_H
 #define TRELLIS_MODEL_MODEL_H
 
+#include "dataset/gaussian.h"
 #include "dataset/lexicon.h"
 #include "dataset/words.h"
 #include "features/features.h"
@@ -38,6 +40,7 @@ struct trellis_model {
     struct tr_lexicon lexicon;
     const uint64_t *words; // [word_count] hashes, see dataset/words.h
     size_t word_count;
+    struct tr_gaussian gaussian;    // of real-valued columns; no columns: none
     trellis_scheme inside, outside; // labels are `inside`; what is handed out is `outside`
     bool local; // scores are to be normalised locally before anything is asked (lattice.h)
 };
@@ -58,9 +61,10 @@ struct tr_model_parts {
     const float *step_weights; // [plan->gram_count]
     const trellis_features *features;
     struct tr_model_part node, edge;
-    const struct tr_buffer *notes;     // key, zero byte, value, zero byte, ...
-    const struct tr_buffer *lexicon;   // a block of lexicon.h; NULL or empty: there is none
-    const struct trellis_words *words; // seen in training; NULL or empty: not known
+    const struct tr_buffer *notes;      // key, zero byte, value, zero byte, ...
+    const struct tr_gaussian *gaussian; // NULL: there are no real-valued columns
+    const struct tr_buffer *lexicon;    // a block of lexicon.h; NULL or empty: there is none
+    const struct trellis_words *words;  // seen in training; NULL or empty: not known
 };
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);

@@ -6,7 +6,6 @@
  * so the misses are made to overlap: first all buckets are fetched, then all rows, then they are added.
  */
 #include <math.h>
-#include <strings.h>
 
 #include "base/options.h"
 #include "corpus/corpus.h"
@@ -57,6 +56,8 @@ struct trellis_tagger {
     size_t forced_column;     // SIZE_MAX for the last
     struct tr_intern names;   // of the labels, once they are asked for
     TR_ARRAY(uint16_t) asked; // [length] labels whose probability is asked for
+    size_t *real_columns;     // [model->gaussian.columns] where they are in the input
+    TR_ARRAY(double) reals;   // [length][model->gaussian.columns]
     TR_ARRAY(struct given) given;
     TR_ARRAY(uint16_t) given_labels;
     TR_ARRAY(bool) known;    // [length] words of a sequence
@@ -139,7 +140,10 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
         trellis_tagger_destroy(tagger);
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_extractor_create(model->features, false, &tagger->extractor, error);
+    tagger->real_columns = tr_alloc(model->gaussian.columns, sizeof *tagger->real_columns);
+    trellis_status status = tagger->real_columns ? tr_extractor_create(model->features, false,
+                                                                       &tagger->extractor, error)
+                                                 : tr_fail_memory(error);
     if (!status && !tr_option_is(options, "constrain", "none")) {
         status = constrain(tagger, tr_option_text(options, "constrain"), error);
     }
@@ -178,6 +182,8 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->labels.at);
     free(tagger->rows.at);
     free(tagger->forced);
+    free(tagger->real_columns);
+    free(tagger->reals.at);
     tr_intern_free(&tagger->names);
     free(tagger->asked.at);
     free(tagger->given.at);
@@ -191,21 +197,12 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
 static trellis_status bind_forced(trellis_tagger *tagger, const trellis_reader *reader,
                                   trellis_error *error)
 {
-    enum { MOST_NAMED_COLUMNS = 256 };
-    int64_t number;
     tagger->forced_column = SIZE_MAX;
     if (!tagger->forced || strcmp(tagger->forced, "last") == 0) {
         return TRELLIS_OK;
     }
-    for (size_t i = 0; reader && i < MOST_NAMED_COLUMNS; i++) {
-        const char *name = trellis_reader_column_name(reader, i);
-        if (name && strcasecmp(name, tagger->forced) == 0) {
-            tagger->forced_column = i;
-            return TRELLIS_OK;
-        }
-    }
-    if (tr_text_integer(tr_text(tagger->forced), &number) && number > 0) {
-        tagger->forced_column = (size_t)number - 1;
+    tagger->forced_column = tr_reader_column(reader, tr_text(tagger->forced));
+    if (tagger->forced_column != SIZE_MAX) {
         return TRELLIS_OK;
     }
     return tr_fail(error, TRELLIS_OPTION,
@@ -220,6 +217,10 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
     tagger->word_column = tr_lexicon_column(reader, SIZE_MAX);
     if (!status) {
         status = bind_forced(tagger, reader, error);
+    }
+    if (!status && tagger->model->gaussian.columns) {
+        status = tr_gaussian_bind(tagger->model->gaussian.names, reader, SIZE_MAX,
+                                  tagger->real_columns, error);
     }
     tagger->binding = status ? MISBOUND : BOUND;
     return status;
@@ -267,6 +268,9 @@ static trellis_status fill_scores(trellis_tagger *tagger, const struct tr_observ
     bool fine = true;
     for (size_t i = 0; fine && i < n; i++) {
         fine = add_seen(tagger, &model->node, &observation->node, i, scores + i * width);
+    }
+    if (model->gaussian.columns) {
+        tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, width);
     }
     if (fine && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
         if (n > MOST_EDGE_SCORES / (model->graph->labels * width)) {
@@ -355,16 +359,6 @@ trellis_status trellis_tagger_allow(trellis_tagger *tagger, size_t position,
     return status;
 }
 
-static uint64_t line_of(const trellis_sequence *sequence, size_t token)
-{
-    for (size_t i = 0; sequence->rows && sequence->row_token && i < sequence->row_count; i++) {
-        if (sequence->row_token[i] == token) {
-            return sequence->line + i;
-        }
-    }
-    return sequence->line;
-}
-
 /* A cell of --forced: '_' or nothing where the label is free, else labels separated by '|'. */
 static trellis_status give_cell(trellis_tagger *tagger, trellis_text cell, size_t position,
                                 trellis_error *error)
@@ -402,7 +396,7 @@ static trellis_status give_column(trellis_tagger *tagger, const trellis_sequence
         trellis_error cause = {0};
         trellis_status status = give_cell(tagger, sequence->cells[i * columns + column], i, &cause);
         if (status) {
-            uint64_t line = line_of(sequence, i);
+            uint64_t line = tr_sequence_line(sequence, i);
             return tr_fail_at(error, status, (struct tr_place){.line = line}, "line %llu: %s",
                               (unsigned long long)line, cause.message);
         }
@@ -535,6 +529,13 @@ static trellis_status observe(trellis_tagger *tagger, const trellis_sequence *se
     }
     if (!status) {
         status = tr_extractor_run(tagger->extractor, sequence, ret_observation, error);
+    }
+    size_t reals = tagger->model->gaussian.columns;
+    if (!status && reals) {
+        status = tr_reserve(&tagger->reals, sequence->length * reals)
+                     ? tr_gaussian_take(sequence, NULL, tagger->real_columns, reals,
+                                        tagger->reals.at, error)
+                     : tr_fail_memory(error);
     }
     return status ? status : give_column(tagger, sequence, error);
 }

@@ -23,6 +23,7 @@
 
 #include "model/model.h"
 #include "train/hmm.h"
+#include "train/normals.h"
 #include "train/pass.h"
 #include "train/states.h"
 
@@ -35,13 +36,18 @@ struct tr_em {
     struct tr_training *training;
     bool hard, counting; // counting: sums are wanted, not only the likelihood
     double alpha;
+    double weighted_tokens; // of the training data
     struct tr_pass *pass;
     const struct tr_dataset *data; // of the pass at hand
     double *counts, *w;            // [training->size]
-    float *weights;                // [training->size] w in single precision
+    double *moments;               // [moment_count] of real-valued columns
+    size_t moment_count;
+    float *weights; // [training->size] w in single precision
 
     /* The best of the starts. */
-    float *kept; // [training->size]
+    float *kept;          // [training->size]
+    double *kept_normals; // [normals_size] laid out like normals->best
+    size_t normals_size;
     double kept_score;
     trellis_progress kept_figures;
     const char *kept_reason; // why it ended there
@@ -81,6 +87,11 @@ static void count_path(const struct tr_em *em, struct tr_pass_worker *worker, si
     }
 }
 
+static const double *reals_of(const struct tr_dataset *data, size_t s)
+{
+    return data->real.at + data->sequence.at[s] * data->reals;
+}
+
 static trellis_status visit_best_path(struct tr_em *em, struct tr_pass_worker *worker, size_t s,
                                       double weight, double *value, trellis_error *error)
 {
@@ -96,6 +107,10 @@ static trellis_status visit_best_path(struct tr_em *em, struct tr_pass_worker *w
         if (em->counting) {
             count_path(em, worker, s, worker->path.at, (float)weight);
         }
+        if (em->counting && em->training->normals) {
+            tr_normals_count(em->training->normals, reals_of(em->data, s), n, worker->path.at,
+                             weight, worker->moments);
+        }
     }
     return status;
 }
@@ -103,11 +118,17 @@ static trellis_status visit_best_path(struct tr_em *em, struct tr_pass_worker *w
 static trellis_status visit_all_paths(struct tr_em *em, struct tr_pass_worker *worker, size_t s,
                                       double weight, double *value, trellis_error *error)
 {
+    size_t n = em->data->sequence.at[s + 1] - em->data->sequence.at[s];
     double log_z;
     trellis_status status = tr_lattice_forward_backward(worker->lattice, tr_pass_steps(em->pass),
                                                         &log_z, error);
     if (!status) {
         *value += weight * log_z;
+        if (em->counting && em->training->normals) {
+            tr_normals_expect(em->training->normals, reals_of(em->data, s), n,
+                              tr_lattice_node_marginals(worker->lattice),
+                              em->training->graph->width, weight, worker->moments);
+        }
         if (em->counting) {
             status = tr_pass_collect(em->pass, worker, em->data, s, weight, NULL, error);
         }
@@ -139,11 +160,14 @@ static trellis_status visit(void *user, struct tr_pass_worker *worker, size_t s,
                                   : status;
 }
 
-static void gather(void *user, const float *sums)
+static void gather(void *user, const struct tr_pass_worker *worker)
 {
     struct tr_em *em = user;
     for (size_t j = 0; em->counting && j < em->training->size; j++) {
-        em->counts[j] += (double)sums[j];
+        em->counts[j] += (double)worker->sums[j];
+    }
+    for (size_t j = 0; em->counting && j < em->moment_count; j++) {
+        em->moments[j] += worker->moments[j];
     }
 }
 
@@ -157,6 +181,7 @@ static trellis_status run_pass(struct tr_em *em, const struct tr_dataset *data, 
     tr_steps_set(tr_pass_steps(em->pass), em->weights + t->node_size + t->edge_size);
     if (counting) {
         memset(em->counts, 0, t->size * sizeof *em->counts);
+        memset(em->moments, 0, em->moment_count * sizeof *em->moments);
     }
     return tr_pass_run(em->pass, data, &plan, ret_value, error);
 }
@@ -227,6 +252,9 @@ static trellis_status estimate(struct tr_em *em, double alpha, trellis_error *er
 
 trellis_status tr_em_maximise(struct tr_em *em, trellis_error *error)
 {
+    if (em->training->normals) {
+        tr_normals_estimate(em->training->normals, em->moments);
+    }
     return estimate(em, em->alpha, error);
 }
 
@@ -248,6 +276,30 @@ static bool begins_by_chance(const struct tr_em *em)
     return !*tr_option_text(em->training->options, "from") && !has_labelled(&em->training->data);
 }
 
+/* Real-valued columns are cut into clusters, as if these were the labels. */
+static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error)
+{
+    struct tr_training *t = em->training;
+    struct tr_dataset *data = &t->data, as_read = *data;
+    uint16_t *labels = tr_alloc(data->tokens, sizeof *labels);
+    if (!labels) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = tr_normals_cluster(t->normals, data, &t->random, labels, error);
+    memset(em->counts, 0, t->size * sizeof *em->counts);
+    data->gold.at = labels; // while they are counted
+    data->open_begin.size = 0;
+    if (!status) {
+        status = tr_hmm_count(t, em->counts, error);
+    }
+    if (!status) {
+        status = tr_normals_learn(t->normals, data, error);
+    }
+    *data = as_read;
+    free(labels);
+    return status ? status : estimate(em, fmax(em->alpha, least_alpha_of_start), error);
+}
+
 /* The words are drawn to states by chance: log of an exponential variable, so that the shares of the states
  * in a word are uniform over all shares. All steps are alike. */
 static trellis_status begin_by_chance(struct tr_em *em, trellis_error *error)
@@ -255,6 +307,9 @@ static trellis_status begin_by_chance(struct tr_em *em, trellis_error *error)
     struct tr_training *t = em->training;
     const struct tr_rows *rows = t->vocabulary.node.rows;
     double likelihood;
+    if (t->normals) {
+        return begin_with_clusters(em, error);
+    }
     memset(em->weights, 0, t->size * sizeof *em->weights);
     for (uint32_t a = 0; a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
@@ -315,6 +370,9 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
         counts_of_model(em, alone, with_alone);
         status = estimate(em, fmax(em->alpha, 1e-6), error);
     }
+    if (!status && t->normals) {
+        status = tr_normals_from(t->normals, t, error);
+    }
     free(alone);
     return status;
 }
@@ -329,10 +387,23 @@ trellis_status tr_em_begin(struct tr_em *em, trellis_error *error)
     }
     memset(em->counts, 0, em->training->size * sizeof *em->counts);
     trellis_status status = tr_hmm_count(em->training, em->counts, error);
+    if (!status && em->training->normals) {
+        status = tr_normals_learn(em->training->normals, &em->training->data, error);
+    }
     return status ? status : estimate(em, fmax(em->alpha, least_alpha_of_start), error);
 }
 
 /* ---- the learner --------------------------------------------------------------------------------- */
+
+static double tokens_by_weight(const struct tr_dataset *data)
+{
+    double tokens = 0;
+    for (size_t s = 0; s < data->sequences; s++) {
+        tokens += tr_sequence_weight(data, s) *
+                  (double)(data->sequence.at[s + 1] - data->sequence.at[s]);
+    }
+    return fmax(tokens, 1e-9);
+}
 
 trellis_status tr_em_create(struct tr_training *t, struct tr_em **ret_em, trellis_error *error)
 {
@@ -343,12 +414,16 @@ trellis_status tr_em_create(struct tr_training *t, struct tr_em **ret_em, trelli
     }
     em->training = t;
     em->hard = strcmp(t->algorithm, "viterbi") == 0;
+    em->weighted_tokens = tokens_by_weight(&t->data);
     em->alpha = tr_option_real(t->options, "alpha");
     em->counts = tr_alloc(t->size, sizeof *em->counts);
     em->w = tr_alloc(t->size, sizeof *em->w);
+    em->moment_count = t->normals ? t->normals->moment_count : 0;
+    em->moments = tr_alloc(em->moment_count, sizeof *em->moments);
     em->weights = tr_alloc_aligned(t->size, sizeof *em->weights);
-    trellis_status status = em->counts && em->w && em->weights ? tr_pass_create(t, &em->pass, error)
-                                                               : tr_fail_memory(error);
+    trellis_status status = em->counts && em->w && em->weights && em->moments
+                                ? tr_pass_create(t, &em->pass, error)
+                                : tr_fail_memory(error);
     if (status) {
         tr_em_destroy(em);
         *ret_em = NULL;
@@ -362,8 +437,10 @@ void tr_em_destroy(struct tr_em *em)
         tr_pass_destroy(em->pass);
         free(em->counts);
         free(em->w);
+        free(em->moments);
         free(em->weights);
         free(em->kept);
+        free(em->kept_normals);
         free(em);
     }
 }
@@ -377,7 +454,7 @@ static trellis_status dev_likelihood(struct tr_em *em, double *ret_value, trelli
     em->hard = false;
     trellis_status status = run_pass(em, dev, false, ret_value, &failure);
     em->hard = hard;
-    *ret_value = status ? -INFINITY : *ret_value / (double)dev->tokens;
+    *ret_value = status ? -INFINITY : *ret_value / tokens_by_weight(dev);
     return status && status != TRELLIS_DATA ? tr_fail(error, status, "%s", failure.message)
                                             : TRELLIS_OK;
 }
@@ -417,7 +494,7 @@ static trellis_status end_iteration(struct tr_em *em, struct course *course, dou
     figures.iterations = course->last;
     figures.fraction = 1;
     figures.objective = -value;
-    figures.likelihood = likelihood / (double)t->data.tokens;
+    figures.likelihood = likelihood / em->weighted_tokens;
     figures.tokens_per_second = (double)t->data.tokens / (now - course->seconds + 1e-9);
     course->seconds = now;
     if (!tr_push(&course->value, value)) {
@@ -465,6 +542,9 @@ static void keep(struct tr_em *em, const char *reason, bool first)
     double score = t->dev.sequences ? t->best_score : -t->figures.objective;
     if (first || score > em->kept_score) {
         memcpy(em->kept, t->best, t->size * sizeof *em->kept);
+        if (t->normals) {
+            memcpy(em->kept_normals, t->normals->best, em->normals_size * sizeof *em->kept_normals);
+        }
         em->kept_score = score;
         em->kept_figures = t->figures;
         em->kept_reason = reason;
@@ -512,8 +592,11 @@ trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
     if (!status) {
         status = tr_em_create(t, &em, error);
     }
-    if (!status && !(em->kept = tr_alloc_aligned(t->size, sizeof *em->kept))) {
-        status = tr_fail_memory(error);
+    if (!status) {
+        em->normals_size = t->normals ? 2 * (size_t)t->normals->labels * t->normals->columns : 0;
+        em->kept = tr_alloc_aligned(t->size, sizeof *em->kept);
+        em->kept_normals = tr_alloc(em->normals_size, sizeof *em->kept_normals);
+        status = em->kept && em->kept_normals ? TRELLIS_OK : tr_fail_memory(error);
     }
     if (!status && starts > 1 && !begins_by_chance(em)) {
         status = tr_fail(error, TRELLIS_OPTION,
@@ -526,6 +609,9 @@ trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
     }
     if (!status) {
         memcpy(t->best, em->kept, t->size * sizeof *t->best);
+        if (t->normals) {
+            memcpy(t->normals->best, em->kept_normals, em->normals_size * sizeof *em->kept_normals);
+        }
         t->has_best = true;
         t->figures = em->kept_figures;
         tr_note_text(&t->notes, "stopped-because", em->kept_reason);

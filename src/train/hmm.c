@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "train/em.h"
+#include "train/normals.h"
 #include "train/states.h"
 
 double tr_hmm_alpha(const struct tr_training *training)
@@ -124,7 +125,7 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
     trellis_status status = rank_attributes(training, &rank, error);
     for (size_t t = 0; !status && t < data->tokens; t++) {
         uint32_t count = words_at(data, rank, t);
-        if (count != 1) {
+        if (count != 1 && !(count == 0 && data->reals)) {
             status = tr_fail(error, TRELLIS_TEMPLATE,
                              "an HMM emits one thing at each token, and the templates see %u at "
                              "token %zu of the training data; the templates 'hmm', 'classes' and "
@@ -328,6 +329,9 @@ trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
     }
     if (!status) {
         status = tr_hmm_estimate(training, counts, tr_hmm_alpha(training), w, error);
+    }
+    if (!status && training->normals) {
+        status = tr_normals_learn(training->normals, &training->data, error);
     }
     if (!status) {
         trellis_progress figures = tr_training_figures(training);

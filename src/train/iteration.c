@@ -1,7 +1,7 @@
 /* iteration.c - what happens after each pass: score the dev data, keep the best, report, stop. */
 #include <math.h>
 
-#include "train/train.h"
+#include "train/normals.h"
 
 uint64_t tr_training_epochs(const struct tr_training *training)
 {
@@ -79,6 +79,12 @@ static trellis_status fill_scores(const struct tr_training *training,
     }
     const struct tr_row_kernels *kernels = training->kernels;
     kernels->score(training->vocabulary.node.rows, w, &tokens, tr_lattice_nodes(lattice), width);
+    if (training->normals) {
+        struct tr_gaussian gaussian = tr_normals_now(training->normals);
+        tr_gaussian_score(&gaussian,
+                          dataset->real.at + dataset->sequence.at[sequence] * dataset->reals,
+                          tokens.n, tr_lattice_nodes(lattice), width);
+    }
     if (dataset->edge.attribute.size == 0) {
         return TRELLIS_OK;
     }
@@ -327,6 +333,9 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     bool better = !training->has_best || !training->dev.sequences || score > training->best_score;
     if (better) {
         memcpy(training->best, w, training->size * sizeof *w);
+        if (training->normals) {
+            tr_normals_keep(training->normals);
+        }
         training->has_best = true;
         training->best_score = score;
         training->figures = *figures;

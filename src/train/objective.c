@@ -114,10 +114,10 @@ void tr_likelihood_gather(const struct tr_likelihood *l, const float *weights, d
     }
 }
 
-static void gather_block(void *user, const float *sums)
+static void gather_block(void *user, const struct tr_pass_worker *worker)
 {
     struct tr_likelihood *l = user;
-    tr_likelihood_gather(l, sums, l->gradient);
+    tr_likelihood_gather(l, worker->sums, l->gradient);
 }
 
 trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,

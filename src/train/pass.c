@@ -42,6 +42,9 @@ static void add_block(void *user, size_t block, unsigned thread)
     struct tr_pass_worker *worker = &pass->workers[thread];
     trellis_status status = TRELLIS_OK;
     memset(worker->sums, 0, t->size * sizeof *worker->sums);
+    if (t->normals) {
+        memset(worker->moments, 0, t->normals->moment_count * sizeof *worker->moments);
+    }
     pass->value[block] = 0;
     for (size_t s = pass->begin[block]; !status && s < pass->begin[block + 1]; s++) {
         status = plan->visit(plan->user, worker, s, &pass->value[block], &pass->errors[block]);
@@ -50,7 +53,7 @@ static void add_block(void *user, size_t block, unsigned thread)
                                worker->sums + t->node_size + t->edge_size);
     pass->status[block] = status;
     tr_pool_turn(t->pool, block);
-    plan->gather(plan->user, worker->sums);
+    plan->gather(plan->user, worker);
     tr_pool_turn_done(t->pool, block);
 }
 
@@ -136,8 +139,11 @@ trellis_status tr_pass_create(struct tr_training *t, struct tr_pass **ret_pass,
     for (unsigned i = 0; !status && i < threads; i++) {
         struct tr_pass_worker *worker = &pass->workers[i];
         worker->sums = tr_alloc_aligned(t->size, sizeof *worker->sums);
-        status = worker->sums ? tr_lattice_create(t->graph, &worker->lattice, error)
-                              : tr_fail_memory(error);
+        worker->moments = tr_alloc(t->normals ? t->normals->moment_count : 0,
+                                   sizeof *worker->moments);
+        status = worker->sums && worker->moments
+                     ? tr_lattice_create(t->graph, &worker->lattice, error)
+                     : tr_fail_memory(error);
     }
     if (status) {
         tr_pass_destroy(pass);
@@ -154,6 +160,7 @@ void tr_pass_destroy(struct tr_pass *pass)
     for (unsigned i = 0; pass->workers && i < tr_pool_threads(pass->training->pool); i++) {
         tr_lattice_destroy(pass->workers[i].lattice);
         free(pass->workers[i].sums);
+        free(pass->workers[i].moments);
         free(pass->workers[i].path.at);
     }
     tr_steps_destroy(pass->steps);

@@ -8,12 +8,14 @@
 #ifndef TRELLIS_TRAIN_PASS_H
 #define TRELLIS_TRAIN_PASS_H
 
+#include "train/normals.h"
 #include "train/train.h"
 
 /* What a thread works with. */
 struct tr_pass_worker {
     struct tr_lattice *lattice;
-    float *sums;             // [training->size] of the block at hand, laid out like w
+    float *sums;     // [training->size] of the block at hand, laid out like w
+    double *moments; // [training->normals->moment_count] of the block, NULL where there are none
     TR_ARRAY(uint16_t) path; // room for labels, for the visit to use
 };
 
@@ -22,7 +24,7 @@ struct tr_pass_worker {
 struct tr_pass_plan {
     trellis_status (*visit)(void *user, struct tr_pass_worker *worker, size_t sequence,
                             double *value, trellis_error *error);
-    void (*gather)(void *user, const float *sums);
+    void (*gather)(void *user, const struct tr_pass_worker *worker);
     void *user;
 };
 

@@ -28,6 +28,10 @@ trellis_status tr_states_check_options(const struct tr_training *training, trell
                            own[i]);
         }
     }
+    if (!training->learner->generative && *tr_option_text(training->options, "gaussian")) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--gaussian is for -t hmm; templates can use real(x) with all other types");
+    }
     return TRELLIS_OK;
 }
 

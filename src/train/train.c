@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "train/checkpoint.h"
 #include "train/hmm.h"
+#include "train/normals.h"
 #include "train/states.h"
 
 double tr_training_seconds(const struct tr_training *training)
@@ -116,6 +117,10 @@ static trellis_status choose_features(struct tr_training *training, trellis_erro
     bool ready_made = tr_option_is(training->options, "format", "crfsuite");
     if (strcmp(wanted, "auto") == 0 && ready_made) {
         return tr_features_none(&training->features, error);
+    }
+    if (strcmp(wanted, "auto") == 0 && *tr_option_text(training->options, "gaussian")) {
+        return tr_features_parse(TR_TEXT("step start end\n"), "gaussian", &training->features,
+                                 error);
     }
     const char *usual = !training->learner->generative ? "extended"
                         : tr_training_is_em(training)  ? "id"
@@ -220,7 +225,7 @@ static bool needs_dictionary(const struct tr_training *training)
 {
     const trellis_options *options = training->options;
     return training->learner->generative && !tr_training_is_em(training) &&
-           !*tr_option_text(options, "dictionary") &&
+           !*tr_option_text(options, "gaussian") && !*tr_option_text(options, "dictionary") &&
            (!trellis_options_given(options, "alpha") ||
             tr_features_has_unknown(training->features));
 }
@@ -292,6 +297,7 @@ static trellis_status read_data(struct tr_training *training, const char *const 
                                        .from = training->outside,
                                        .to = training->inside,
                                        .words = wants_dictionary(training) ? &words : NULL,
+                                       .reals = tr_option_text(training->options, "gaussian"),
                                        .label_use = tr_states_label_use(training),
                                        .seen = &training->seen,
                                        .partial = tr_option_flag(training->options, "partial"),
@@ -611,6 +617,10 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         return tr_fail_memory(error);
     }
     struct tr_vocabulary *v = &training->vocabulary;
+    struct tr_gaussian gaussian = {0};
+    if (training->normals) {
+        gaussian = tr_normals_best(training->normals);
+    }
     struct tr_model_parts parts = {
         .labels = &training->data.labels,
         .plan = &training->plan,
@@ -618,6 +628,7 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .features = training->features,
         .node = {&v->node.dictionary, v->node.rows, w},
         .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size},
+        .gaussian = training->normals ? &gaussian : NULL,
         .notes = &training->notes,
         .lexicon = &training->lexicon_block,
         .words = &training->seen};
@@ -630,6 +641,7 @@ static void training_free(struct tr_training *training)
     tr_pool_destroy(training->pool);
     tr_loss_destroy(training->loss);
     tr_graph_destroy(training->graph);
+    tr_normals_destroy(training->normals);
     free(training->grams);
     free(training->forbidden);
     free(training->best);
@@ -670,6 +682,9 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
     }
     if (!status) {
         status = make_graph(training, error);
+    }
+    if (!status) {
+        status = tr_normals_create(training, &training->normals, error);
     }
     if (!status) {
         status = weigh(training, error);

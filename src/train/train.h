@@ -24,6 +24,7 @@
 #include "lattice/lattice.h"
 
 struct tr_learner;
+struct tr_normals;
 
 struct tr_training {
     const trellis_options *options;
@@ -46,6 +47,7 @@ struct tr_training {
     struct tr_pool *pool;
     struct tr_random random;
     struct tr_buffer notes;
+    struct tr_normals *normals;     // of --gaussian, NULL where there are none
     bool labels_known;              // of the training data, at least one
     trellis_scheme outside, inside; // of the labels as given and as learned
 

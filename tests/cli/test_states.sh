@@ -32,7 +32,7 @@ run 0 eval -m $t/again.model $t/labelled
 want "a model names the states" grep -q "accuracy: 100.00%" $out
 
 check states_none 1 train -q -t hmm -a em -m $t/no.model $t/words
-check states_zero 2 train -q -t hmm -a em --states 0 -m $t/no.model $t/words
+check states_zero 1 train -q -t hmm -a em --states 0 -m $t/no.model $t/words
 check states_many 1 train -q -t hmm -a em --states 100 -m $t/no.model $t/words
 check states_type 2 train -q -t crf --states 3 -m $t/no.model $t/labelled
 check states_restarts 2 train -q -t hmm -a em --restarts 3 -m $t/no.model $t/labelled

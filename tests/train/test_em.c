@@ -4,13 +4,13 @@
  * sequences of every short sentence that agree with what is known, and an M-step by the book. Both begin with
  * the same labelled sentences, and must have the same likelihood after every iteration.
  */
-#include "model/test_model.h"
+#include "train/following.h"
 
 #include <math.h>
 
 #include "base/random.h"
 
-enum { LABELS = 3, WORDS = 6, LONGEST = 5, SENTENCES = 40, LABELLED = 8, MOST_ITERATIONS = 60 };
+enum { LABELS = 3, WORDS = 6, LONGEST = 5, SENTENCES = 40, LABELLED = 8 };
 
 /* ---- a corpus ------------------------------------------------------------------------------------ */
 
@@ -170,7 +170,7 @@ static void judge(const struct sentence *corpus, double alpha, bool hard, double
                   size_t iterations)
 {
     struct naive counts = {0}, theta;
-    size_t tokens = 0;
+    double tokens = 0;
     for (size_t s = 0; s < SENTENCES; s++) {
         int labels[LONGEST];
         bool known = true;
@@ -181,7 +181,7 @@ static void judge(const struct sentence *corpus, double alpha, bool hard, double
         if (known) {
             count(&counts, &corpus[s], labels, corpus[s].weight);
         }
-        tokens += corpus[s].n;
+        tokens += corpus[s].weight * corpus[s].share * (double)corpus[s].n;
     }
     estimate(&counts, fmax(alpha, 0.1), &theta);
     for (size_t k = 0; k < iterations; k++) {
@@ -189,66 +189,10 @@ static void judge(const struct sentence *corpus, double alpha, bool hard, double
         likelihood[k] = 0;
         for (size_t s = 0; s < SENTENCES; s++) {
             likelihood[k] += corpus[s].weight * corpus[s].share *
-                             expect(&theta, &corpus[s], hard, &counts) / (double)tokens;
+                             expect(&theta, &corpus[s], hard, &counts) / tokens;
         }
         estimate(&counts, alpha, &theta);
     }
-}
-
-/* ---- the library --------------------------------------------------------------------------------- */
-
-struct course {
-    size_t iterations;
-    double likelihood[MOST_ITERATIONS], objective[MOST_ITERATIONS], dev[MOST_ITERATIONS];
-    char notes[2000];
-};
-
-static bool follow(void *user, const trellis_progress *progress)
-{
-    struct course *course = user;
-    if (strcmp(progress->phase, "training") == 0 && progress->fraction == 1 &&
-        course->iterations < MOST_ITERATIONS) {
-        course->likelihood[course->iterations] = progress->likelihood;
-        course->dev[course->iterations] = progress->dev_likelihood;
-        course->objective[course->iterations++] = progress->objective;
-    } else if (strcmp(progress->phase, "note") == 0) {
-        size_t at = strlen(course->notes);
-        snprintf(course->notes + at, sizeof course->notes - at, "%s\n", progress->text);
-    }
-    return true;
-}
-
-/* Settings are "name=value" pairs behind "type=hmm", ended by NULL. */
-static trellis_status learn(const char *path, const char *const *settings, struct course *course,
-                            trellis_model **ret_model, trellis_error *error)
-{
-    trellis_options *options;
-    *course = (struct course){0};
-    *ret_model = NULL;
-    assert_ok(trellis_options_create(&options, error), *error);
-    assert_ok(trellis_options_set(options, "type", "hmm", error), *error);
-    trellis_status status = TRELLIS_OK;
-    for (; !status && *settings; settings++) {
-        char name[40];
-        size_t n = strcspn(*settings, "=");
-        snprintf(name, sizeof name, "%.*s", (int)n, *settings);
-        status = trellis_options_set(options, name, *settings + n + 1, error);
-    }
-    if (!status) {
-        status = trellis_train(options, &path, 1, follow, course, ret_model, error);
-    }
-    trellis_options_destroy(options);
-    return status;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static char *setting(const char *name, const char *value)
-{
-    static char texts[8][700];
-    static unsigned next;
-    char *text = texts[next++ % 8];
-    snprintf(text, sizeof texts[0], "%s=%s", name, value);
-    return text;
 }
 
 static void check_course(const char *algorithm, bool partial, double alpha, double weight,
@@ -341,15 +285,6 @@ static void test_never_falls(void **state)
         }
         check_never_falls(path, "viterbi", alphas[i], seeds[i], "states=3");
     }
-}
-
-static char *model_bytes(trellis_model *model, size_t *ret_size)
-{
-    trellis_error error = {0};
-    const char *path = path_of("saved");
-    assert_ok(trellis_model_save(model, path, &error), error);
-    trellis_model_close(model);
-    return get_file(path, ret_size);
 }
 
 static void test_threads_do_not_matter(void **state)

@@ -1,0 +1,135 @@
+/* gaussian.c - real-valued columns that a label emits by normal distributions. */
+#include "dataset/gaussian.h"
+
+#include <math.h>
+
+#include "corpus/corpus.h"
+
+/* ---- the block ----------------------------------------------------------------------------------- */
+
+struct head {
+    uint32_t labels, columns, name_bytes, zero;
+};
+
+size_t tr_gaussian_count(const char *names)
+{
+    size_t count = *names != 0;
+    for (; *names; names++) {
+        count += *names == ',';
+    }
+    return count;
+}
+
+bool tr_gaussian_read(const void *data, size_t size, uint32_t label_count,
+                      struct tr_gaussian *ret_gaussian)
+{
+    struct head head;
+    if (size < sizeof head) {
+        return false;
+    }
+    memcpy(&head, data, sizeof head);
+    size_t cells = (size_t)head.labels * head.columns;
+    if (head.labels != label_count || head.columns == 0 || head.columns > TR_MOST_REALS ||
+        head.zero != 0 || head.name_bytes == 0 ||
+        size != sizeof head + 2 * cells * sizeof(double) + head.name_bytes) {
+        return false;
+    }
+    const double *mean = (const double *)((const char *)data + sizeof head);
+    struct tr_gaussian gaussian = {head.labels, head.columns, mean, mean + cells,
+                                   (const char *)(mean + 2 * cells)};
+    for (size_t i = 0; i < cells; i++) {
+        if (!isfinite(mean[i]) || !isfinite(gaussian.variance[i]) || !(gaussian.variance[i] > 0)) {
+            return false;
+        }
+    }
+    if (strnlen(gaussian.names, head.name_bytes) + 1 != head.name_bytes ||
+        tr_gaussian_count(gaussian.names) != head.columns) {
+        return false;
+    }
+    *ret_gaussian = gaussian;
+    return true;
+}
+
+void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *block)
+{
+    size_t cells = (size_t)gaussian->labels * gaussian->columns;
+    struct head head = {gaussian->labels, gaussian->columns, (uint32_t)strlen(gaussian->names) + 1,
+                        0};
+    tr_buffer_add(block, (const char *)&head, sizeof head);
+    tr_buffer_add(block, (const char *)gaussian->mean, cells * sizeof(double));
+    tr_buffer_add(block, (const char *)gaussian->variance, cells * sizeof(double));
+    tr_buffer_add(block, gaussian->names, head.name_bytes);
+}
+
+/* ---- densities ----------------------------------------------------------------------------------- */
+
+void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size_t n, float *scores,
+                       size_t stride)
+{
+    const double least = -1e30; // beyond this all is equally impossible
+    size_t columns = gaussian->columns;
+    for (size_t c = 0; c < gaussian->labels; c++) {
+        const double *mean = gaussian->mean + c * columns;
+        const double *variance = gaussian->variance + c * columns;
+        double constant = 0;
+        for (size_t d = 0; d < columns; d++) {
+            constant += log(2 * M_PI) + log(variance[d]);
+        }
+        for (size_t i = 0; i < n; i++) {
+            double sum = constant;
+            for (size_t d = 0; d < columns; d++) {
+                double distance = x[i * columns + d] - mean[d];
+                sum += distance * distance / variance[d];
+            }
+            scores[i * stride + c] += (float)fmax(-0.5 * sum, least);
+        }
+    }
+}
+
+/* ---- columns ------------------------------------------------------------------------------------- */
+
+trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
+                                size_t label_column, size_t *columns, trellis_error *error)
+{
+    for (size_t d = 0; *names; d++) {
+        size_t size = strcspn(names, ",");
+        trellis_text name = {names, size};
+        columns[d] = tr_reader_column(reader, name);
+        if (columns[d] == SIZE_MAX) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "--gaussian: no column has the name '%.*s'; it takes numbers from 1 as "
+                           "well",
+                           TR_SHOW(name));
+        }
+        if (columns[d] == label_column) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "--gaussian: the column '%.*s' is the label; see --label",
+                           TR_SHOW(name));
+        }
+        names += size + (names[size] == ',');
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_gaussian_take(const trellis_sequence *sequence, const char *file,
+                                const size_t *columns, size_t count, double *x,
+                                trellis_error *error)
+{
+    for (size_t i = 0; i < sequence->length; i++) {
+        for (size_t d = 0; d < count; d++) {
+            struct tr_place place = {.file = file, .line = tr_sequence_line(sequence, i)};
+            if (columns[d] >= sequence->columns) {
+                return tr_fail_at(error, TRELLIS_DATA, place,
+                                  "there is no column %zu for --gaussian, there are %zu columns",
+                                  columns[d] + 1, sequence->columns);
+            }
+            trellis_text cell = sequence->cells[i * sequence->columns + columns[d]];
+            if (!tr_text_real(cell, &x[i * count + d]) || !isfinite(x[i * count + d])) {
+                return tr_fail_at(error, TRELLIS_DATA, place,
+                                  "column %zu has '%.*s' where a finite number is due",
+                                  columns[d] + 1, TR_SHOW(cell));
+            }
+        }
+    }
+    return TRELLIS_OK;
+}
