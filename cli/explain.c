@@ -80,7 +80,9 @@ const struct command command_explain = {
         "weights, so the margin between the two is a sum as well: each line has what a feature "
         "or a label step adds to the labels found, what it adds to those with the rival, and the "
         "difference. The differences add up to the margin exactly; a rival that changes other "
-        "tokens as well brings their lines along.\n\n"
+        "tokens as well brings their lines along. In an memm the score is the logarithm of a "
+        "probability: the line 'normaliser' has what all labels of a token weigh behind the "
+        "labels before it.\n\n"
         "Where the model gives probabilities, those of the two labels stand behind them.",
     .own = own,
     .groups = TRELLIS_GROUP_LOOK | TRELLIS_GROUP_READ,

@@ -410,7 +410,7 @@ TRELLIS_API trellis_status trellis_tagger_known(trellis_tagger *tagger, const tr
 /* What one feature adds to the score of two labellings. */
 typedef struct trellis_contribution {
     size_t position;            // the token where it counts; the sequence's length for its end
-    trellis_text attribute;     // what is seen there; empty for a step
+    trellis_text attribute;     // what is seen there; empty for a step, "normaliser" in an MEMM
     const trellis_text *labels; // [label_count] of a step, oldest first
     size_t label_count;         // 0 where it is no step
     double chosen;              // what it adds to the labels found,

@@ -70,6 +70,9 @@ trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,
  * sequence. */
 trellis_status tr_lattice_normalise(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     trellis_error *error);
+/* What a path that is in a state at a position scores by going on: -log N of the position behind, 0 at the
+ * last one and where the lattice is not normalised. */
+double tr_lattice_leave_score(const struct tr_lattice *lattice, size_t position, uint32_t state);
 /* For learning such a model: the probabilities of all labels at each position, with the labels before it as
  * they are given [length]; not to be normalised before. *ret_loss is -log P(labels | X). Marginals and
  * expected counts may be asked for afterwards, and are those of the decisions. TRELLIS_DATA where

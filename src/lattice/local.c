@@ -122,6 +122,12 @@ trellis_status tr_lattice_normalise(struct tr_lattice *lattice, const struct tr_
     return TRELLIS_OK;
 }
 
+double tr_lattice_leave_score(const struct tr_lattice *lattice, size_t position, uint32_t state)
+{
+    const float *leaves = tr_leaves_at(lattice, position);
+    return leaves ? (double)leaves[state] : 0;
+}
+
 /* ---- learning ------------------------------------------------------------------------------------ */
 
 trellis_status tr_lattice_decide(struct tr_lattice *lattice, const struct tr_steps *steps,

@@ -6,7 +6,8 @@
  *
  * z is what was found. r is the best labelling with another label at the token: z's label is forbidden
  * there and the best path sought anew. Only the tokens where z and r differ, and the steps around them,
- * make the difference.
+ * make the difference. In a locally normalised model the states that lead to a token also differ in what all
+ * its labels together weigh there, and that difference is a line of its own.
  */
 #include "tagger/explain.h"
 
@@ -182,6 +183,19 @@ static bool compare_grams(trellis_explainer *explainer, const struct tr_found *f
     return fine;
 }
 
+/* Of a locally normalised model: the states before a token. */
+static bool compare_normalisers(trellis_explainer *explainer, const struct tr_found *found,
+                                size_t i, uint32_t ours, uint32_t theirs)
+{
+    trellis_contribution c = {
+        .position = i,
+        .attribute = tr_text("normaliser"),
+        .chosen = tr_lattice_leave_score(found->lattice, i - 1, ours),
+        .rival = tr_lattice_leave_score(found->lattice, i - 1, theirs),
+    };
+    return c.chosen == c.rival || tr_push(&explainer->contributions, c);
+}
+
 /* All that makes a difference between the two labellings, and all that is seen at the token. */
 static bool compare_paths(trellis_explainer *explainer, const struct tr_found *found, size_t token)
 {
@@ -199,6 +213,9 @@ static bool compare_paths(trellis_explainer *explainer, const struct tr_found *f
         if (fine && (ours != theirs || our_next != their_next || i == token)) {
             fine = compare_grams(explainer, found, i, (uint32_t[]){ours, our_next},
                                  (uint32_t[]){theirs, their_next}, i == token);
+        }
+        if (fine && i > 0 && ours != theirs) {
+            fine = compare_normalisers(explainer, found, i, ours, theirs);
         }
         ours = our_next;
         theirs = their_next;

@@ -93,6 +93,8 @@ static void test_margins(void **state)
     check_model("type=crf order=0", NULL);
     check_model("type=crf", "columns word\nnode word\nedge word\nedge word[-1]\nstep start end\n");
     check_model("type=perceptron", NULL);
+    check_model("type=memm", NULL);
+    check_model("type=memm order=2", "columns word\nnode word\nedge word\nstep start end\n");
 }
 
 /* Weights that one can add up by hand. */
