@@ -120,6 +120,17 @@ static inline trellis_model *train_on(const char *corpus, const char *options_te
     return model;
 }
 
+/* Learns a model from a file. */
+static inline trellis_model *train_file(const char *path, const char *options_text)
+{
+    trellis_options *options = make_options(options_text);
+    trellis_error error = {0};
+    trellis_model *model;
+    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    trellis_options_destroy(options);
+    return model;
+}
+
 static inline trellis_model *open_model(const char *path)
 {
     trellis_error error = {0};
@@ -225,6 +236,33 @@ static inline void assert_tags(const trellis_model *model, const char *tokens, c
     char *found = tag_by(model, tokens, NULL);
     assert_string_equal(found, expected);
     free(found);
+}
+
+/* The share of tokens of a file that a model labels as the second column says. */
+static inline double accuracy_of(const trellis_model *model, const char *path)
+{
+    trellis_options *options = make_options("label=2");
+    trellis_tagger *tagger;
+    trellis_reader *reader;
+    trellis_evaluation *evaluation;
+    const trellis_sequence *sequence;
+    const trellis_text *labels;
+    trellis_error error = {0};
+    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
+    assert_ok(trellis_reader_open(path, options, &reader, &error), error);
+    assert_ok(trellis_evaluation_create(options, &evaluation, &error), error);
+    while (trellis_reader_next(reader, &sequence, &error) == TRELLIS_OK) {
+        assert_ok(trellis_tagger_tag(tagger, sequence, &labels, &error), error);
+        assert_ok(
+            trellis_evaluation_add(evaluation, sequence->labels, labels, sequence->length, &error),
+            error);
+    }
+    double accuracy = trellis_evaluation_scores(evaluation).accuracy;
+    trellis_evaluation_destroy(evaluation);
+    trellis_reader_close(reader);
+    trellis_tagger_destroy(tagger);
+    trellis_options_destroy(options);
+    return accuracy;
 }
 
 #endif

@@ -364,6 +364,17 @@ static void test_dev_and_warm_start(void **state)
     trellis_model_close(model);
 }
 
+/* The dev data is labelled as a tagger would. */
+static void test_dev_is_tagged(void **state)
+{
+    (void)state;
+    trellis_model *model = train_file("data/english/train.conll",
+                                      "type=memm features=id label=2 dev=data/english/test.conll");
+    double accuracy = accuracy_of(model, "data/english/test.conll");
+    assert_float_equal(atof(trellis_model_note(model, "dev-accuracy")), accuracy, 1e-6);
+    trellis_model_close(model);
+}
+
 /* ---- keeping ------------------------------------------------------------------------------------- */
 
 /* A model says that it is locally normalised, in its file and as text; what says something else is
@@ -407,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_l1),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_dev_and_warm_start),
+        cmocka_unit_test(test_dev_is_tagged),
         cmocka_unit_test(test_note),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
