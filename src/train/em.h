@@ -2,26 +2,56 @@
 #ifndef TRELLIS_TRAIN_EM_H
 #define TRELLIS_TRAIN_EM_H
 
+#include "train/pass.h"
 #include "train/train.h"
 
 /* -t hmm with -a em or -a viterbi. */
 trellis_status tr_train_em(struct tr_training *training, trellis_error *error);
 
-/* The two steps, for the learner and for tests. */
-struct tr_em;
+struct tr_em {
+    struct tr_training *training;
+    bool hard, counting; // counting: sums are wanted, not only the likelihood
+    double alpha;
+    double weighted_tokens; // of the training data
+    struct tr_pass *pass;
+    const struct tr_dataset *data; // of the pass at hand
+    double *counts, *w;            // [training->size]
+    double *moments;               // [moment_count] of real-valued columns
+    size_t moment_count;
+    float *weights; // [training->size] w in single precision
+
+    /* The best of the starts. */
+    float *kept;          // [training->size]
+    double *kept_normals; // [normals_size] laid out like normals->best
+    size_t normals_size;
+    double kept_score;
+    trellis_progress kept_figures;
+    const char *kept_reason; // why it ended there
+};
+
 trellis_status tr_em_create(struct tr_training *training, struct tr_em **ret_em,
                             trellis_error *error);
 void tr_em_destroy(struct tr_em *em);
+
+/* Whether there are random numbers in where it begins. */
+bool tr_em_begins_by_chance(const struct tr_em *em);
 /* First weights: of --from, of the labels that are known, or random ones. */
 trellis_status tr_em_begin(struct tr_em *em, trellis_error *error);
+
 /* The E-step: expected counts under the weights at hand, and what never falls from one E-step to the next:
  * log P(X) (of the best paths for -a viterbi) + log of the prior that --alpha is. */
 trellis_status tr_em_expect(struct tr_em *em, double *ret_likelihood, double *ret_value,
                             trellis_error *error);
 /* The M-step: the weights that are best for these counts. */
 trellis_status tr_em_maximise(struct tr_em *em, trellis_error *error);
-/* The weights [training->size], and the expected counts of the last E-step, laid out like them. */
-const float *tr_em_weights(const struct tr_em *em);
-const double *tr_em_counts(const struct tr_em *em);
+
+/* Their parts: one pass over some data, which fills the counts where `counting`, ... */
+trellis_status tr_em_pass(struct tr_em *em, const struct tr_dataset *data, bool counting,
+                          double *ret_value, trellis_error *error);
+/* ... and weights from counts with this much smoothing. */
+trellis_status tr_em_estimate(struct tr_em *em, double alpha, trellis_error *error);
+
+/* Tokens, those of each sequence times its weight; above 0. */
+double tr_tokens_by_weight(const struct tr_dataset *data);
 
 #endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Hidden Markov models without labels on the Brown corpus with 45 states: how well states agree with tags
+# from random starts, with a tag dictionary of the most frequent words, and with some labelled sentences; as
+# Markdown tables. Takes about twenty minutes.
+#
+#   bench/states.sh [TRELLIS] [CORPUS_DIRECTORY]
+#
+# The corpus directory holds train.txt and test.txt; without it there is nothing to measure. The tags are
+# Brown's without what is added to them (-tl, -hl, +..., *, fw-): the 44 most frequent, and 'other'.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+trellis=$(realpath "${1:-build/trellis}")
+corpus=${2:-../shared/data/brown}
+[ -f "$corpus/train.txt" ] || { echo "skipped: no corpus in $corpus"; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+plain='function plain(t) { sub(/^fw-/, "", t); if (t != "*" && t != "--") sub(/[-+*].*/, "", t); return t }'
+awk "$plain"' NF == 2 { n[plain($2)]++ } END { for (t in n) print n[t], t }' "$corpus/train.txt" |
+    sort -k1,1nr -k2,2 | head -n 44 | cut -d' ' -f2 >"$work/tags"
+for part in train test; do
+    awk "$plain"' NR == FNR { keep[$1]; next }
+        NF == 2 { t = plain($2); print $1, (t in keep) ? t : "other"; next } { print "" }' \
+        "$work/tags" "$corpus/$part.txt" >"$work/$part"
+done
+
+# dictionary N: the N most frequent words with the tags that make at least one in a hundred of each.
+dictionary() {
+    awk 'NF == 2 { n[$1]++; c[$1 "\t" $2]++ }
+        END { for (k in c) { split(k, a, "\t"); if (c[k] >= n[a[1]] / 100) print n[a[1]] "\t" k } }' "$work/train" |
+        sort -t "$(printf '\t')" -k1,1nr -k2,2 -k3,3 |
+        awk -F '\t' -v most="$1" '$2 != word { if (++seen > most) exit; if (NR > 1) print line; word = $2; line = $2 "\t" $3; next }
+            { line = line " " $3 } END { print line }'
+}
+
+# learn OPTION...: EM with a little smoothing.
+learn() {
+    "$trellis" train -t hmm --alpha 0.01 -m "$work/model" "$@" 2>"$work/err"
+}
+
+# states NAME OPTION...: learns 45 states from all of the training text, prints how they agree with the tags.
+states() {
+    local name=$1 start end
+    shift
+    start=$EPOCHREALTIME
+    learn --states 45 -e 100 "$@" "$work/train"
+    end=$EPOCHREALTIME
+    "$trellis" eval --clusters --json -m "$work/model" "$work/train" >"$work/json"
+    awk -v name="$name" -v options="$*" -v seconds="$(awk -v a="$start" -v b="$end" 'BEGIN { print b - a }')" \
+        -v log_p="$("$trellis" info "$work/model" | awk '$1 == "log-likelihood" { print $2 }')" \
+        -v passes="$(sed -n 's/.*after \([0-9]*\) iterations.*/\1/p' "$work/err" | tail -n 1)" -F '[:,]' '
+        { gsub(/[ "]/, "", $1); v[$1] = $2 }
+        END { sub("/.*/", "", options); printf "| %s | %.4f | %.2f | %.2f | %.3f | %.2f | %d | %.1f |\n", name, log_p,
+            100 * v["many_to_one"], 100 * v["one_to_one"], v["variation_of_information"], 100 * v["v_measure"],
+            passes, seconds / passes }' "$work/json"
+}
+
+echo "| start | log P a token | many-to-one | one-to-one | VI, bits | V-measure | passes | seconds a pass |"
+echo "|---|---:|---:|---:|---:|---:|---:|---:|"
+for seed in 1 2 3 4 5; do
+    states "random, seed $seed" -a em --seed "$seed"
+done
+states "random, seed 1, hard EM" -a viterbi --seed 1
+for words in 100 1000; do
+    dictionary "$words" >"$work/dictionary"
+    states "dictionary of $words words" -a em --dictionary "$work/dictionary"
+done
+
+# labelled NAME SENTENCES OPTION...: learns from some labelled sentences, prints the accuracy on the test text.
+labelled() {
+    local name=$1 sentences=$2
+    shift 2
+    awk -v n="$sentences" -v rest="$work/rest" 'NF == 0 { s++ } { if (s < n) print; else print >rest }' "$work/train" \
+        >"$work/some"
+    learn "$@" "$work/some"
+    echo "| $name | $("$trellis" eval -m "$work/model" "$work/test" | tail -n 1 | sed 's/accuracy: *\([0-9.]*\).*/\1/') |"
+}
+awk 'NF == 0 { s++ } s < 500' "$work/test" >"$work/dev"
+
+echo
+echo "| 1000 labelled sentences, and | accuracy on the test text |"
+echo "|---|---:|"
+labelled "nothing else (\`-f id --alpha 0.01\`)" 1000 -f id
+labelled "the rest without labels, 20 passes" 1000 -a em -e 20 --unlabelled "$work/rest"
+labelled "the rest, until --dev falls" 1000 -a em -e 20 --patience 2 --dev "$work/dev" --unlabelled "$work/rest"
+labelled "the rest with weight 0.01, 20 passes" 1000 -a em -e 20 --unlabelled "$work/rest" --unlabelled-weight 0.01

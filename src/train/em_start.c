@@ -1,0 +1,149 @@
+/* em_start.c - where EM begins.
+ *
+ * The likelihood has many maxima, so that matters: at the model of --from; at the counts of the sequences
+ * whose labels are known, where there are any; at the clusters of real-valued columns; else at the expected
+ * counts under random weights of the words, which the tag dictionary and what is known of the labels pull to
+ * their side. What is random may be tried several times (--restarts).
+ */
+#include <math.h>
+
+#include "model/model.h"
+#include "train/em.h"
+#include "train/hmm.h"
+#include "train/normals.h"
+
+/* Added to the counts that EM begins with, so that what was not seen there can still be learned. */
+static const double least_alpha_of_start = 0.1;
+
+static bool has_labelled(const struct tr_dataset *data)
+{
+    for (size_t s = 0; s < data->sequences; s++) {
+        if (data->sequence.at[s] < data->sequence.at[s + 1] && tr_sequence_weight(data, s) > 0 &&
+            !tr_dataset_is_partial(data, s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tr_em_begins_by_chance(const struct tr_em *em)
+{
+    return !*tr_option_text(em->training->options, "from") && !has_labelled(&em->training->data);
+}
+
+/* Real-valued columns are cut into clusters, as if these were the labels. */
+static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error)
+{
+    struct tr_training *t = em->training;
+    struct tr_dataset *data = &t->data, as_read = *data;
+    uint16_t *labels = tr_alloc(data->tokens, sizeof *labels);
+    if (!labels) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = tr_normals_cluster(t->normals, data, &t->random, labels, error);
+    memset(em->counts, 0, t->size * sizeof *em->counts);
+    data->gold.at = labels; // while they are counted
+    data->open_begin.size = 0;
+    if (!status) {
+        status = tr_hmm_count(t, em->counts, error);
+    }
+    if (!status) {
+        status = tr_normals_learn(t->normals, data, error);
+    }
+    *data = as_read;
+    free(labels);
+    return status ? status : tr_em_estimate(em, fmax(em->alpha, least_alpha_of_start), error);
+}
+
+/* The words are drawn to states by chance: log of an exponential variable, so that the shares of the states
+ * in a word are uniform over all shares. All steps are alike. */
+static trellis_status begin_by_chance(struct tr_em *em, trellis_error *error)
+{
+    struct tr_training *t = em->training;
+    const struct tr_rows *rows = t->vocabulary.node.rows;
+    double likelihood;
+    if (t->normals) {
+        return begin_with_clusters(em, error);
+    }
+    memset(em->weights, 0, t->size * sizeof *em->weights);
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            double share = -log(1 - tr_random_real(&t->random));
+            em->weights[tr_rows_find(rows, a, rows->outcome[i])] = (float)log(share + 1e-6);
+        }
+    }
+    bool hard = em->hard;
+    em->hard = false;
+    trellis_status status = tr_em_pass(em, &t->data, true, &likelihood, error);
+    em->hard = hard;
+    return status ? status : tr_em_estimate(em, em->alpha, error);
+}
+
+/* Counts in the proportions of the model's probabilities. What the model does not list has probability 0,
+ * or, where its words have weights on top of the weight of a label alone, that of an unknown word. */
+static void counts_of_model(struct tr_em *em, const double *alone, bool with_alone)
+{
+    const struct tr_training *t = em->training;
+    const struct tr_rows *rows = t->vocabulary.node.rows;
+    double mass = (double)t->data.tokens / t->plan.labels;
+    size_t first_step = t->node_size + t->edge_size;
+    memset(em->counts, 0, t->size * sizeof *em->counts);
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            size_t at = tr_rows_find(rows, a, rows->outcome[i]);
+            double unlisted = with_alone ? 0 : -INFINITY;
+            double w = isnan(em->weights[at]) ? unlisted : (double)em->weights[at];
+            em->counts[at] = mass * exp(w + alone[rows->outcome[i]]);
+        }
+    }
+    for (size_t i = 0; i < t->plan.gram_count; i++) {
+        double w = (double)em->weights[first_step + i];
+        em->counts[first_step + i] = isnan(w) ? 0 : mass * exp(w);
+    }
+}
+
+static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
+{
+    struct tr_training *t = em->training;
+    bool with_alone = false;
+    double *alone = tr_alloc(t->plan.labels, sizeof *alone);
+    if (!alone) {
+        return tr_fail_memory(error);
+    }
+    for (size_t j = 0; j < t->size; j++) {
+        em->weights[j] = NAN;
+    }
+    trellis_status status = tr_training_warm(t, em->weights, error);
+    for (size_t i = 0; !status && i < t->plan.gram_count; i++) {
+        float w = em->weights[t->node_size + t->edge_size + i];
+        if (t->grams[i].length == 1 && !isnan(w)) {
+            alone[t->grams[i].label[0]] = (double)w;
+            with_alone = with_alone || w != 0;
+        }
+    }
+    if (!status) {
+        counts_of_model(em, alone, with_alone);
+        status = tr_em_estimate(em, fmax(em->alpha, 1e-6), error);
+    }
+    if (!status && t->normals) {
+        status = tr_normals_from(t->normals, t, error);
+    }
+    free(alone);
+    return status;
+}
+
+trellis_status tr_em_begin(struct tr_em *em, trellis_error *error)
+{
+    if (*tr_option_text(em->training->options, "from")) {
+        return begin_with_model(em, error);
+    }
+    if (tr_em_begins_by_chance(em)) {
+        return begin_by_chance(em, error);
+    }
+    memset(em->counts, 0, em->training->size * sizeof *em->counts);
+    trellis_status status = tr_hmm_count(em->training, em->counts, error);
+    if (!status && em->training->normals) {
+        status = tr_normals_learn(em->training->normals, &em->training->data, error);
+    }
+    return status ? status : tr_em_estimate(em, fmax(em->alpha, least_alpha_of_start), error);
+}
