@@ -188,7 +188,14 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
     }
     if (parser->stored) {
         status = take_stored(parser, &resource);
-    } else if (resource.kind != TR_COUNTED && resource.kind != TR_KNOWN) {
+    } else if (resource.kind == TR_COUNTED || resource.kind == TR_KNOWN) {
+        status = TRELLIS_OK; // filled in by the training
+    } else if (!parser->folder) {
+        status = tr_parse_fail(parser, at,
+                               "templates within a model cannot open files such as '%s'; 'trellis "
+                               "export' writes what is in them as blocks",
+                               resource.name);
+    } else {
         status = tr_resource_load(&resource, parser->folder, &reason);
         if (status) {
             status = status == TRELLIS_MEMORY ? tr_fail_memory(parser->error)

@@ -182,7 +182,8 @@ struct trellis_features {
 
 /* ---- compile.c: building a set --------------------------------------------------------------- */
 
-/* Where a parser stands. `stored` holds the resources of a model's block; NULL reads files. */
+/* Where a parser stands. `stored` holds the resources of a model's block; NULL reads files,
+ * relative to `folder`, or none at all where that is NULL, too. */
 struct tr_parser {
     trellis_features *features;
     const char *folder; // of the template file, "" where there is none

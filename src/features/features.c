@@ -66,7 +66,7 @@ trellis_status tr_features_parse(trellis_text source, const char *name,
     if (!copy) {
         return tr_fail_memory(error);
     }
-    return tr_features_compile(name, "", copy, source.size, NULL, ret_features, error);
+    return tr_features_compile(name, NULL, copy, source.size, NULL, ret_features, error);
 }
 
 trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error)

@@ -63,7 +63,7 @@ size_t tr_features_template_of(const trellis_features *features, bool edge, trel
 /* Whether it has word lists, clusters or counted words, so that its text alone is not all of it. */
 bool tr_features_has_resources(const trellis_features *features);
 
-/* Compiles templates from a text. */
+/* Compiles templates from a text, which may come from a stranger: it cannot make us open files. */
 trellis_status tr_features_parse(trellis_text source, const char *name,
                                  trellis_features **ret_features, trellis_error *error);
 

@@ -101,7 +101,8 @@ static trellis_status add_node(struct automaton *automaton, const uint16_t *hist
         return TRELLIS_OK;
     }
     uint32_t number = (uint32_t)automaton->nodes.size;
-    if (((size_t)number + 1) * automaton->plan->labels > TR_MOST_STEPS + (TR_MOST_STEPS >> 2)) {
+    size_t most = tr_graph_most_steps(automaton->plan);
+    if (((size_t)number + 1) * automaton->plan->labels > most + (most >> 2)) {
         return TRELLIS_LIMIT;
     }
     struct node node = {.length = (uint8_t)length,
@@ -238,7 +239,7 @@ static bool all_nodes_fit(const struct tr_graph_plan *plan)
     size_t steps = plan->labels; // fits: of L <= 60000, one product of L more is looked at
     for (uint32_t length = 1; length <= plan->order; length++) {
         steps *= plan->labels;
-        if (steps > TR_MOST_STEPS) {
+        if (steps > tr_graph_most_steps(plan)) {
             return false;
         }
     }
@@ -418,7 +419,7 @@ static trellis_status features_fit(const struct automaton *automaton, trellis_er
         total += held[v];
     }
     free(held);
-    return total < UINT32_MAX ? TRELLIS_OK : tr_graph_too_large(error);
+    return total < UINT32_MAX ? TRELLIS_OK : tr_graph_too_large(automaton->plan, error);
 }
 
 static bool place_features(struct tr_graph *graph, const struct automaton *automaton)
@@ -485,14 +486,14 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     struct automaton automaton = {.plan = plan};
     trellis_status status = add_nodes(&automaton);
     if (status) {
-        status = status == TRELLIS_LIMIT ? tr_graph_too_large(error) : tr_fail_memory(error);
+        status = status == TRELLIS_LIMIT ? tr_graph_too_large(plan, error) : tr_fail_memory(error);
         goto cleanup;
     }
     if ((status = hang_grams(&automaton, error))) {
         goto cleanup;
     }
-    status = ((size_t)automaton.states + 1) * plan->labels > TR_MOST_STEPS
-                 ? tr_graph_too_large(error)
+    status = ((size_t)automaton.states + 1) * plan->labels > tr_graph_most_steps(plan)
+                 ? tr_graph_too_large(plan, error)
                  : features_fit(&automaton, error);
     if (status) {
         goto cleanup;

@@ -20,7 +20,7 @@ bool tr_graph_make_steps(struct tr_graph *graph, size_t steps, size_t features);
 void tr_graph_sum_counts(uint32_t *begin, size_t keys);
 void tr_graph_shift_back(uint32_t *begin, size_t keys);
 
-/* The sentence for a graph of more than TR_MOST_STEPS steps. */
-trellis_status tr_graph_too_large(trellis_error *error);
+/* The sentence for a graph of more steps than it may have. */
+trellis_status tr_graph_too_large(const struct tr_graph_plan *plan, trellis_error *error);
 
 #endif

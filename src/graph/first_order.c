@@ -228,7 +228,7 @@ trellis_status tr_graph_build_first_order(struct tr_graph *graph, const struct t
     graph->free_steps = steps_are_free(plan, listing, listed.pairs);
     size_t steps = graph->free_steps ? listed.pairs : (size_t)plan->labels * (plan->labels + 1);
     size_t fired = fired_by_steps(graph, &listed);
-    if (steps > TR_MOST_STEPS || fired > UINT32_MAX) {
+    if (steps > tr_graph_most_steps(plan) || fired > UINT32_MAX) {
         status = TRELLIS_LIMIT;
         goto cleanup;
     }
@@ -240,6 +240,6 @@ cleanup:
     free(listed.entries);
     free(listed.spare);
     return status == TRELLIS_MEMORY  ? tr_fail_memory(error)
-           : status == TRELLIS_LIMIT ? tr_graph_too_large(error)
+           : status == TRELLIS_LIMIT ? tr_graph_too_large(plan, error)
                                      : status;
 }

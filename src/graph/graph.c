@@ -112,12 +112,12 @@ void tr_graph_shift_back(uint32_t *begin, size_t keys)
     begin[0] = 0;
 }
 
-trellis_status tr_graph_too_large(trellis_error *error)
+trellis_status tr_graph_too_large(const struct tr_graph_plan *plan, trellis_error *error)
 {
     return tr_fail(error, TRELLIS_LIMIT,
-                   "the graph would have more than %u steps; use fewer labels, a lower order or "
+                   "the graph would have more than %zu steps; use fewer labels, a lower order or "
                    "observed states",
-                   TR_MOST_STEPS);
+                   tr_graph_most_steps(plan));
 }
 
 trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr_listing listing,

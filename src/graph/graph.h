@@ -46,7 +46,14 @@ struct tr_graph_plan {
     const uint16_t (
         *forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
     size_t forbidden_count;
+    size_t
+        most_steps; // of the graph, where there is a reason to have fewer than TR_MOST_STEPS; or 0
 };
+
+static inline size_t tr_graph_most_steps(const struct tr_graph_plan *plan)
+{
+    return plan->most_steps && plan->most_steps < TR_MOST_STEPS ? plan->most_steps : TR_MOST_STEPS;
+}
 
 /* The labels of the longest gram that a plan can have. */
 static inline uint32_t tr_graph_longest(const struct tr_graph_plan *plan)

@@ -69,6 +69,13 @@ struct tr_model_parts {
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);
 
+/* The most steps of a graph that a file of this size justifies. A graph is built from a few numbers: those of
+ * a small hostile file could ask for gigabytes. */
+static inline size_t tr_model_most_steps(size_t file_size)
+{
+    return ((size_t)1 << 20) + 16 * (file_size < TR_MOST_STEPS ? file_size : TR_MOST_STEPS);
+}
+
 /* Takes the image over, also on failure. `path` is for messages and may be NULL. */
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error);

@@ -517,6 +517,15 @@ static trellis_status weigh(struct tr_training *training, trellis_error *error)
         return tr_fail(error, TRELLIS_OPTION, "--memory takes a size such as 500M or 8G, not '%s'",
                        tr_option_text(training->options, "memory"));
     }
+    size_t file_size =
+        4 * training->size; // the weights alone; a file that is opened must justify its graph
+    if (training->graph->step_count > tr_model_most_steps(file_size)) {
+        return tr_fail(
+            error, TRELLIS_LIMIT,
+            "%u label steps are too many for so few features; use --observed-states or a "
+            "lower --order",
+            training->graph->step_count);
+    }
     if (most > 0 && needed > most) {
         return tr_fail(error, TRELLIS_LIMIT,
                        "this training needs about %.0f MB, more than the %.0f MB of --memory; "

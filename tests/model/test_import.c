@@ -338,6 +338,44 @@ static void test_block_after_word(void **state)
     trellis_model_close(model);
 }
 
+/* A text of a few lines must not ask for a graph of gigabytes. */
+static void test_graph_larger_than_the_file(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned labels, order;
+        trellis_status wanted;
+    } cases[] = {{300, 2, TRELLIS_LIMIT},
+                 {90, 3, TRELLIS_LIMIT},
+                 {8, 8, TRELLIS_LIMIT},
+                 {90, 2, TRELLIS_OK},
+                 {5000, 1, TRELLIS_OK}};
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        struct tr_buffer text = {0};
+        trellis_error error = {0};
+        tr_buffer_format(&text, "trellis-text 1\norder\t%u\n", cases[i].order);
+        for (unsigned label = 0; label < cases[i].labels; label++) {
+            tr_buffer_format(&text, "label\tL%u\n", label);
+        }
+        assert_int_equal(import_text(text.data, text.size, &error), cases[i].wanted);
+        tr_buffer_free(&text);
+    }
+}
+
+/* Nor may it make us open files. */
+static void test_templates_open_no_files(void **state)
+{
+    (void)state;
+    char text[900];
+    trellis_error error = {0};
+    snprintf(text, sizeof text,
+             "trellis-text 1\ntemplate\tcolumns word\ntemplate\tnode inlist(word,\"%s\")\n"
+             "label\tA\n",
+             put_text("secret.txt", "cat\n"));
+    assert_true(import_text(text, strlen(text), &error) != TRELLIS_OK);
+    assert_non_null(strstr(error.message, "cannot open files"));
+}
+
 /* Keys that all want the same bucket are refused, soon. */
 static void test_crowded_keys(void **state)
 {
@@ -383,11 +421,18 @@ static void test_missing_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pidgin),           cmocka_unit_test(test_pidgin_again),
-        cmocka_unit_test(test_accepted),         cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_zero_bytes),       cmocka_unit_test(test_bad_templates),
-        cmocka_unit_test(test_block_after_word), cmocka_unit_test(test_crowded_keys),
-        cmocka_unit_test(test_many_labels),      cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_pidgin),
+        cmocka_unit_test(test_pidgin_again),
+        cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_zero_bytes),
+        cmocka_unit_test(test_bad_templates),
+        cmocka_unit_test(test_block_after_word),
+        cmocka_unit_test(test_graph_larger_than_the_file),
+        cmocka_unit_test(test_templates_open_no_files),
+        cmocka_unit_test(test_crowded_keys),
+        cmocka_unit_test(test_many_labels),
+        cmocka_unit_test(test_missing_file),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
