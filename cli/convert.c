@@ -225,6 +225,7 @@ const struct command command_convert = {
                    "rules of conlleval, which give every sequence a meaning.",
     .own = own,
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE,
+    .with = "seed",
     .examples = "# a treebank as words with tags\n"
                 "trellis convert --label UPOS --output-format wordtag en.conllu > en.txt\n"
                 "# one letter for each place in a span\n"

@@ -1,7 +1,7 @@
 # bash completion for trellis; written by 'trellis help --completion', do not edit.
 _trellis() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local subcommands="train tag eval convert features info inspect explain show export import sample help version" values= names=
+    local subcommands="train tag eval compare cv convert features info inspect explain show export import sample help version" values= names=
     if [ "$COMP_CWORD" -eq 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$before" = help ]; }; then
         COMPREPLY=($(compgen -W "$subcommands --help --version" -- "$word"))
         return
@@ -27,15 +27,17 @@ _trellis() {
         return
     fi
     case ${COMP_WORDS[1]} in
-        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --smoothing --theta --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --gaussian --variance-floor --log --constrain --beam --threads --seed --memory" ;;
-        tag) names="--help --model --output --at-once --marginals --all-marginals --check --format --label --columns --separator --invalid-utf8 --output-format --cost --constrain --forced --decode --beam --nbest --threshold --threads" ;;
-        eval) names="--help --model --against --train --details --json --output --format --label --columns --separator --invalid-utf8 --scheme --cost --constrain --forced --decode --beam --threshold --strict --clusters --bootstrap --shuffles --threads --seed" ;;
-        convert) names="--help --output --format --label --columns --separator --invalid-utf8 --scheme --output-format --to-scheme" ;;
-        features) names="--help --list --show --functions --output --format --label --columns --separator --invalid-utf8 --features" ;;
+        train) names="--help --model --quiet --format --label --columns --separator --invalid-utf8 --part --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --smoothing --theta --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --gaussian --variance-floor --log --constrain --beam --threads --seed --memory" ;;
+        tag) names="--help --model --output --at-once --marginals --all-marginals --check --format --label --columns --separator --invalid-utf8 --part --output-format --cost --constrain --forced --decode --beam --nbest --threshold --threads" ;;
+        eval) names="--help --model --against --train --details --json --output --format --label --columns --separator --invalid-utf8 --part --scheme --cost --constrain --forced --decode --beam --threshold --strict --clusters --bootstrap --shuffles --threads --seed" ;;
+        compare) names="--help --types --sets --json --output --quiet --format --label --columns --separator --invalid-utf8 --scheme --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --smoothing --theta --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --gaussian --variance-floor --constrain --forced --decode --beam --strict --threads --seed --memory" ;;
+        cv) names="--help --folds --json --output --quiet --format --label --columns --separator --invalid-utf8 --scheme --type --algorithm --features --dev --epochs --patience --min-count --all-features --train-scheme --order --observed-states --counted --l2 --sigma --lambda --l1 --select-l1 --from --epsilon --delta --period --history --warm-up --batch --rate --no-average --dictionary --dictionary-count --loss --cost --span-loss --aggressiveness --variance --mbest --update --gap --partial --alpha --smoothing --theta --checkpoint --every --resume --states --restarts --unlabelled --unlabelled-weight --dev-score --gaussian --variance-floor --constrain --forced --decode --beam --strict --threads --seed --memory" ;;
+        convert) names="--help --output --format --label --columns --separator --invalid-utf8 --part --scheme --output-format --to-scheme --seed" ;;
+        features) names="--help --list --show --functions --output --format --label --columns --separator --invalid-utf8 --part --features" ;;
         info) names="--help --model --json --output" ;;
         inspect) names="--help --model --label --json --output --top" ;;
-        explain) names="--help --model --words --json --output --format --label --columns --separator --invalid-utf8 --scheme --constrain --top --sequence" ;;
-        show) names="--help --model --words --output --format --label --columns --separator --invalid-utf8 --scheme --constrain --decode --beam --top --sequence" ;;
+        explain) names="--help --model --words --json --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --top --sequence" ;;
+        show) names="--help --model --words --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --top --sequence" ;;
         export) names="--help --model --json --output" ;;
         import) names="--help --model" ;;
         sample) names="--help --model --output --output-format --labels --vocabulary --tokens --mean-length --seed" ;;

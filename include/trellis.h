@@ -125,6 +125,10 @@ TRELLIS_API const trellis_option *trellis_option_find(const char *name);
 typedef struct trellis_options trellis_options;
 TRELLIS_API trellis_status trellis_options_create(trellis_options **ret_options,
                                                   trellis_error *error);
+/* The same values; `options` may be NULL. */
+TRELLIS_API trellis_status trellis_options_copy(const trellis_options *options,
+                                                trellis_options **ret_options,
+                                                trellis_error *error);
 TRELLIS_API void trellis_options_destroy(trellis_options *options);
 /* Checks the value and copies it. An unknown name gets the nearest known one in the message. */
 TRELLIS_API trellis_status trellis_options_set(trellis_options *options, const char *name,

@@ -27,6 +27,9 @@ static const trellis_option table[] = {
      "What separates columns: any run of blanks and tabs, or exactly one tab."},
     {"invalid-utf8", 0, TRELLIS_CHOICE, READ, "WHAT", "error", 0, 0, "error keep",
      "What to do with bytes that are no UTF-8: stop with an error, or keep them as they are."},
+    {"part", 0, TRELLIS_WORDS, READ, "K/N", "", 0, 0, NULL,
+     "Read only part K of N of the sequences of each file, dealt out by --seed; !K/N reads all but that "
+     "part. Several, separated by commas, divide what is left. Not for --dev."},
     {"scheme", 0, TRELLIS_CHOICE, READ | EVAL, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
      "Label scheme of the input, where it matters: for conversions and strict evaluation."},
 
@@ -257,6 +260,21 @@ trellis_status trellis_options_create(trellis_options **ret_options, trellis_err
 {
     *ret_options = tr_alloc(1, sizeof **ret_options);
     return *ret_options ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+trellis_status trellis_options_copy(const trellis_options *options, trellis_options **ret_options,
+                                    trellis_error *error)
+{
+    trellis_status status = trellis_options_create(ret_options, error);
+    for (size_t i = 0; !status && options && i < COUNT; i++) {
+        const char *value = options->values[i];
+        if (value && !((*ret_options)->values[i] = tr_copy_text(value, strlen(value)))) {
+            trellis_options_destroy(*ret_options);
+            *ret_options = NULL;
+            status = tr_fail_memory(error);
+        }
+    }
+    return status;
 }
 
 void trellis_options_destroy(trellis_options *options)

@@ -14,6 +14,9 @@ size_t tr_reader_column(const trellis_reader *reader, trellis_text name);
 /* The line of the input where a token of a sequence stands. */
 uint64_t tr_sequence_line(const trellis_sequence *sequence, size_t token);
 
+/* Whatever --part says, from here on all sequences are read. */
+void tr_reader_take_all(trellis_reader *reader);
+
 /* The name of a scheme; "none" for TRELLIS_NO_SCHEME. */
 const char *tr_scheme_name(trellis_scheme scheme);
 

@@ -240,7 +240,9 @@ static trellis_status set_up(trellis_reader *reader, const char *path,
     if (!reader->label || !tr_names_parse(&reader->names, tr_option_text(options, "columns"))) {
         return tr_fail_memory(error);
     }
-    return tr_input_open(path, &reader->input, error);
+    trellis_status status = tr_parts_parse(&reader->parts, tr_option_text(options, "part"),
+                                           (uint64_t)tr_option_integer(options, "seed"), error);
+    return status ? status : tr_input_open(path, &reader->input, error);
 }
 
 /* Reads sequences until one has a token. */
@@ -281,15 +283,17 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
 {
     *ret_sequence = NULL;
     trellis_status status;
-    if (reader->ahead) {
-        reader->ahead = false;
-        status = reader->ahead_status;
-        if (error && status && status != TRELLIS_END) {
-            *error = reader->ahead_error;
+    do {
+        if (reader->ahead) {
+            reader->ahead = false;
+            status = reader->ahead_status;
+            if (error && status && status != TRELLIS_END) {
+                *error = reader->ahead_error;
+            }
+        } else {
+            status = advance(reader, error);
         }
-    } else {
-        status = advance(reader, error);
-    }
+    } while (status == TRELLIS_OK && !tr_parts_take(&reader->parts));
     if (status == TRELLIS_OK) {
         *ret_sequence = &reader->sequence;
     }
@@ -313,6 +317,7 @@ void trellis_reader_close(trellis_reader *reader)
     }
     tr_input_close(reader->input);
     tr_names_free(&reader->names);
+    tr_parts_free(&reader->parts);
     tr_buffer_free(&reader->unescaped);
     json_decref(reader->json);
     free(reader->label);
@@ -329,6 +334,11 @@ void trellis_reader_close(trellis_reader *reader)
 const char *trellis_reader_column_name(const trellis_reader *reader, size_t column)
 {
     return tr_names_at(&reader->names, reader->format, column);
+}
+
+void tr_reader_take_all(trellis_reader *reader)
+{
+    tr_parts_free(&reader->parts);
 }
 
 size_t tr_reader_label_column(const trellis_reader *reader)

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "corpus/corpus.h"
+#include "corpus/part.h"
 
 #define TR_NO_COLUMN SIZE_MAX
 
@@ -77,6 +78,7 @@ struct trellis_reader {
     char *label;           // --label
     bool by_tab;           // --separator tab
     bool keep_invalid;     // --invalid-utf8 keep
+    struct tr_parts parts; // --part
     bool started;          // the first line, and a byte-order mark with it, is behind us
     size_t columns;        // as in the first row; 0: none has been seen
     uint64_t columns_line; // where that row is

@@ -365,6 +365,9 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
     if (!status) {
         status = trellis_reader_open(path, source->options, &reader, error);
     }
+    if (!status && training) { // --part is about the training data
+        tr_reader_take_all(reader);
+    }
     if (!status) {
         status = tr_extractor_create(source->features, true, &reading.extractor, error);
     }

@@ -1,0 +1,136 @@
+/* experiment.c - learns from some data, labels other data, and tells how good the labels are. */
+#include "experiment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "message.h"
+#include "tagging.h"
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double figures_score(const struct figures *figures)
+{
+    return figures->scores.has_spans ? figures->scores.f1 : figures->scores.accuracy;
+}
+
+int check_files(const struct arguments *arguments, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(paths[i], "-") == 0) {
+            return usage_error(arguments->command,
+                               "the data is read several times: give it as a file, not on standard "
+                               "input");
+        }
+    }
+    return EXIT_RIGHT;
+}
+
+/* ---- labelling ------------------------------------------------------------------------------- */
+
+struct scoring {
+    trellis_evaluation *own, *shared; // shared may be NULL
+};
+
+static trellis_status count_labels(void *user, const trellis_sequence *sequence,
+                                   const struct finding *finding, trellis_error *error)
+{
+    struct scoring *scoring = user;
+    if (!sequence->labels) {
+        return set_error(error, TRELLIS_DATA,
+                         "line %llu: there are no labels to compare with; see --label",
+                         (unsigned long long)sequence->line);
+    }
+    trellis_labelled labelled = {.length = sequence->length,
+                                 .gold = sequence->labels,
+                                 .found = finding->labels,
+                                 .known = finding->known};
+    trellis_status status = trellis_evaluation_add_labelled(scoring->own, &labelled, error);
+    if (!status && scoring->shared) {
+        status = trellis_evaluation_add_labelled(scoring->shared, &labelled, error);
+    }
+    return status;
+}
+
+static double unknown_accuracy(const trellis_evaluation *evaluation)
+{
+    trellis_row row;
+    for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_WORD, i, &row); i++) {
+        if (row.name.data[0] == 'u') {
+            return row.recall;
+        }
+    }
+    return NAN;
+}
+
+static trellis_status label(const struct experiment *experiment, const trellis_model *model,
+                            trellis_options *options, trellis_evaluation *evaluation,
+                            struct figures *figures, trellis_error *error)
+{
+    struct scoring scoring = {.shared = evaluation};
+    struct tagging tagging = {.model = model,
+                              .options = options,
+                              .paths = experiment->test,
+                              .path_count = experiment->test_count,
+                              .known = true,
+                              .tagged = count_labels,
+                              .user = &scoring};
+    trellis_status status = trellis_options_set(options, "part", experiment->test_part, error);
+    if (!status) {
+        status = trellis_evaluation_create(options, &scoring.own, error);
+    }
+    double began = now();
+    if (!status) {
+        status = tagging_run(&tagging, experiment->threads, error);
+    }
+    figures->tag_seconds = now() - began;
+    if (!status) {
+        figures->scores = trellis_evaluation_scores(scoring.own);
+        figures->unknown_accuracy = unknown_accuracy(scoring.own);
+    }
+    trellis_evaluation_destroy(scoring.own);
+    return status;
+}
+
+/* ---- learning -------------------------------------------------------------------------------- */
+
+static bool note_features(void *user, const trellis_progress *progress)
+{
+    struct figures *figures = user;
+    if (progress->active_features) {
+        figures->features = progress->active_features;
+    }
+    return true;
+}
+
+trellis_status experiment_run(const struct experiment *experiment, trellis_evaluation *evaluation,
+                              struct figures *ret_figures, trellis_error *error)
+{
+    struct figures figures = {.unknown_accuracy = NAN};
+    trellis_options *options = NULL;
+    trellis_model *model = NULL;
+    trellis_status status = trellis_options_copy(experiment->options, &options, error);
+    if (!status) {
+        status = trellis_options_set(options, "part", experiment->train_part, error);
+    }
+    double began = now();
+    if (!status) {
+        status = trellis_train(options, experiment->train, experiment->train_count, note_features,
+                               &figures, &model, error);
+    }
+    figures.train_seconds = now() - began;
+    if (!status) {
+        status = label(experiment, model, options, evaluation, &figures, error);
+    }
+    trellis_model_close(model);
+    trellis_options_destroy(options);
+    *ret_figures = figures;
+    return status;
+}

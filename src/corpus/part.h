@@ -1,0 +1,29 @@
+/* part.h - which sequences of a corpus are read: all, or those of a part. */
+#ifndef TRELLIS_CORPUS_PART_H
+#define TRELLIS_CORPUS_PART_H
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/text.h"
+
+/* One of `of` parts, or all but that one. */
+struct tr_part {
+    uint32_t number, of; // number from 0
+    bool without;
+    uint64_t seed, seen; // sequences so far
+    uint32_t *order;     // [of] the parts that the sequences of this block belong to
+};
+
+/* One behind the other: each divides what the one before lets through. */
+struct tr_parts {
+    TR_ARRAY(struct tr_part) list;
+};
+
+/* Reads K/N and !K/N, several separated by commas; TRELLIS_OPTION where it is neither. */
+trellis_status tr_parts_parse(struct tr_parts *parts, const char *text, uint64_t seed,
+                              trellis_error *error);
+void tr_parts_free(struct tr_parts *parts);
+/* Whether the next sequence belongs to it. */
+bool tr_parts_take(struct tr_parts *parts);
+
+#endif

@@ -1,0 +1,61 @@
+# Cross-validation and comparisons, against the same work done step by step.
+. tests/cli/lib.sh
+t=$TRELLIS_TMP
+data=data/english/train.conll
+learn="-t perceptron -e 2 --label 3"
+
+run 0 cv -q -k 3 $learn --json $data
+cp $out $t/json
+: >$t/scores
+for k in 1 2 3; do
+    run 0 train -q $learn --part "!$k/3" -m $t/model $data
+    run 0 eval -m $t/model --label 3 --part $k/3 --json $data
+    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["sequences"], d["spans_gold"], d["spans_found"], d["spans_right"], d["f1"])' $out >>$t/scores
+done
+want "folds, mean, deviation and pooled figures are those of the folds" python3 - $t/json $t/scores <<'PY'
+import json, statistics, sys
+report = json.load(open(sys.argv[1]))
+rows = [list(map(float, line.split())) for line in open(sys.argv[2])]
+f1 = [row[4] for row in rows]
+assert len(report["folds"]) == 3
+for fold, row in zip(report["folds"], rows):
+    assert fold["sequences"] == row[0] and abs(fold["f1"] - row[4]) < 1e-12
+assert abs(report["mean"]["f1"] - statistics.mean(f1)) < 1e-12
+assert abs(report["deviation"]["f1"] - statistics.stdev(f1)) < 1e-12
+gold, found, right = (sum(row[i] for row in rows) for i in (1, 2, 3))
+assert abs(report["pooled"]["f1"] - 2 * right / (gold + found)) < 1e-12
+assert report["pooled"]["sequences"] == sum(row[0] for row in rows) == 450
+PY
+run 0 cv -q -k 3 $learn --seed 2 --json $data
+want "another seed deals otherwise" bash -c "! cmp -s <(grep -o 'f1.*' $out) <(grep -o 'f1.*' $t/json)"
+run 0 cv -k 2 $learn $data
+want "the folds are told" test "$(grep -c 'fold [12] of 2' $err)" = 2
+want "the table has folds, mean, deviation and pooled figures" test "$(awk 'NR > 1 { print $1 }' $out | tr '\n' ' ')" = "1 2 mean deviation pooled "
+check cv_folds 2 cv -k 1 $data
+check cv_no_file 2 cv
+check cv_stdin 2 cv -
+check cv_missing 1 cv -q $t/nowhere
+check part_wrong 2 cv -q --part 1/2 $data
+check convert_part 2 convert --part 4/3 $data
+
+run 0 compare -q --label 3 -e 2 --types perceptron,perceptron:plain,hmm,nothing --sets id,extended --json $data data/english/test.conll
+cp $out $t/json
+run 0 train -q $learn -f extended -m $t/model $data
+run 0 eval -m $t/model --label 3 --json data/english/test.conll
+want "a row is what train and eval say" python3 - $t/json $out <<'PY'
+import json, sys
+rows = {(r["learner"], r["features"]): r for r in json.load(open(sys.argv[1]))}
+report = json.load(open(sys.argv[2]))
+assert len(rows) == 8
+row = rows["perceptron", "extended"]
+assert abs(row["f1"] - report["f1"]) < 1e-12 and abs(row["accuracy"] - report["accuracy"]) < 1e-12
+unknown = [w for w in report["by_word"] if w["word"] == "unknown"][0]
+assert abs(row["unknown_accuracy"] - unknown["right"] / unknown["gold"]) < 1e-12
+assert "problem" in rows["nothing", "id"] and "f1" in rows["hmm", "id"] and "problem" in rows["hmm", "extended"]
+assert rows["perceptron:plain", "id"]["f1"] != rows["perceptron", "id"]["f1"]
+PY
+run 0 compare --label 3 -e 1 --types perceptron --sets id $data data/english/test.conll
+want "the best row is marked" grep -q 'perceptron .* \*$' $out
+check compare_one_file 2 compare $data
+check compare_missing 1 compare -q $data $t/nowhere
+finish
