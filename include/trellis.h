@@ -372,6 +372,11 @@ TRELLIS_API trellis_status trellis_tagger_nbest(trellis_tagger *tagger,
 /* Labels [sequence->length], until the next call with this tagger; NULL where memory is out, too. */
 TRELLIS_API const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank);
 TRELLIS_API double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank);
+/* log Z of the sequence tagged last; under an HMM this is log P(sequence), minus infinity where it has
+ * probability 0, and scores are log P(sequence, labels). TRELLIS_MODEL where the model is not
+ * probabilistic. */
+TRELLIS_API trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z,
+                                                trellis_error *error);
 /* P(labels | sequence) = exp(score - log Z), where Z sums over all labellings that are allowed. NaN where
  * the model is not probabilistic: its type is none of crf, maxent, hmm and memm. */
 TRELLIS_API double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank);

@@ -39,7 +39,7 @@ trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const str
     if (lattice->length == 0) {
         return TRELLIS_OK;
     }
-    bool fast = !lattice->reference;
+    bool fast = !lattice->reference && !lattice->has_low;
     if (fast && !make_room(lattice)) {
         lattice->computed = TR_NOTHING;
         return tr_fail_memory(error);

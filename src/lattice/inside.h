@@ -37,6 +37,12 @@ struct tr_steps {
     float *end;   // [stride]
     float *free;  // [width] free steps: of the steps that are not listed, by the label they lead to
 
+    /* What the floats above leave over, for exact scores; all NULL where nobody asked for it. */
+    float *low_score; // [step_count]
+    float *low_start; // [width]
+    float *low_end;   // [S]
+    float *low_free;  // [width]
+
     float shift;       // factors are exp(score - shift)
     float most_factor; // no factor is larger; at least 1
 
@@ -88,7 +94,8 @@ struct tr_lattice {
     size_t length;         // n
     struct tr_floats node; // [n][width]
     struct tr_floats edge; // [n][L][width]
-    bool has_edges;
+    struct tr_floats low;  // [n][width] of node
+    bool has_edges, has_low;
     /* Of a locally normalised model: what a path gains that is in a state and goes on. */
     struct tr_floats leave; // [n][stride], the last row 0
     bool has_leaves;
@@ -162,8 +169,18 @@ static inline const float *tr_leaves_at(const struct tr_lattice *lattice, size_t
 static inline double tr_state_score(const struct tr_lattice *lattice, size_t position,
                                     uint32_t state)
 {
-    double score = (double)tr_node_at(lattice, position)[lattice->graph->label[state]];
+    uint32_t label = lattice->graph->label[state];
+    double score = (double)tr_node_at(lattice, position)[label];
+    if (lattice->has_low) {
+        score += (double)lattice->low.at[position * lattice->graph->width + label];
+    }
     return lattice->has_leaves ? score + (double)tr_leaves_at(lattice, position)[state] : score;
+}
+
+/* A score with what its float left over; `low` may be NULL. */
+static inline double tr_exact(const float *score, const float *low, size_t at)
+{
+    return low ? (double)score[at] + (double)low[at] : (double)score[at];
 }
 
 /* One behind the last step into a state that does not come from the start. */

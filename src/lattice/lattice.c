@@ -100,6 +100,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
         return;
     }
     free(lattice->node.at);
+    free(lattice->low.at);
     free(lattice->edge.at);
     free(lattice->leave.at);
     free(lattice->alpha.at);
@@ -139,7 +140,7 @@ void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference)
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error)
 {
     lattice->computed = TR_NOTHING;
-    lattice->has_edges = lattice->has_leaves = false;
+    lattice->has_edges = lattice->has_leaves = lattice->has_low = false;
     lattice->length = 0;
     if (!tr_floats_room(&lattice->node, length, lattice->graph->width)) {
         return tr_fail_memory(error);
@@ -152,6 +153,17 @@ trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trell
 float *tr_lattice_nodes(struct tr_lattice *lattice)
 {
     return lattice->node.at;
+}
+
+float *tr_lattice_low(struct tr_lattice *lattice)
+{
+    size_t width = lattice->graph->width;
+    if (!tr_floats_room(&lattice->low, lattice->length, width)) {
+        return NULL;
+    }
+    memset(lattice->low.at, 0, lattice->length * width * sizeof(float));
+    lattice->has_low = true;
+    return lattice->low.at;
 }
 
 float *tr_lattice_edges(struct tr_lattice *lattice)
@@ -277,12 +289,13 @@ double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_s
             return -INFINITY;
         }
         uint32_t a = tr_graph_step(graph, state, next);
-        score += (double)(a == TR_NO_STEP ? steps->free[next] : steps->score[a]);
+        score += a == TR_NO_STEP ? tr_exact(steps->free, steps->low_free, next)
+                                 : tr_exact(steps->score, steps->low_score, a);
         score += tr_state_score(lattice, i, next);
         if (i > 0 && lattice->has_edges) {
             score += (double)tr_edges_at(lattice, i)[labels[i - 1] * graph->width + labels[i]];
         }
         state = next;
     }
-    return state == TR_NO_STATE ? 0 : score + (double)steps->end[state];
+    return state == TR_NO_STATE ? 0 : score + tr_exact(steps->end, steps->low_end, state);
 }

@@ -34,6 +34,10 @@ trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **r
 void tr_steps_destroy(struct tr_steps *steps);
 /* weights [graph->features], NULL for all 0, as after creation; a weight of minus infinity forbids. */
 void tr_steps_set(struct tr_steps *steps, const float *weights);
+/* What the floats of the weights leave over, low [graph->features]: an HMM wants more digits than they have.
+ * Path scores and the reference see it; best paths are sought without. After tr_steps_set(), which forgets
+ * it. */
+trellis_status tr_steps_set_low(struct tr_steps *steps, const float *low, trellis_error *error);
 /* After a few weights changed (perceptron): costs what the steps that fire the feature cost. */
 void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
 /* The features fired by the step from one state to the next (`from` may be TR_NO_STATE, the start), in
@@ -54,6 +58,9 @@ void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference);
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error);
 /* The node scores [length][width], to be filled in; entries beyond the labels are ignored. */
 float *tr_lattice_nodes(struct tr_lattice *lattice);
+/* Makes room for what the floats of the node scores leave over [length][width], all 0, and returns it; seen
+ * by path scores and the reference, which is used for log Z then. NULL where memory is out. */
+float *tr_lattice_low(struct tr_lattice *lattice);
 /* Makes room for edge scores [length][labels][width], all 0, and returns them; [i][a][b] is the step
  * from label a at i-1 to label b at i; row 0 is ignored. NULL where memory is out. */
 float *tr_lattice_edges(struct tr_lattice *lattice);

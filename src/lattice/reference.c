@@ -14,6 +14,7 @@
 struct arrivals {
     const uint32_t *from; // [count]
     const float *score;   // [count]
+    const float *low;     // [count] what its floats leave over, or NULL
     size_t count;
     const float *edge; // edge[label(from) * width] is added; NULL where there are no edge scores
 };
@@ -26,20 +27,25 @@ static struct arrivals arrivals_at(struct tr_lattice *lattice, const struct tr_s
     const float *edge = edges ? edges + graph->label[z] : NULL;
     uint32_t begin = graph->in_begin[z], end = tr_steps_in_end(graph, z);
     if (!graph->free_steps) {
-        return (struct arrivals){graph->from + begin, steps->score + begin, end - begin, edge};
+        return (struct arrivals){graph->from + begin, steps->score + begin,
+                                 steps->low_score ? steps->low_score + begin : NULL, end - begin,
+                                 edge};
     }
+    float *low = steps->low_score ? lattice->second_row : NULL;
     for (uint32_t from = 0; from < graph->labels; from++) {
         lattice->row[from] = steps->free[z];
+        lattice->second_row[from] = low ? steps->low_free[z] : 0;
     }
     for (uint32_t a = begin; a < end; a++) {
         lattice->row[graph->from[a]] = steps->score[a];
+        lattice->second_row[graph->from[a]] = low ? steps->low_score[a] : 0;
     }
-    return (struct arrivals){lattice->identity, lattice->row, graph->labels, edge};
+    return (struct arrivals){lattice->identity, lattice->row, low, graph->labels, edge};
 }
 
 static double arrival_score(const struct tr_graph *graph, const struct arrivals *arrivals, size_t k)
 {
-    double score = (double)arrivals->score[k];
+    double score = tr_exact(arrivals->score, arrivals->low, k);
     return arrivals->edge
                ? score + (double)arrivals->edge[graph->label[arrivals->from[k]] * graph->width]
                : score;
@@ -62,7 +68,7 @@ static void start_row(const struct tr_lattice *lattice, const struct tr_steps *s
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : steps->start_state[c];
         if (z != TR_NO_STATE) {
-            row[z] = (double)steps->start[c] + tr_state_score(lattice, 0, z);
+            row[z] = tr_exact(steps->start, steps->low_start, c) + tr_state_score(lattice, 0, z);
         }
     }
 }
@@ -106,9 +112,13 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
     for (size_t i = 1; i < lattice->length; i++) {
         const double *before = lattice->log_alpha.at + (i - 1) * states;
         for (uint32_t z = 0; z < states; z++) {
-            struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
-            lattice->log_alpha.at[i * states + z] = log_sum_arrivals(graph, &arrivals, before) +
-                                                    tr_state_score(lattice, i, z);
+            double here = tr_state_score(lattice, i, z),
+                   *alpha = lattice->log_alpha.at + i * states;
+            alpha[z] = here;
+            if (here != -INFINITY) { // most labels are ruled out where there is a tag dictionary
+                struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
+                alpha[z] += log_sum_arrivals(graph, &arrivals, before);
+            }
         }
     }
 }
@@ -128,8 +138,11 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
     }
     for (int summing = 0; summing < 2; summing++) {
         for (uint32_t z = 0; z < graph->states; z++) {
-            struct arrivals arrivals = arrivals_at(lattice, steps, i + 1, z);
             double here = after[z] + tr_state_score(lattice, i + 1, z);
+            if (here == -INFINITY) {
+                continue;
+            }
+            struct arrivals arrivals = arrivals_at(lattice, steps, i + 1, z);
             for (size_t k = 0; k < arrivals.count; k++) {
                 uint32_t from = arrivals.from[k];
                 double score = here + arrival_score(graph, &arrivals, k);
@@ -151,7 +164,7 @@ static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
     size_t states = lattice->graph->states;
     double *beta = lattice->log_beta.at;
     for (uint32_t z = 0; z < states; z++) {
-        beta[(lattice->length - 1) * states + z] = (double)steps->end[z];
+        beta[(lattice->length - 1) * states + z] = tr_exact(steps->end, steps->low_end, z);
     }
     for (size_t i = lattice->length - 1; i-- > 0;) {
         backward_row(lattice, steps, i, beta + i * states, lattice->double_row);
@@ -300,7 +313,7 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
     uint32_t best = 0;
     for (uint32_t z = 0; z < states; z++) {
         double *score = &delta[(n - 1) * states + z];
-        *score += (double)steps->end[z];
+        *score += tr_exact(steps->end, steps->low_end, z);
         best = *score > delta[(n - 1) * states + best] ? z : best;
     }
     for (size_t i = n; i-- > 0;) {

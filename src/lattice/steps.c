@@ -193,6 +193,15 @@ trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **r
     return TRELLIS_OK;
 }
 
+static void drop_low(struct tr_steps *steps)
+{
+    free(steps->low_score);
+    free(steps->low_start);
+    free(steps->low_end);
+    free(steps->low_free);
+    steps->low_score = steps->low_start = steps->low_end = steps->low_free = NULL;
+}
+
 void tr_steps_destroy(struct tr_steps *steps)
 {
     if (!steps) {
@@ -201,6 +210,7 @@ void tr_steps_destroy(struct tr_steps *steps)
     free(steps->weight);
     free(steps->fired_begin);
     free(steps->fired);
+    drop_low(steps);
     free(steps->score);
     free(steps->start);
     free(steps->end);
@@ -404,8 +414,54 @@ static void refresh(struct tr_steps *steps)
     }
 }
 
+/* What a score lacks of the sum of whole weights. */
+static float left_over(const struct tr_steps *steps, const float *low, float score,
+                       const uint32_t *features, uint32_t count)
+{
+    double sum = -(double)score;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += (double)steps->weight[features[i]] + (double)low[features[i]];
+    }
+    return isfinite(sum) ? (float)sum : 0;
+}
+
+trellis_status tr_steps_set_low(struct tr_steps *steps, const float *low, trellis_error *error)
+{
+    const struct tr_graph *graph = steps->graph;
+    drop_low(steps);
+    steps->low_score = tr_alloc(graph->step_count, sizeof(float));
+    steps->low_start = tr_alloc(graph->width, sizeof(float));
+    steps->low_end = tr_alloc(graph->states, sizeof(float));
+    steps->low_free = tr_alloc(graph->width, sizeof(float));
+    if (!steps->low_score || !steps->low_start || !steps->low_end || !steps->low_free) {
+        drop_low(steps);
+        return tr_fail_memory(error);
+    }
+    for (uint32_t c = 0; graph->free_steps && c < graph->labels; c++) {
+        uint32_t begin = graph->free_begin[c];
+        steps->low_start[c] = steps->low_free[c] = left_over(steps, low, steps->free[c],
+                                                             graph->free_feature + begin,
+                                                             graph->free_begin[c + 1] - begin);
+    }
+    for (uint32_t a = 0; a < graph->step_count; a++) {
+        uint32_t begin = graph->feature_begin[a];
+        steps->low_score[a] = left_over(steps, low, steps->score[a], graph->feature + begin,
+                                        graph->feature_begin[a + 1] - begin);
+        if (graph->from[a] == TR_NO_STATE) {
+            steps->low_start[graph->label[graph->to[a]]] = steps->low_score[a];
+        }
+    }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        uint32_t begin = graph->end_begin[z];
+        steps->low_end[z] = left_over(steps, low, steps->end[z], graph->end_feature + begin,
+                                      graph->end_begin[z + 1] - begin);
+    }
+    return TRELLIS_OK;
+}
+
 void tr_steps_set(struct tr_steps *steps, const float *weights)
 {
+    drop_low(steps);
     for (uint32_t f = 0; f < steps->graph->features; f++) {
         steps->weight[f] = weights ? weights[f] : 0;
     }

@@ -28,7 +28,8 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     bool has_lexicon = parts->lexicon && parts->lexicon->size > 0;
     bool has_words = parts->words && parts->words->count > 0;
     bool has_gaussian = parts->gaussian && parts->gaussian->columns > 0;
-    tr_image_begin(&writer, 11u + has_lexicon + has_words + has_gaussian);
+    bool exact = parts->step_low != NULL, guesses = parts->unknown != NULL;
+    tr_image_begin(&writer, 11u + has_lexicon + has_words + has_gaussian + 2 * exact + guesses);
     struct tr_buffer *bytes = &writer.bytes;
     tr_image_section(&writer, "META");
     if (parts->notes) {
@@ -53,6 +54,17 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     if (!status) {
         status = tr_table_write(&writer, 'E', parts->edge.dictionary, parts->edge.rows,
                                 parts->edge.weights, error);
+    }
+    if (!status && exact) {
+        tr_table_write_low(&writer, 'N', parts->node.rows, parts->node.weights, parts->node.low);
+        tr_image_section(&writer, "SLOW");
+        tr_buffer_add(bytes, (const char *)parts->step_low,
+                      parts->plan->gram_count * sizeof(float));
+    }
+    if (!status && guesses) {
+        tr_image_section(&writer, "UNKN");
+        tr_buffer_add(bytes, (const char *)parts->unknown,
+                      (1 + (size_t)parts->plan->labels) * sizeof(double));
     }
     if (!status && has_lexicon) {
         tr_image_section(&writer, "DICT");

@@ -144,14 +144,29 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
             return damaged(path, "a step has a weight that is no number", error);
         }
     }
+    trellis_text low;
+    if (tr_image_find(&model->image, "SLOW", &low)) {
+        model->step_low = low.size == steps.size ? (const float *)low.data : NULL;
+        for (uint32_t i = 0; model->step_low && i < grams; i++) {
+            model->step_low = isfinite(model->step_low[i]) ? model->step_low : NULL;
+        }
+        if (!model->step_low) {
+            return damaged(path, "the low parts of its steps do not fit", error);
+        }
+    }
     trellis_status status = tr_graph_create(plan, &model->graph, error);
+    return status ? status : tr_model_steps(model, model->graph, &model->steps, error);
+}
+
+trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
+                              struct tr_steps **ret_steps, trellis_error *error)
+{
+    trellis_status status = tr_steps_create(graph, ret_steps, error);
     if (!status) {
-        status = tr_steps_create(model->graph, &model->steps, error);
+        tr_steps_set(*ret_steps, model->step_weights);
     }
-    if (!status) {
-        tr_steps_set(model->steps, model->step_weights);
-    }
-    return status;
+    return status || !model->step_low ? status
+                                      : tr_steps_set_low(*ret_steps, model->step_low, error);
 }
 
 static trellis_status read_features(trellis_model *model, const char *path, trellis_error *error)
@@ -161,6 +176,23 @@ static trellis_status read_features(trellis_model *model, const char *path, trel
         return damaged(path, "it has no templates", error);
     }
     return tr_features_read(section.data, section.size, &model->features, error);
+}
+
+/* For unknown words of an HMM; others have no such section. */
+static trellis_status read_unknown(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    if (!tr_image_find(&model->image, "UNKN", &section)) {
+        return TRELLIS_OK;
+    }
+    size_t count = 1 + (size_t)model->label_count;
+    const double *unknown = (const double *)section.data;
+    bool fits = section.size == count * sizeof *unknown && isfinite(unknown[0]);
+    for (size_t i = 0; fits && i < count; i++) {
+        fits = unknown[i] < INFINITY; // not NaN either
+    }
+    model->unknown = fits ? unknown : NULL;
+    return fits ? TRELLIS_OK : damaged(path, "its share of unknown words does not fit", error);
 }
 
 /* Models without a tag dictionary have no such section. */
@@ -232,6 +264,9 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
     }
     if (!status) {
         status = read_lexicon(model, path, error);
+    }
+    if (!status) {
+        status = read_unknown(model, path, error);
     }
     if (!status) {
         status = read_words(model, path, error);

@@ -8,6 +8,8 @@
  *     DICT  the tag dictionary, where there is one
  *     WORD  hashes of the words seen in training, ascending, where there were any
  *     GAUS  the normal distributions of real-valued columns, where there are some
+ *     NLOW SLOW  what the floats of NROW and STEP leave over of the weights, where these are exact (HMM)
+ *     UNKN  for unknown words: log of their share, and log P(label) + weight of the label alone, in double
  */
 #ifndef TRELLIS_MODEL_MODEL_H
 #define TRELLIS_MODEL_MODEL_H
@@ -33,6 +35,8 @@ struct trellis_model {
     struct tr_gram *grams;     // [plan.gram_count]
     uint16_t (*forbidden)[2];  // [plan.forbidden_count]
     const float *step_weights; // [plan.gram_count]
+    const float *step_low;     // [plan.gram_count] what those leave over, or NULL
+    const double *unknown;     // [1 + label_count] of the section UNKN, or NULL
     struct tr_graph *graph;
     struct tr_steps *steps;
     trellis_features *features;
@@ -54,11 +58,14 @@ struct tr_model_part {
     const struct tr_dictionary *dictionary;
     const struct tr_rows *rows;
     const float *weights; // [rows->size]
+    const float *low;     // [rows->size] what those leave over; for nodes, where step_low is there
 };
 struct tr_model_parts {
     const struct tr_intern *labels; // the first plan->labels of them
     const struct tr_graph_plan *plan;
     const float *step_weights; // [plan->gram_count]
+    const float *step_low;     // [plan->gram_count] what those leave over, or NULL
+    const double *unknown;     // [1 + plan->labels] of the section UNKN, or NULL
     const trellis_features *features;
     struct tr_model_part node, edge;
     const struct tr_buffer *notes;      // key, zero byte, value, zero byte, ...
@@ -79,6 +86,10 @@ static inline size_t tr_model_most_steps(size_t file_size)
 /* Takes the image over, also on failure. `path` is for messages and may be NULL. */
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error);
+
+/* The steps of a graph made from the plan of the model, or from one that forbids more, with its weights. */
+trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
+                              struct tr_steps **ret_steps, trellis_error *error);
 
 /* Adds a note to a buffer of notes. */
 void tr_note_text(struct tr_buffer *notes, const char *key, const char *value);

@@ -23,34 +23,34 @@ static uint32_t count_weights(const struct tr_rows *rows, const float *weights, 
     return count;
 }
 
-static void put_dense(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
+static void put_dense(struct tr_buffer *bytes, const struct tr_rows *rows, const float *values,
                       uint32_t attribute)
 {
     uint64_t i = rows->begin[attribute];
     for (uint32_t j = 0; j < rows->width; j++) {
         bool here = i < rows->begin[attribute + 1] && rows->outcome[i] == j;
-        float weight = here ? weight_at(rows, weights, attribute, i++) : 0;
+        float weight = here ? weight_at(rows, values, attribute, i++) : 0;
         tr_buffer_add(bytes, (const char *)&weight, sizeof weight);
     }
 }
 
 static void put_sparse(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
-                       uint32_t attribute, uint32_t count)
+                       const float *values, uint32_t attribute, uint32_t count)
 {
     tr_put_u32(bytes, count);
     for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
-        float weight = weight_at(rows, weights, attribute, i);
-        if (is_weight(weight)) {
+        if (is_weight(weight_at(rows, weights, attribute, i))) {
+            float value = weight_at(rows, values, attribute, i);
             tr_put_u32(bytes, rows->outcome[i]);
-            tr_buffer_add(bytes, (const char *)&weight, sizeof weight);
+            tr_buffer_add(bytes, (const char *)&value, sizeof value);
         }
     }
 }
 
-/* Writes the rows and notes where each begins; attributes without weights get TR_NONE. Dense rows
- * are written in a first pass, so that their area is one piece. */
+/* Writes rows of `values`, where there are weights other than 0, and notes where each begins; attributes
+ * without weights get TR_NONE. Dense rows are written in a first pass, so that their area is one piece. */
 static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
-                       uint32_t *row_of)
+                       const float *values, uint32_t *row_of)
 {
     size_t header = bytes->size;
     uint64_t words = 0, dense_words = 0;
@@ -68,11 +68,11 @@ static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, cons
             }
             if (pass == 0 && dense) {
                 row_of[a] = (uint32_t)words;
-                put_dense(bytes, rows, weights, a);
+                put_dense(bytes, rows, values, a);
                 words += rows->width;
             } else if (pass == 1 && !dense && count) {
                 row_of[a] = (uint32_t)words;
-                put_sparse(bytes, rows, weights, a, count);
+                put_sparse(bytes, rows, weights, values, a, count);
                 words += 1 + 2 * (uint64_t)count;
             }
             bytes->failed = bytes->failed || words > UINT32_MAX - 1;
@@ -169,7 +169,7 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
     trellis_status status = row_of ? TRELLIS_OK : tr_fail_memory(error);
     if (!status) {
         tr_image_section(writer, (char[4]){kind, 'R', 'O', 'W'});
-        write_rows(&writer->bytes, rows, weights, row_of);
+        write_rows(&writer->bytes, rows, weights, weights, row_of);
         tr_image_section(writer, (char[4]){kind, 'K', 'E', 'Y'});
         status = write_keys(&writer->bytes, dictionary, rows->attributes, row_of, error);
         tr_image_section(writer, (char[4]){kind, 'T', 'X', 'T'});
@@ -177,6 +177,36 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
     }
     free(row_of);
     return status || !writer->bytes.failed ? status : tr_fail_memory(error);
+}
+
+void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
+                        const float *weights, const float *low)
+{
+    uint32_t *row_of = tr_alloc(rows->attributes, sizeof *row_of);
+    tr_image_section(writer, (char[4]){kind, 'L', 'O', 'W'});
+    if (row_of) {
+        write_rows(&writer->bytes, rows, weights, low, row_of);
+    } else {
+        writer->bytes.failed = true;
+    }
+    free(row_of);
+}
+
+/* Models that have no need of it have no such section. */
+static bool read_low(const struct tr_image *image, char kind, struct tr_table *table)
+{
+    trellis_text low;
+    if (!tr_image_find(image, (char[4]){kind, 'L', 'O', 'W'}, &low)) {
+        return true;
+    }
+    struct tr_cursor cursor = tr_cursor(low);
+    bool fits = tr_cursor_u32(&cursor) == table->outcomes &&
+                tr_cursor_u32(&cursor) == table->width &&
+                tr_cursor_u64(&cursor) == table->dense_words &&
+                tr_cursor_u64(&cursor) == table->word_count;
+    tr_cursor_align(&cursor, low, 64);
+    table->low = fits && !cursor.failed ? tr_cursor_bytes(&cursor, table->word_count * 4) : NULL;
+    return table->low;
 }
 
 static trellis_status unsound(char kind, const char *what, trellis_error *error)
@@ -205,6 +235,9 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
         table->word_count >= UINT32_MAX || table->dense_words > table->word_count ||
         !(table->words = tr_cursor_bytes(&cursor, table->word_count * 4))) {
         return unsound(kind, "weights", error);
+    }
+    if (!read_low(image, kind, table)) {
+        return unsound(kind, "low parts of weights", error);
     }
     cursor = tr_cursor(keys);
     table->bucket_count = tr_cursor_u64(&cursor);
@@ -281,4 +314,39 @@ float tr_table_weight(const struct tr_table *table, uint32_t row, uint32_t outco
         }
     }
     return weight;
+}
+
+double tr_table_exact(const struct tr_table *table, uint32_t row, uint32_t outcome)
+{
+    struct tr_table low = *table;
+    low.words = table->low;
+    double weight = (double)tr_table_weight(table, row, outcome);
+    return table->low ? weight + (double)tr_table_weight(&low, row, outcome) : weight;
+}
+
+/* The weights of a row, and behind them what they leave over. */
+static void add_words(const struct tr_table *table, const uint32_t *words, uint32_t row,
+                      double value, double *scores)
+{
+    bool dense = row < table->dense_words;
+    uint64_t room = dense ? table->dense_words - row : (table->word_count - row - 1) / 2;
+    uint64_t count = dense ? table->width : words[row];
+    for (uint64_t j = 0; j < count && j < room; j++) {
+        uint32_t outcome = dense ? (uint32_t)j : words[row + 1 + 2 * j];
+        float weight;
+        memcpy(&weight, &words[dense ? row + j : row + 2 + 2 * j], sizeof weight);
+        if (outcome < table->outcomes) {
+            scores[outcome] += value * (double)weight;
+        }
+    }
+}
+
+void tr_table_add_exact(const struct tr_table *table, uint32_t row, float value, double *scores)
+{
+    if (row < table->word_count) {
+        add_words(table, table->words, row, (double)value, scores);
+        if (table->low) {
+            add_words(table, table->low, row, (double)value, scores);
+        }
+    }
 }

@@ -39,6 +39,8 @@ struct tr_table {
     uint32_t outcomes, width;
     const uint32_t *words; // [word_count]
     uint64_t word_count, dense_words;
+    const uint32_t
+        *low; // [word_count] the same with what the floats of weights leave over, or NULL
     const struct tr_text_record *records; // [record_count]
     uint64_t record_count;
     const char *bytes;
@@ -50,6 +52,9 @@ struct tr_table {
 trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               const struct tr_dictionary *dictionary, const struct tr_rows *rows,
                               const float *weights, trellis_error *error);
+/* Writes the section <kind>LOW: what the floats of the weights leave over, laid out like <kind>ROW. */
+void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
+                        const float *weights, const float *low);
 /* Finds and checks them. `outcomes` is what the graph says. */
 trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
                              struct tr_table *table, trellis_error *error);
@@ -63,6 +68,10 @@ trellis_text tr_table_text(const struct tr_table *table, const struct tr_text_re
 
 /* One weight of a row, 0 where it has none for the outcome or is unsound. */
 float tr_table_weight(const struct tr_table *table, uint32_t row, uint32_t outcome);
+/* The same with all the digits that the model has. */
+double tr_table_exact(const struct tr_table *table, uint32_t row, uint32_t outcome);
+/* scores[outcome] += value * weight, with all its digits; scores [width]. */
+void tr_table_add_exact(const struct tr_table *table, uint32_t row, float value, double *scores);
 
 static inline uint64_t tr_table_home(const struct tr_table *table, uint64_t key)
 {

@@ -15,6 +15,8 @@
 
 /* Floats for the scores of label pairs at all positions: 4 GB. */
 #define MOST_EDGE_SCORES ((size_t)1 << 30)
+/* In the place of minus infinity, where something impossible has to be taken. */
+#define NEARLY_IMPOSSIBLE (-1000.0f)
 
 /* Labels given for a position of the next sequence. */
 struct given {
@@ -49,7 +51,10 @@ struct trellis_tagger {
     TR_ARRAY(bool) improbable;   // [length] tokens of the best path that are left out
 
     TR_ARRAY(trellis_text) labels;
-    TR_ARRAY(uint32_t) rows; // of the attributes of one token
+    TR_ARRAY(uint32_t) rows;  // of the attributes of one token
+    TR_ARRAY(double) exact;   // [width] scores of one token, with all digits
+    struct tr_steps *relaxed; // where nothing is impossible; once they are needed
+    bool impossible;          // what was found last has probability 0
     trellis_scheme_storage *storage;
     size_t word_column;       // what the tag dictionary is asked about
     char *forced;             // --forced, NULL where it was not given
@@ -86,10 +91,9 @@ static trellis_status constrain(trellis_tagger *tagger, const char *rule, trelli
         status = tr_graph_create(&plan, &tagger->graph, error);
     }
     if (!status) {
-        status = tr_steps_create(tagger->graph, &tagger->own_steps, error);
+        status = tr_model_steps(model, tagger->graph, &tagger->own_steps, error);
     }
     if (!status) {
-        tr_steps_set(tagger->own_steps, model->step_weights);
         tagger->steps = tagger->own_steps;
     }
     free(more);
@@ -181,6 +185,8 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->improbable.at);
     free(tagger->labels.at);
     free(tagger->rows.at);
+    free(tagger->exact.at);
+    tr_steps_destroy(tagger->relaxed);
     free(tagger->forced);
     free(tagger->real_columns);
     free(tagger->reals.at);
@@ -226,20 +232,20 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
     return status;
 }
 
-/* Adds the weights of what is seen at one token to its scores. */
-static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
-                     const struct tr_seen *seen, size_t token, float *scores)
+/* Finds the rows of what is seen at one token, in tagger->rows; how many the model knows, SIZE_MAX where
+ * memory is out. */
+static size_t find_rows(trellis_tagger *tagger, const struct tr_table *table,
+                        const struct tr_seen *seen, size_t token)
 {
-    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin;
+    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin, known = 0;
     if (!tr_reserve(&tagger->rows, count)) {
-        return false;
+        return SIZE_MAX;
     }
     const uint64_t *keys = seen->low + begin;
     uint32_t *rows = tagger->rows.at;
     for (size_t k = 0; k < count; k++) {
         __builtin_prefetch(&table->buckets[tr_table_home(table, keys[k])]);
     }
-    size_t known = 0;
     for (size_t k = 0; k < count; k++) {
         rows[k] = tr_table_find(table, keys[k]);
         if (rows[k] < table->word_count) {
@@ -247,16 +253,76 @@ static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
             known++;
         }
     }
-    for (size_t k = 0; known && k < count; k++) {
-        if (rows[k] != TR_NONE) {
-            tr_table_add(table, rows[k], seen->value ? seen->value[begin + k] : 1.0f, scores);
-        }
-    }
-    return true;
+    return known;
 }
 
-static trellis_status fill_scores(trellis_tagger *tagger, const struct tr_observation *observation,
-                                  trellis_error *error)
+/* Adds the weights of what is seen at one token to its scores. */
+static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
+                     const struct tr_seen *seen, size_t token, float *scores)
+{
+    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin;
+    size_t known = find_rows(tagger, table, seen, token);
+    for (size_t k = 0; known && known != SIZE_MAX && k < count; k++) {
+        if (tagger->rows.at[k] != TR_NONE) {
+            tr_table_add(table, tagger->rows.at[k], seen->value ? seen->value[begin + k] : 1.0f,
+                         scores);
+        }
+    }
+    return known != SIZE_MAX;
+}
+
+/* ---- all digits, for an HMM ----------------------------------------------------------------------- */
+
+/* What an unknown word has too much of in all its scores, given by weights that are right but for a factor:
+ * log u = log sum_z P(z) P(word | z), u the share of unknown words. */
+static double excess(const trellis_model *model, const double *scores)
+{
+    double most = -INFINITY, sum = 0;
+    for (uint32_t c = 0; c < model->label_count; c++) {
+        most = fmax(most, scores[c] + model->unknown[1 + c]);
+    }
+    for (uint32_t c = 0; isfinite(most) && c < model->label_count; c++) {
+        sum += exp(scores[c] + model->unknown[1 + c] - most);
+    }
+    return isfinite(most) ? most + log(sum) - model->unknown[0] : 0;
+}
+
+/* Node scores in two floats each: the score, and what it leaves over. */
+static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
+                       const struct tr_seen *seen)
+{
+    const trellis_model *model = tagger->model;
+    size_t width = model->graph->width;
+    float *high = tr_lattice_nodes(tagger->lattice), *low = tr_lattice_low(tagger->lattice);
+    bool guess = model->unknown && tagger->word_column < sequence->columns;
+    bool fine = low && tr_reserve(&tagger->exact, width);
+    for (size_t i = 0; fine && i < sequence->length; i++) {
+        double *scores = tagger->exact.at;
+        size_t begin = seen->begin[i], count = seen->begin[i + 1] - begin;
+        memset(scores, 0, width * sizeof *scores);
+        fine = find_rows(tagger, &model->node, seen, i) != SIZE_MAX;
+        for (size_t k = 0; fine && k < count; k++) {
+            tr_table_add_exact(&model->node, tagger->rows.at[k],
+                               seen->value ? seen->value[begin + k] : 1.0f, scores);
+        }
+        bool unknown = guess &&
+                       tr_lexicon_find(
+                           &model->lexicon,
+                           sequence->cells[i * sequence->columns + tagger->word_column]) == TR_NONE;
+        double shift = unknown ? excess(model, scores) : 0;
+        for (uint32_t c = 0; c < model->label_count; c++) {
+            double score = scores[c] - shift;
+            high[i * width + c] = (float)score;
+            low[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
+        }
+    }
+    return fine;
+}
+
+/* ---- scores -------------------------------------------------------------------------------------- */
+
+static trellis_status fill_scores(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                  const struct tr_observation *observation, trellis_error *error)
 {
     const trellis_model *model = tagger->model;
     size_t n = observation->length, width = model->graph->width;
@@ -265,8 +331,8 @@ static trellis_status fill_scores(trellis_tagger *tagger, const struct tr_observ
         return status;
     }
     float *scores = tr_lattice_nodes(tagger->lattice);
-    bool fine = true;
-    for (size_t i = 0; fine && i < n; i++) {
+    bool exact = model->step_low, fine = !exact || fill_exact(tagger, sequence, &observation->node);
+    for (size_t i = 0; !exact && fine && i < n; i++) {
         fine = add_seen(tagger, &model->node, &observation->node, i, scores + i * width);
     }
     if (model->gaussian.columns) {
@@ -474,16 +540,25 @@ static void choose_labels(trellis_tagger *tagger, uint16_t *labels)
     }
 }
 
+static const struct tr_steps *steps_in_use(const trellis_tagger *tagger)
+{
+    return tagger->impossible ? tagger->relaxed : tagger->steps;
+}
+
 static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
 {
     struct tr_lattice *lattice = tagger->lattice;
-    const struct tr_steps *steps = tagger->steps;
+    const struct tr_steps *steps = steps_in_use(tagger);
     uint16_t *paths = tagger->paths.at;
     double *scores = tagger->scores.at;
     trellis_status status = TRELLIS_OK;
     if (tagger->ranks) {
-        return tr_lattice_nbest(lattice, steps, tagger->ranks, paths, scores, &tagger->found,
-                                error);
+        status = tr_lattice_nbest(lattice, steps, tagger->ranks, paths, scores, &tagger->found,
+                                  error);
+        for (size_t k = 0; !status && tagger->model->step_low && k < tagger->found; k++) {
+            scores[k] = tr_lattice_path_score(lattice, steps, paths + k * tagger->length);
+        }
+        return status;
     }
     if (tagger->decoding == BEAM) {
         status = tr_lattice_beam(lattice, steps, tagger->beam_width, paths, scores, error);
@@ -504,7 +579,7 @@ static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_seq
                                        const struct tr_observation *observation, bool by_dictionary,
                                        trellis_error *error)
 {
-    trellis_status status = fill_scores(tagger, observation, error);
+    trellis_status status = fill_scores(tagger, sequence, observation, error);
     if (!status && by_dictionary) {
         status = restrict_words(tagger, sequence, error);
     }
@@ -514,6 +589,49 @@ static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_seq
     if (!status) { // behind the decisions, of which it is news
         status = restrict_given(tagger, error);
     }
+    return status ? status : decode(tagger, error);
+}
+
+/* Steps that are impossible made merely very improbable. */
+static trellis_status relax_steps(trellis_tagger *tagger, trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    size_t count = model->plan.gram_count;
+    float *weights = tr_alloc(count, sizeof *weights);
+    trellis_status status = weights ? TRELLIS_OK : tr_fail_memory(error);
+    if (!status && !tagger->relaxed) {
+        status = tr_steps_create(tagger->graph ? tagger->graph : model->graph, &tagger->relaxed,
+                                 error);
+    }
+    for (size_t i = 0; !status && i < count; i++) {
+        weights[i] = fmaxf(model->step_weights[i], NEARLY_IMPOSSIBLE);
+    }
+    if (!status) {
+        tr_steps_set(tagger->relaxed, weights);
+    }
+    free(weights);
+    return status;
+}
+
+/* Under an HMM all labellings of a sequence may have probability 0, because of a word or of a step. The
+ * answer is the one that takes the fewest impossible things, and the most probable of those. */
+static trellis_status decode_impossible(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                        const struct tr_observation *observation,
+                                        trellis_error *error)
+{
+    trellis_status status = relax_steps(tagger, error);
+    if (!status) {
+        status = fill_scores(tagger, sequence, observation, error);
+    }
+    size_t width = tagger->model->graph->width;
+    float *scores = tr_lattice_nodes(tagger->lattice);
+    for (size_t k = 0; !status && k < sequence->length * width; k++) {
+        scores[k] = fmaxf(scores[k], NEARLY_IMPOSSIBLE);
+    }
+    if (!status) {
+        status = restrict_given(tagger, error);
+    }
+    tagger->impossible = !status;
     return status ? status : decode(tagger, error);
 }
 
@@ -545,6 +663,7 @@ static bool make_room(trellis_tagger *tagger, size_t length, size_t ranks)
 {
     size_t most = ranks ? ranks : 1, labels;
     tagger->found = 0;
+    tagger->impossible = false;
     tagger->length = length;
     tagger->ranks = ranks;
     return !__builtin_mul_overflow(most, length, &labels) && tr_reserve(&tagger->paths, labels) &&
@@ -564,6 +683,10 @@ static trellis_status find(trellis_tagger *tagger, const trellis_sequence *seque
         status = score_and_decode(tagger, sequence, observation, by_dictionary, error);
         if (status == TRELLIS_DATA && by_dictionary) { // no path: as if there were no dictionary
             status = score_and_decode(tagger, sequence, observation, false, error);
+        }
+        const char *type = trellis_model_note(tagger->model, "type");
+        if (status == TRELLIS_DATA && type && strcmp(type, "hmm") == 0) {
+            status = decode_impossible(tagger, sequence, observation, error);
         }
     }
     forget_given(tagger);
@@ -589,7 +712,8 @@ static trellis_status sum_up(trellis_tagger *tagger, size_t rank, trellis_error 
     }
     return tr_lattice_node_marginals(tagger->lattice)
                ? TRELLIS_OK
-               : tr_lattice_forward_backward(tagger->lattice, tagger->steps, &tagger->log_z, error);
+               : tr_lattice_forward_backward(tagger->lattice, steps_in_use(tagger), &tagger->log_z,
+                                             error);
 }
 
 static trellis_status make_rules(trellis_tagger *tagger, trellis_error *error)
@@ -688,10 +812,17 @@ const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t ran
 
 double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
 {
-    return rank < tagger->found ? tagger->scores.at[rank] : NAN;
+    return rank >= tagger->found ? NAN : tagger->impossible ? -INFINITY : tagger->scores.at[rank];
 }
 
 /* ---- probabilities ------------------------------------------------------------------------------- */
+
+trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z, trellis_error *error)
+{
+    trellis_status status = sum_up(tagger, 0, error);
+    *ret_log_z = status ? NAN : tagger->impossible ? -INFINITY : tagger->log_z;
+    return status;
+}
 
 double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
 {
@@ -790,7 +921,7 @@ trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trel
         }
         tagger->asked.at[i] = (uint16_t)label;
     }
-    double score = tr_lattice_path_score(tagger->lattice, tagger->steps, tagger->asked.at);
+    double score = tr_lattice_path_score(tagger->lattice, steps_in_use(tagger), tagger->asked.at);
     *ret_log_probability = fmin(0, score - tagger->log_z);
     return TRELLIS_OK;
 }
@@ -825,7 +956,7 @@ struct tr_found tr_tagger_found(trellis_tagger *tagger)
 {
     return (struct tr_found){tagger->model,
                              tagger->lattice,
-                             tagger->steps,
+                             steps_in_use(tagger),
                              tagger->graph ? tagger->graph : tagger->model->graph,
                              tagger->found ? tagger->paths.at : NULL,
                              tagger->length,

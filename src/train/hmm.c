@@ -285,8 +285,24 @@ static void estimate_words(const struct tr_training *training, const double *cou
     }
 }
 
-trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
-                               double alpha, double *w, trellis_error *error)
+/* What the tagger has to know to make guesses about unknown words probabilities. */
+static trellis_status keep_unknown(struct tr_training *training, const struct tr_hmm_words *words,
+                                   trellis_error *error)
+{
+    uint32_t labels = training->plan.labels;
+    if (!training->unknown &&
+        !(training->unknown = tr_alloc(1 + (size_t)labels, sizeof *training->unknown))) {
+        return tr_fail_memory(error);
+    }
+    training->unknown[0] = log(words->unknown);
+    for (uint32_t z = 0; z < labels; z++) {
+        training->unknown[1 + z] = log(words->count[z] / words->tokens) + words->alone[z];
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
+                               double *w, trellis_error *error)
 {
     size_t before = training->node_size + training->edge_size, labels = training->plan.labels + 1;
     double *room = tr_alloc(4 * labels, sizeof *room);
@@ -305,6 +321,9 @@ trellis_status tr_hmm_estimate(const struct tr_training *training, const double 
     }
     if (!status && words.rank) {
         status = tr_hmm_guess(training, counts, &words, w, error);
+    }
+    if (!status && words.rank) {
+        status = keep_unknown(training, &words, error);
     }
     free(words.rank);
     free(room);
@@ -340,7 +359,9 @@ trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
         for (size_t j = 0; j < training->size; j++) {
             weights[j] = (float)w[j];
         }
+        training->exact = w;
         status = tr_training_iteration(training, &figures, weights, &stop, error);
+        training->exact = NULL;
     }
     free(counts);
     free(w);

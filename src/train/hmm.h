@@ -33,9 +33,10 @@ trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
                             trellis_error *error);
 
 /* w [training->size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state are
- * 0, and alpha too, each way out of it is as likely as any other. */
-trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
-                               double alpha, double *w, trellis_error *error);
+ * 0, and alpha too, each way out of it is as likely as any other. Where the templates tell of unknown words,
+ * training->unknown is filled in. */
+trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
+                               double *w, trellis_error *error);
 
 /* ---- the parts of an estimate -------------------------------------------------------------------- */
 

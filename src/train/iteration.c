@@ -304,6 +304,19 @@ static trellis_status test(struct tr_training *training, const float *w, trellis
     return status;
 }
 
+/* What the floats of the best iterate leave over of its exact weights. */
+static bool keep_low(struct tr_training *training)
+{
+    if (!training->low && !(training->low = tr_alloc(training->size, sizeof *training->low))) {
+        return false;
+    }
+    for (size_t j = 0; j < training->size; j++) {
+        double rest = training->exact[j] - (double)training->best[j];
+        training->low[j] = isfinite(rest) ? (float)rest : 0;
+    }
+    return true;
+}
+
 trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
                                      const float *w, bool *ret_stop, trellis_error *error)
 {
@@ -335,6 +348,9 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
         memcpy(training->best, w, training->size * sizeof *w);
         if (training->normals) {
             tr_normals_keep(training->normals);
+        }
+        if (training->exact && !keep_low(training)) {
+            return tr_fail_memory(error);
         }
         training->has_best = true;
         training->best_score = score;

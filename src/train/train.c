@@ -618,7 +618,7 @@ static void write_notes(struct tr_training *training)
 static trellis_status make_model(struct tr_training *training, trellis_model **ret_model,
                                  trellis_error *error)
 {
-    const float *w = training->best;
+    const float *w = training->best, *low = training->low;
     write_notes(training);
     tr_dataset_drop_tokens(&training->data); // the model takes their place in memory
     tr_dataset_drop_tokens(&training->dev);
@@ -634,9 +634,11 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .labels = &training->data.labels,
         .plan = &training->plan,
         .step_weights = w + training->node_size + training->edge_size,
+        .step_low = low ? low + training->node_size + training->edge_size : NULL,
+        .unknown = training->unknown,
         .features = training->features,
-        .node = {&v->node.dictionary, v->node.rows, w},
-        .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size},
+        .node = {&v->node.dictionary, v->node.rows, w, low},
+        .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size, NULL},
         .gaussian = training->normals ? &gaussian : NULL,
         .notes = &training->notes,
         .lexicon = &training->lexicon_block,
@@ -654,6 +656,8 @@ static void training_free(struct tr_training *training)
     free(training->grams);
     free(training->forbidden);
     free(training->best);
+    free(training->low);
+    free(training->unknown);
     tr_buffer_free(&training->notes);
     tr_buffer_free(&training->lexicon_block);
     tr_words_free(&training->seen);

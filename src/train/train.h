@@ -62,6 +62,11 @@ struct tr_training {
     struct tr_keeper *keeper;         // its keeper, where a learner names its state; or NULL
     uint64_t done;                    // iterations
 
+    /* Of an HMM: w with all digits, and what tells of unknown words; others leave them NULL. */
+    const double *exact; // [size] w of the iteration that ends
+    double *unknown;     // [1 + labels] of the model's section UNKN
+    float *low;          // [size] what the floats of the best iterate leave over
+
     /* The best iterate so far: by the dev score, or the last where there is no dev. */
     float *best; // [size]
     bool has_best;
