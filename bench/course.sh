@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The table of a course on sequence models, as Markdown: a generative, an online and two log-linear learners with the
-# features of an HMM (id) and with spelling (extended), on little data. Trained on 1,000 sentences of at most 15 words
+# features of an HMM (id) and with spelling (extended; for an HMM the endings of unknown words), on little data. Trained on 1,000 sentences of at most 15 words
 # of the Brown corpus with the 12 universal parts of speech (bench/brown-universal.map), taken at even distances from
 # all of its training files; tested on 1,000 such sentences of the others. Smoothing and penalties are those with the
 # highest accuracy on a third thousand, from the training files too. Takes about a minute.
@@ -79,6 +79,8 @@ echo "| learner | features | options | training | Viterbi | posterior |"
 echo "|---|---|---|---:|---:|---:|"
 values="1 0.3 0.1 0.03 0.01 0.003 0.001"
 row "HMM" id -t hmm --alpha
+values="" row "HMM" hmm -t hmm
+values="" row "HMM, order 2" hmm -t hmm --order 2
 for features in id extended; do
     values="" row "averaged perceptron" $features -t perceptron
     row "MEMM" $features -t memm --l2
