@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The table of a course on sequence models, as Markdown: a generative, an online and two log-linear learners with the
-# features of an HMM (id) and with spelling (extended; for an HMM the endings of unknown words), on little data. Trained on 1,000 sentences of at most 15 words
-# of the Brown corpus with the 12 universal parts of speech (bench/brown-universal.map), taken at even distances from
-# all of its training files; tested on 1,000 such sentences of the others. Smoothing and penalties are those with the
-# highest accuracy on a third thousand, from the training files too. Takes about a minute.
+# features of an HMM (id) and with spelling (extended; for an HMM the endings of unknown words), on little data.
+# Trained on 1,000 sentences of at most 15 words of the Brown corpus with the 12 universal parts of speech
+# (bench/brown-universal.map), taken at even distances from all of its training files; tested on 1,000 such sentences
+# of the others. Smoothing and penalties are those with the highest accuracy on a third thousand, from the training
+# files too. Takes about a minute.
 #
 #   bench/course.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
