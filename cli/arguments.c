@@ -106,6 +106,8 @@ static int set_value(struct arguments *arguments, struct known known, const char
 {
     if (known.own) {
         arguments->own[known.own - arguments->command->own] = value;
+        arguments->given_own[arguments->given_count] = known.own;
+        arguments->given_values[arguments->given_count++] = value;
         return EXIT_RIGHT;
     }
     trellis_error error = {0};
@@ -201,7 +203,10 @@ int arguments_parse(const struct command *command, int count, char **words,
     trellis_error error = {0};
     trellis_status status = trellis_options_create(&ret_arguments->options, &error);
     ret_arguments->paths = calloc((size_t)count + 1, sizeof *ret_arguments->paths);
-    if (status || !ret_arguments->paths) {
+    ret_arguments->given_own = calloc((size_t)count + 1, sizeof *ret_arguments->given_own);
+    ret_arguments->given_values = calloc((size_t)count + 1, sizeof *ret_arguments->given_values);
+    if (status || !ret_arguments->paths || !ret_arguments->given_own ||
+        !ret_arguments->given_values) {
         return failure(TRELLIS_MEMORY, &error);
     }
     return parse_words(ret_arguments, (struct words){words, words + count});
@@ -211,6 +216,8 @@ void arguments_free(struct arguments *arguments)
 {
     trellis_options_destroy(arguments->options);
     free(arguments->paths);
+    free(arguments->given_own);
+    free(arguments->given_values);
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
@@ -221,6 +228,16 @@ const char *argument(const struct arguments *arguments, const char *name)
     for (size_t i = 0; own && own[i].name; i++) {
         if (strcmp(own[i].name, name) == 0) {
             return arguments->own[i];
+        }
+    }
+    return NULL;
+}
+
+const char *argument_nth(const struct arguments *arguments, const char *name, size_t n)
+{
+    for (size_t i = 0; i < arguments->given_count; i++) {
+        if (strcmp(arguments->given_own[i]->name, name) == 0 && n-- == 0) {
+            return arguments->given_values[i];
         }
     }
     return NULL;

@@ -16,6 +16,9 @@ struct arguments {
     const char *own[MOST_OWN_OPTIONS]; // value, "yes" or "no"; NULL: not given
     const char **paths;                // [path_count], and NULL behind the last
     size_t path_count;
+    const struct own_option **given_own; // [given_count] own options in the order of the words,
+    const char **given_values;           // with the value of each
+    size_t given_count;
     bool help; // --help was given; the words behind it have not been looked at
 };
 
@@ -27,6 +30,8 @@ void arguments_free(struct arguments *arguments);
 
 /* The value of an own option, NULL where it was not given. */
 const char *argument(const struct arguments *arguments, const char *name);
+/* The values of an own option that may be given several times, from 0; NULL behind the last. */
+const char *argument_nth(const struct arguments *arguments, const char *name, size_t n);
 /* Whether an own flag was given. */
 bool argument_flag(const struct arguments *arguments, const char *name);
 /* The paths given, or "-" for standard input where there are none. */

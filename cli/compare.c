@@ -257,7 +257,7 @@ const struct command command_compare = {
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
-    .without = "part type algorithm features nbest log threshold",
+    .without = "part type algorithm features nbest log threshold checkpoint every resume",
     .examples = "# how far does each learner get with the words alone, and with more?\n"
                 "trellis compare train.txt test.txt\n"
                 "trellis compare --types perceptron,perceptron:arow,crf:sgd --sets chunk -e 5 "

@@ -225,7 +225,7 @@ const struct command command_cv = {
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
-    .without = "part nbest log threshold",
+    .without = "part nbest log threshold checkpoint every resume",
     .examples = "trellis cv -t crf -f chunk -k 5 train.txt\n"
                 "# does a second label of history help?\n"
                 "trellis cv -t perceptron --order 1 train.txt\n"

@@ -26,10 +26,11 @@ static const struct {
     unsigned group;
     const char *heading;
 } groups[] = {
-    {TRELLIS_GROUP_TRAIN, "Learning"}, {TRELLIS_GROUP_TAG, "Labelling"},
-    {TRELLIS_GROUP_EVAL, "Scoring"},   {TRELLIS_GROUP_SAMPLE, "Drawing"},
-    {TRELLIS_GROUP_LOOK, "Showing"},   {TRELLIS_GROUP_READ, "Input"},
-    {TRELLIS_GROUP_WRITE, "Output"},   {TRELLIS_GROUP_RUN, "Running"},
+    {TRELLIS_GROUP_TUNE, "Searching"}, {TRELLIS_GROUP_TRAIN, "Learning"},
+    {TRELLIS_GROUP_TAG, "Labelling"},  {TRELLIS_GROUP_EVAL, "Scoring"},
+    {TRELLIS_GROUP_SAMPLE, "Drawing"}, {TRELLIS_GROUP_LOOK, "Showing"},
+    {TRELLIS_GROUP_READ, "Input"},     {TRELLIS_GROUP_WRITE, "Output"},
+    {TRELLIS_GROUP_RUN, "Running"},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof *groups };
 

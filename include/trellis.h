@@ -101,7 +101,8 @@ enum {
     TRELLIS_GROUP_EVAL = 1 << 4,   // scoring
     TRELLIS_GROUP_SAMPLE = 1 << 5, // drawing corpora
     TRELLIS_GROUP_RUN = 1 << 6,    // seed, threads, memory
-    TRELLIS_GROUP_LOOK = 1 << 7    // what is shown of a model or a sequence
+    TRELLIS_GROUP_LOOK = 1 << 7,   // what is shown of a model or a sequence
+    TRELLIS_GROUP_TUNE = 1 << 8    // searching for options
 };
 
 typedef struct trellis_option {
@@ -682,6 +683,49 @@ TRELLIS_API trellis_status trellis_inspection_report(const trellis_inspection *i
                                                      const char *label, bool json,
                                                      trellis_sink sink, void *user,
                                                      trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Searching for options
+ * --------------------------------------------------------------------------------------------- */
+
+/* Which settings to try next. The search hands them out one by one and is told a score for each; it does
+ * not know what is done with them. */
+typedef struct trellis_search trellis_search;
+
+typedef struct trellis_trial {
+    size_t number; // of the settings, from 0
+    double share;  // of the budget that they are to be given, or were given last; 1 is all
+    const char *const *names;  // [setting_count] of options
+    const char *const *values; // [setting_count] until the next call
+    size_t setting_count;
+    bool scored;
+    double score, seconds; // where they were scored; the score is NaN where they could not be
+} trellis_trial;
+
+/* `tries` are texts NAME=A,B,C or NAME=LOW..HIGH about options of learning. The options of
+ * TRELLIS_GROUP_TUNE and `seed` say which combinations are tried, and with which shares of the budget. */
+TRELLIS_API trellis_status trellis_search_create(const trellis_options *options,
+                                                 const char *const *tries, size_t try_count,
+                                                 trellis_search **ret_search, trellis_error *error);
+TRELLIS_API void trellis_search_destroy(trellis_search *search);
+/* Keeps scores in a file, from which a later search takes them instead of handing the same settings out
+ * again. `task` says what they are scores of: a file of another task is TRELLIS_DATA. To be called before
+ * the first settings are asked for. */
+TRELLIS_API trellis_status trellis_search_keep(trellis_search *search, const char *path,
+                                               const char *task, trellis_error *error);
+/* TRELLIS_OK and the next settings, or TRELLIS_END. */
+TRELLIS_API trellis_status trellis_search_next(trellis_search *search, trellis_trial *ret_trial);
+/* The score of the settings handed out last, NaN where there is none; higher is better. */
+TRELLIS_API trellis_status trellis_search_tell(trellis_search *search, double score, double seconds,
+                                               trellis_error *error);
+/* All settings there are, and each of them by rank, from 0: those that were given most of the budget first,
+ * and of these the best. TRELLIS_END beyond the last. */
+TRELLIS_API size_t trellis_search_count(const trellis_search *search);
+TRELLIS_API trellis_status trellis_search_ranked(const trellis_search *search, size_t place,
+                                                 trellis_trial *ret_trial);
+/* What was tried as an SVG picture, self-contained. */
+TRELLIS_API trellis_status trellis_search_plot(const trellis_search *search, trellis_sink sink,
+                                               void *user, trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Drawing corpora

@@ -10,6 +10,7 @@
 #define EVAL TRELLIS_GROUP_EVAL
 #define SAMPLE TRELLIS_GROUP_SAMPLE
 #define RUN TRELLIS_GROUP_RUN
+#define TUNE TRELLIS_GROUP_TUNE
 #define LOOK TRELLIS_GROUP_LOOK
 #define MANY 1e15
 #define FORMATS "columns conllu crfsuite wordtag jsonl"
@@ -203,6 +204,15 @@ static const trellis_option table[] = {
     {"shuffles", 0, TRELLIS_INTEGER, EVAL, "N", "10000", 1, 1e9, NULL,
      "Exchanges of labellings that a comparison of two systems tries; where there are fewer, it tries "
      "them all."},
+
+    /* searching for options */
+    {"trials", 0, TRELLIS_INTEGER, TUNE, "N", "0", 0, 1e5, NULL,
+     "Try N settings drawn at random; 0 tries every combination."},
+    {"halving", 0, TRELLIS_INTEGER, TUNE, "F", "0", 0, 100, NULL,
+     "Successive halving: give all settings a small share of the budget, the best 1/F of them F times as "
+     "much, and so on; 0 gives all of it to every setting."},
+    {"budget", 0, TRELLIS_CHOICE, TUNE, "WHAT", "data", 0, 0, "data epochs",
+     "What --halving gives a share of: the sequences to learn from, or --epochs."},
 
     /* drawing corpora */
     {"labels", 0, TRELLIS_INTEGER, SAMPLE, "N", "10", 1, 60000, NULL, "Labels of the random HMM."},

@@ -1,0 +1,336 @@
+/* tune.c - `trellis tune`: searches for the options that do best. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment.h"
+#include "message.h"
+#include "output.h"
+
+enum { MOST_FOLDS = 1000, USUAL_FOLDS = 3, MOST_TASK = 8192, MOST_SHOWN = 30 };
+
+struct tuning {
+    const struct arguments *arguments;
+    trellis_search *search;
+    size_t folds; // 0: scored on --dev
+    bool by_epochs;
+};
+
+/* ---- one trial -------------------------------------------------------------------------------- */
+
+/* The options of a trial; a share of the budget in epochs is a share of --epochs. */
+static trellis_status make_options(const struct tuning *tuning, const trellis_trial *trial,
+                                   trellis_options **ret_options, trellis_error *error)
+{
+    trellis_status status = trellis_options_copy(tuning->arguments->options, ret_options, error);
+    for (size_t i = 0; !status && i < trial->setting_count; i++) {
+        status = trellis_options_set(*ret_options, trial->names[i], trial->values[i], error);
+    }
+    if (!status && tuning->by_epochs) {
+        double epochs = strtod(trellis_options_get(*ret_options, "epochs"), NULL);
+        char text[32];
+        snprintf(text, sizeof text, "%.0f", fmax(1, round(epochs * trial->share)));
+        status = trellis_options_set(*ret_options, "epochs", text, error);
+    }
+    return status;
+}
+
+/* The part of the data that a share of the budget stands for, behind what is left out for testing. */
+static void write_part(const struct tuning *tuning, const trellis_trial *trial, const char *without,
+                       char *text, size_t room)
+{
+    double parts = tuning->by_epochs ? 1 : round(1 / trial->share);
+    if (parts > 1) {
+        snprintf(text, room, "%s%s1/%.0f", without, without[0] ? "," : "", parts);
+    } else {
+        snprintf(text, room, "%s", without);
+    }
+}
+
+static trellis_status score_fold(const struct tuning *tuning, const trellis_trial *trial,
+                                 const trellis_options *options, size_t fold,
+                                 trellis_evaluation *evaluation, double *seconds,
+                                 trellis_error *error)
+{
+    const struct arguments *arguments = tuning->arguments;
+    const char *dev = trellis_options_get(options, "dev");
+    char without[64] = "", test[64] = "", train[160];
+    if (tuning->folds) {
+        snprintf(without, sizeof without, "!%zu/%zu", fold + 1, tuning->folds);
+        snprintf(test, sizeof test, "%zu/%zu", fold + 1, tuning->folds);
+    }
+    write_part(tuning, trial, without, train, sizeof train);
+    struct experiment experiment = {
+        .options = options,
+        .train = arguments->paths,
+        .train_count = arguments->path_count,
+        .train_part = train,
+        .test = tuning->folds ? arguments->paths : &dev,
+        .test_count = tuning->folds ? arguments->path_count : 1,
+        .test_part = test,
+        .threads = argument_threads(arguments),
+    };
+    struct figures figures;
+    trellis_status status = experiment_run(&experiment, evaluation, &figures, error);
+    *seconds += figures.train_seconds;
+    return status;
+}
+
+/* Settings that cannot be learned with have no score; what is wrong with the data ends the search. */
+static trellis_status score_trial(const struct tuning *tuning, const trellis_trial *trial,
+                                  double *ret_score, double *ret_seconds, trellis_error *error)
+{
+    trellis_options *options = NULL;
+    trellis_evaluation *evaluation = NULL;
+    *ret_score = NAN;
+    *ret_seconds = 0;
+    trellis_status status = make_options(tuning, trial, &options, error);
+    if (!status) {
+        status = trellis_evaluation_create(options, &evaluation, error);
+    }
+    size_t folds = tuning->folds ? tuning->folds : 1;
+    for (size_t i = 0; !status && i < folds; i++) {
+        status = score_fold(tuning, trial, options, i, evaluation, ret_seconds, error);
+    }
+    if (!status) {
+        trellis_scores scores = trellis_evaluation_scores(evaluation);
+        *ret_score = scores.has_spans ? scores.f1 : scores.accuracy;
+    } else if (status == TRELLIS_OPTION || status == TRELLIS_TEMPLATE || status == TRELLIS_DATA ||
+               status == TRELLIS_LIMIT) {
+        message("%s", error->message);
+        status = TRELLIS_OK;
+    }
+    trellis_evaluation_destroy(evaluation);
+    trellis_options_destroy(options);
+    return status;
+}
+
+/* ---- what is told ------------------------------------------------------------------------------ */
+
+static void write_settings(FILE *out, const trellis_trial *trial)
+{
+    for (size_t i = 0; i < trial->setting_count; i++) {
+        fprintf(out, "%s--%s %s", i ? " " : "", trial->names[i], trial->values[i]);
+    }
+}
+
+static void tell_trial(const trellis_trial *trial, double score, double seconds)
+{
+    char settings[1000] = "";
+    for (size_t i = 0, used = 0; i < trial->setting_count && used < sizeof settings; i++) {
+        used += (size_t)snprintf(settings + used, sizeof settings - used, "%s--%s %s", i ? " " : "",
+                                 trial->names[i], trial->values[i]);
+    }
+    if (isnan(score)) {
+        message("%s: no score", settings);
+    } else {
+        message("%s: %.2f with %.3g of the budget, %.1f s", settings, 100 * score, trial->share,
+                seconds);
+    }
+}
+
+static void write_table(FILE *out, const trellis_search *search)
+{
+    trellis_trial trial;
+    fprintf(out, "%9s %9s %9s  settings, the best first\n", "score", "budget", "seconds");
+    for (size_t i = 0;
+         i < MOST_SHOWN && trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
+         i++) {
+        if (isnan(trial.score)) {
+            fprintf(out, "%9s", "none");
+        } else {
+            fprintf(out, "%9.2f", 100 * trial.score);
+        }
+        fprintf(out, " %9.3g %9.1f  ", trial.share, trial.seconds);
+        write_settings(out, &trial);
+        fputc('\n', out);
+    }
+}
+
+/* The values were checked against the table of options; a quote in one becomes '?'. */
+static void write_json(FILE *out, const trellis_search *search)
+{
+    trellis_trial trial;
+    fputs("[\n", out);
+    for (size_t i = 0; trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
+         i++) {
+        fprintf(out, "%s  {\"settings\": {", i ? ",\n" : "");
+        for (size_t k = 0; k < trial.setting_count; k++) {
+            fprintf(out, "%s\"%s\": \"", k ? ", " : "", trial.names[k]);
+            for (const char *at = trial.values[k]; *at; at++) {
+                fputc(*at == '"' || *at == '\\' || (unsigned char)*at < ' ' ? '?' : *at, out);
+            }
+            fputc('"', out);
+        }
+        fprintf(out, "}, \"share\": %.6g, \"seconds\": %.3f, \"score\": ", trial.share,
+                trial.seconds);
+        if (isnan(trial.score)) {
+            fputs("null}", out);
+        } else {
+            fprintf(out, "%.17g}", trial.score);
+        }
+    }
+    fputs("\n]\n", out);
+}
+
+/* ---- the search -------------------------------------------------------------------------------- */
+
+/* What the scores are scores of: all that is given but is not tried. */
+static void write_task(const struct tuning *tuning, char *task)
+{
+    const struct arguments *arguments = tuning->arguments;
+    size_t used = (size_t)snprintf(task, MOST_TASK, "%zu folds,", tuning->folds);
+    for (size_t i = 0; i < trellis_option_count() && used < MOST_TASK; i++) {
+        const trellis_option *option = trellis_option_at(i);
+        if (trellis_options_given(arguments->options, option->name) &&
+            strcmp(option->name, "threads") != 0 && strcmp(option->name, "trials") != 0) {
+            used += (size_t)snprintf(task + used, MOST_TASK - used, " --%s %s", option->name,
+                                     trellis_options_get(arguments->options, option->name));
+        }
+    }
+    for (size_t i = 0; i < arguments->path_count && used < MOST_TASK; i++) {
+        used += (size_t)snprintf(task + used, MOST_TASK - used, " %s", arguments->paths[i]);
+    }
+}
+
+static trellis_status search_all(const struct tuning *tuning, trellis_error *error)
+{
+    trellis_trial trial;
+    trellis_status status = TRELLIS_OK;
+    bool quiet = argument_flag(tuning->arguments, "quiet");
+    while (!status && trellis_search_next(tuning->search, &trial) == TRELLIS_OK) {
+        double score, seconds;
+        status = score_trial(tuning, &trial, &score, &seconds, error);
+        if (!status && !quiet) {
+            tell_trial(&trial, score, seconds);
+        }
+        if (!status) {
+            status = trellis_search_tell(tuning->search, score, seconds, error);
+        }
+    }
+    return status;
+}
+
+static int plot(const struct tuning *tuning, const char *path)
+{
+    struct output output;
+    trellis_error error = {0};
+    int result = output_open(&output, path);
+    if (result == EXIT_RIGHT) {
+        trellis_status status = trellis_search_plot(tuning->search, output_sink, &output, &error);
+        result = output_end(&output, status, &error);
+    }
+    return result;
+}
+
+static trellis_status tune(struct tuning *tuning, trellis_error *error)
+{
+    const struct arguments *arguments = tuning->arguments;
+    const char *tries[64], *results = argument(arguments, "results");
+    size_t count = 0;
+    while (count < sizeof tries / sizeof *tries &&
+           (tries[count] = argument_nth(arguments, "try", count))) {
+        count++;
+    }
+    trellis_status status = trellis_search_create(arguments->options, tries, count, &tuning->search,
+                                                  error);
+    if (!status && results) {
+        char task[MOST_TASK];
+        write_task(tuning, task);
+        status = trellis_search_keep(tuning->search, results, task, error);
+    }
+    return status ? status : search_all(tuning, error);
+}
+
+/* Says what is wrong with the arguments. */
+static int check(struct tuning *tuning)
+{
+    const struct arguments *arguments = tuning->arguments;
+    const char *text = argument(arguments, "folds");
+    bool has_dev = trellis_options_get(arguments->options, "dev")[0] != '\0';
+    char *end = NULL;
+    long folds = text ? strtol(text, &end, 10) : USUAL_FOLDS;
+    if (!argument_nth(arguments, "try", 0)) {
+        return usage_error(arguments->command, "--try is missing: an option, and what to try");
+    }
+    if (arguments->path_count == 0) {
+        return usage_error(arguments->command, "a file to learn from is missing");
+    }
+    if ((end && *end) || folds < 2 || folds > MOST_FOLDS) {
+        return usage_error(arguments->command,
+                           "--folds takes a whole number from 2 to %d, not '%s'", MOST_FOLDS, text);
+    }
+    if (text && has_dev) {
+        return usage_error(arguments->command, "--folds does not go with --dev");
+    }
+    tuning->folds = has_dev ? 0 : (size_t)folds;
+    tuning->by_epochs = strcmp(trellis_options_get(arguments->options, "budget"), "epochs") == 0;
+    if (tuning->by_epochs && strcmp(trellis_options_get(arguments->options, "epochs"), "0") == 0) {
+        return usage_error(arguments->command,
+                           "--budget epochs needs --epochs, the most that is spent on a setting");
+    }
+    return check_files(arguments, arguments->paths, arguments->path_count);
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct tuning tuning = {.arguments = arguments};
+    struct output output;
+    trellis_error error = {0};
+    int result = check(&tuning);
+    if (result == EXIT_RIGHT) {
+        result = output_open(&output, argument(arguments, "output"));
+    }
+    if (result != EXIT_RIGHT) {
+        return result;
+    }
+    trellis_status status = tune(&tuning, &error);
+    if (!status) {
+        (argument_flag(arguments, "json") ? write_json : write_table)(output.file, tuning.search);
+    }
+    result = output_end(&output, status, &error);
+    const char *plot_path = argument(arguments, "plot");
+    if (result == EXIT_RIGHT && plot_path) {
+        result = plot(&tuning, plot_path);
+    }
+    trellis_search_destroy(tuning.search);
+    return result;
+}
+
+static const struct own_option own[] = {
+    {"try", 0, "NAME=VALUES",
+     "An option of learning and what to try: a list (l2=0.1,0.5,1 or type=crf,perceptron) or a range "
+     "(l2=0.01..10, order=1..3; l2=0.01..10/7 has 7 points in a grid). May be given several times."},
+    {"folds", 'k', "N", "Without --dev: score by cross-validation with N parts. [3]"},
+    {"results", 'r', "FILE",
+     "Keep every score in FILE, one JSON object a line. A search that was interrupted goes on where it "
+     "was when the same command is given again."},
+    {"plot", 0, "FILE", "Draw what was tried, as an SVG picture."},
+    {"json", 0, NULL, "Report in JSON."},
+    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"quiet", 'q', NULL, "Say nothing while it works."},
+    {0},
+};
+
+const struct command command_tune = {
+    .name = "tune",
+    .summary = "search for the options that do best",
+    .synopsis = "--try NAME=VALUES... [OPTION...] FILE...",
+    .description =
+        "Learns with every combination of the values to try, or with --trials N of them drawn at "
+        "random, and ranks them by F1, or by accuracy where the labels are not spans: on --dev, "
+        "which learning then uses as 'trellis train' does, or by cross-validation.\n\n"
+        "With --halving F all settings are first scored with a small share of the data (or of the "
+        "epochs, see --budget), the best 1/F of them with F times as much, and so on; only the last "
+        "few get all of it.",
+    .own = own,
+    .groups = TRELLIS_GROUP_TUNE | TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .with = "strict",
+    .without = "part log checkpoint every resume",
+    .examples = "trellis tune --try l2=0.1,0.5,1 --try order=1,2 -t crf -a sgd -e 5 --dev dev.txt "
+                "train.txt\n"
+                "# 27 random settings, most of them tried on a ninth of the data only\n"
+                "trellis tune --try l2=0.01..10 --try min-count=1..5 --trials 27 --halving 3 "
+                "-t crf -a sgd -e 5 -r results.jsonl --plot tried.svg train.txt\n",
+    .run = run,
+};
