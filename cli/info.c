@@ -4,7 +4,9 @@
 static trellis_status write(const trellis_model *model, const struct arguments *arguments,
                             trellis_sink sink, void *user, trellis_error *error)
 {
-    return trellis_model_info(model, argument_flag(arguments, "json"), sink, user, error);
+    trellis_status status = trellis_model_verify(model, error);
+    return status ? status
+                  : trellis_model_info(model, argument_flag(arguments, "json"), sink, user, error);
 }
 
 static int run(const struct arguments *arguments)
@@ -23,7 +25,8 @@ const struct command command_info = {
     .name = "info",
     .summary = "show what is in a model",
     .synopsis = "[OPTION...] MODEL",
-    .description = "Shows how a model was learned, its labels, its sizes and its templates.",
+    .description = "Shows how a model was learned, its labels, its sizes and its templates,\n"
+                   "after checking that no byte of the file has changed since it was written.",
     .own = own,
     .examples = "trellis info pos.model\n"
                 "trellis info --json pos.model\n",

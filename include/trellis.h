@@ -264,9 +264,14 @@ TRELLIS_API const char *trellis_features_help(void);
 
 typedef struct trellis_model trellis_model;
 
-/* Maps and checks a model file. Every byte of it is taken as hostile until checked. */
+/* Maps and checks a model file. Every byte of it is taken as hostile until checked: sizes and offsets
+ * here, weights where they are read. The checksums of large sections are not computed, so that a model
+ * opens in a few milliseconds whatever its size. */
 TRELLIS_API trellis_status trellis_model_open(const char *path, trellis_model **ret_model,
                                               trellis_error *error);
+/* Computes the checksums of the large sections too: TRELLIS_MODEL where a byte is not what it was when the
+ * model was written. Reads the whole file. */
+TRELLIS_API trellis_status trellis_model_verify(const trellis_model *model, trellis_error *error);
 /* Writes to a temporary name beside `path`, syncs, renames: the file is the old or the new one,
  * never half of one. */
 TRELLIS_API trellis_status trellis_model_save(const trellis_model *model, const char *path,

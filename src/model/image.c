@@ -175,6 +175,32 @@ static trellis_status damaged(const char *path, const char *what, const char *ho
                    how);
 }
 
+struct section {
+    const unsigned char *name;
+    uint64_t offset, size, checksum;
+};
+
+static struct section section_at(const struct tr_image *image, uint32_t index)
+{
+    const unsigned char *entry = image->data + HEADER_SIZE + (size_t)index * ENTRY_SIZE;
+    return (struct section){entry, get_u64(entry + 8), get_u64(entry + 16), get_u64(entry + 24)};
+}
+
+/* The checksums of the sections of at least `least` and less than `most` bytes. */
+static trellis_status check_content(const struct tr_image *image, uint64_t least, uint64_t most,
+                                    const char *path, const char *what, trellis_error *error)
+{
+    uint32_t sections = get_u32(image->data + 12);
+    for (uint32_t i = 0; i < sections; i++) {
+        struct section section = section_at(image, i);
+        if (section.size >= least && section.size < most &&
+            tr_hash64(image->data + section.offset, section.size) != section.checksum) {
+            return damaged(path, what, "a section has a wrong checksum", error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
 trellis_status tr_image_check(const struct tr_image *image, const char *path, const char *what,
                               trellis_error *error)
 {
@@ -200,26 +226,28 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
         return damaged(path, what, "the table of sections has a wrong checksum", error);
     }
     for (uint32_t i = 0; i < sections; i++) {
-        const unsigned char *entry = data + HEADER_SIZE + (size_t)i * ENTRY_SIZE;
-        uint64_t offset = get_u64(entry + 8), size = get_u64(entry + 16);
-        if (offset % ALIGNMENT || offset > image->size || size > image->size - offset) {
+        struct section section = section_at(image, i);
+        if (section.offset % ALIGNMENT || section.offset > image->size ||
+            section.size > image->size - section.offset) {
             return damaged(path, what, "a section lies outside the file", error);
         }
-        if (tr_hash64(data + offset, size) != get_u64(entry + 24)) {
-            return damaged(path, what, "a section has a wrong checksum", error);
-        }
     }
-    return TRELLIS_OK;
+    return check_content(image, 0, TR_IMAGE_AT_ONCE, path, what, error);
+}
+
+trellis_status tr_image_verify(const struct tr_image *image, const char *path, const char *what,
+                               trellis_error *error)
+{
+    return check_content(image, TR_IMAGE_AT_ONCE, UINT64_MAX, path, what, error);
 }
 
 bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content)
 {
     uint32_t sections = get_u32(image->data + 12);
     for (uint32_t i = 0; i < sections; i++) {
-        const unsigned char *entry = image->data + HEADER_SIZE + (size_t)i * ENTRY_SIZE;
-        if (memcmp(entry, name, 4) == 0) {
-            *ret_content = (trellis_text){(const char *)image->data + get_u64(entry + 8),
-                                          get_u64(entry + 16)};
+        struct section section = section_at(image, i);
+        if (memcmp(section.name, name, 4) == 0) {
+            *ret_content = (trellis_text){(const char *)image->data + section.offset, section.size};
             return true;
         }
     }

@@ -5,7 +5,7 @@
  *     sections, each beginning at a multiple of 64, the gaps filled with zeros
  *
  * All numbers are little-endian, checksums are XXH3-64. A training writes an image in memory and opens
- * it by the same code that opens a file, so there is one way in, and it checks everything.
+ * it by the same code that opens a file, so there is one way in.
  */
 #ifndef TRELLIS_MODEL_IMAGE_H
 #define TRELLIS_MODEL_IMAGE_H
@@ -40,9 +40,14 @@ trellis_status tr_image_open(const char *path, const char *what, struct tr_image
 /* Takes over an allocated block of bytes. */
 void tr_image_adopt(struct tr_image *image, void *data, size_t size);
 void tr_image_close(struct tr_image *image);
-/* Checks header, table and all checksums. `path` may be NULL. */
+/* Checks header, table and the checksums of sections below TR_IMAGE_AT_ONCE bytes: a large model opens as
+ * fast as a small one, and what is left unread costs nothing. `path` may be NULL. */
+#define TR_IMAGE_AT_ONCE (UINT64_C(1) << 20)
 trellis_status tr_image_check(const struct tr_image *image, const char *path, const char *what,
                               trellis_error *error);
+/* Of a checked image: the checksums of all other sections. */
+trellis_status tr_image_verify(const struct tr_image *image, const char *path, const char *what,
+                               trellis_error *error);
 /* The content of a section of a checked image; false where there is none. */
 bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content);
 

@@ -381,3 +381,8 @@ void tr_note_format(struct tr_buffer *notes, const char *key, const char *format
     va_end(arguments);
     tr_note_text(notes, key, value);
 }
+
+trellis_status trellis_model_verify(const trellis_model *model, trellis_error *error)
+{
+    return tr_image_verify(&model->image, NULL, "model", error);
+}

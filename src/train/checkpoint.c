@@ -261,6 +261,9 @@ static trellis_status open_image(struct tr_checkpoint *c, trellis_error *error)
     if (!status) {
         status = tr_image_check(&c->image, c->path, "checkpoint", error);
     }
+    if (!status) {
+        status = tr_image_verify(&c->image, c->path, "checkpoint", error);
+    }
     if (!status && !tr_image_find(&c->image, TR_CHECKPOINT_SECTION, &content)) {
         status = tr_fail(error, TRELLIS_MODEL, "%s is a model, not the checkpoint of a training",
                          c->path);

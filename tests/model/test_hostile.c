@@ -173,6 +173,33 @@ static void test_flipped_bytes(void **state)
     free(bytes);
 }
 
+/* The checksum of a large section is left to tr_image_verify(), that of a small one beside it is not. */
+static void test_large_sections(void **state)
+{
+    (void)state;
+    struct tr_image_writer writer;
+    struct tr_image image;
+    tr_image_begin(&writer, 2);
+    tr_image_section(&writer, "LARG");
+    for (uint64_t i = 0; i < TR_IMAGE_AT_ONCE / 8; i++) {
+        tr_put_u64(&writer.bytes, i);
+    }
+    tr_image_section(&writer, "SMAL");
+    tr_put_u64(&writer.bytes, 1);
+    assert_int_equal(tr_image_finish(&writer, NULL), TRELLIS_OK);
+    unsigned char *bytes = (unsigned char *)writer.bytes.data;
+    tr_image_adopt(&image, bytes, writer.bytes.size);
+    assert_int_equal(tr_image_check(&image, NULL, "model", NULL), TRELLIS_OK);
+    assert_int_equal(tr_image_verify(&image, NULL, "model", NULL), TRELLIS_OK);
+    bytes[TR_IMAGE_AT_ONCE / 2] ^= 1;
+    assert_int_equal(tr_image_check(&image, NULL, "model", NULL), TRELLIS_OK);
+    assert_int_equal(tr_image_verify(&image, NULL, "model", NULL), TRELLIS_MODEL);
+    bytes[TR_IMAGE_AT_ONCE / 2] ^= 1;
+    bytes[image.size - 1] ^= 1;
+    assert_int_equal(tr_image_check(&image, NULL, "model", NULL), TRELLIS_MODEL);
+    tr_image_close(&image);
+}
+
 /* ---- damage that they do not ----------------------------------------------------------------------- */
 
 static void test_flipped_and_repaired(void **state)
@@ -564,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_has_both_rows),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_large_sections),
         cmocka_unit_test(test_flipped_and_repaired),
         cmocka_unit_test(test_section_table),
         cmocka_unit_test(test_contradictions),
