@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all demo test install uninstall lint format asan tsan coverage fuzz clean help
+.PHONY: all demo test bench install uninstall lint format asan tsan coverage fuzz clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -53,6 +53,9 @@ all: ## build the command and both libraries into build/
 
 demo: all ## train and evaluate four taggers on the corpora that ship, then tag a sentence
 	@scripts/demo.sh $(BUILD)
+
+bench: all ## measure speed, memory and growth, beside the peers on PATH; BENCH_FULL=1 for the large ones
+	@bench/run.sh $(BUILD)/trellis $(BUILD)/bench.json
 
 test: ## build and run all tests
 	@$(call setup,build test)

@@ -127,7 +127,7 @@ static void general_edges(struct tr_lattice *lattice, const struct tr_steps *ste
         const float *alpha = lattice->alpha.at + (i - 1) * lattice->stride;
         for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
             size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
-            tr_general_fan_row(lattice, i, fan, lattice->row);
+            tr_general_fan_row(lattice, steps, i, fan, lattice->row);
             lattice->kernels->vector_matrix(lattice->second_row, alpha + first,
                                             steps->row_factor + first * width, rows, width);
             lattice->kernels->multiply(lattice->row, lattice->second_row, width);
@@ -256,7 +256,7 @@ static bool collect_free(struct tr_lattice *lattice, double scale)
 }
 
 /* outer[z'][c] += scale * sum_i alpha_{i-1}(z') to_i(f(c)), fan by fan */
-static bool collect_fans(struct tr_lattice *lattice, double scale)
+static bool collect_fans(struct tr_lattice *lattice, const struct tr_steps *steps, double scale)
 {
     const struct tr_graph *graph = lattice->graph;
     size_t width = graph->width;
@@ -270,7 +270,7 @@ static bool collect_fans(struct tr_lattice *lattice, double scale)
         for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
             size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
             for (size_t i = 0; i < count; i++) {
-                tr_general_fan_row(lattice, begin + i, fan, lattice->turned.at + i * width);
+                tr_general_fan_row(lattice, steps, begin + i, fan, lattice->turned.at + i * width);
             }
             lattice->kernels->outer_sum(lattice->outer + first * width, alpha + first,
                                         lattice->stride, lattice->turned.at, count, scale, rows,
@@ -327,7 +327,7 @@ bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps 
     }
     collect_ends(lattice, steps, scale);
     if (!graph->first_order) {
-        done = collect_fans(lattice, scale);
+        done = collect_fans(lattice, steps, scale);
     } else if (lattice->has_edges) {
         collect_pairs(lattice, scale);
     } else if (graph->free_steps) {

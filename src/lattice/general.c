@@ -84,15 +84,15 @@ static void forward_row(struct tr_lattice *lattice, const struct tr_steps *steps
         if (pair) {
             lattice->kernels->multiply(sums, pair + graph->label[first] * width, width);
         }
-        for (size_t c = 0; c < graph->labels; c++) {
-            uint32_t step = graph->step_at[first * graph->labels + c];
-            if (step != TR_NO_STEP) {
-                alpha[graph->to[step]] += sums[c];
-            }
+        for (uint32_t k = steps->fan_begin[fan]; k < steps->fan_begin[fan + 1]; k++) {
+            alpha[steps->fan_to[k]] += sums[steps->fan_label[k]];
         }
     }
-    for (uint32_t z = 0; z < graph->states; z++) {
-        alpha[z] *= psi[graph->label[z]] * lattice->inverse.at[i - 1];
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) { // the states of a fan have one label
+        float factor = psi[graph->label[graph->fan_begin[fan]]] * lattice->inverse.at[i - 1];
+        for (uint32_t z = graph->fan_begin[fan]; z < graph->fan_begin[fan + 1]; z++) {
+            alpha[z] *= factor;
+        }
     }
 }
 
@@ -134,25 +134,32 @@ static void finish_row(struct tr_lattice *lattice, size_t i, const float *beta)
     float *to = lattice->to.at + i * lattice->stride;
     float *marginal = lattice->marginal.at + i * graph->width;
     float inverse = i > 0 ? lattice->inverse.at[i - 1] : 1;
-    for (uint32_t z = 0; z < graph->states; z++) {
-        float leave = lattice->has_leaves ? to[z] : 1; // what leave_factors() left there
-        to[z] = marginal[graph->label[z]] * (beta[z] * inverse) * leave; // psi is in the marginals
+    float *sums = lattice->second_row; // psi is in the marginals until these take its place
+    memset(sums, 0, graph->width * sizeof *sums);
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
+        uint32_t first = graph->fan_begin[fan], end = graph->fan_begin[fan + 1];
+        uint16_t label = graph->label[first];
+        float factor = marginal[label] * inverse, sum = 0;
+        for (uint32_t z = first; z < end; z++) {
+            float leave = lattice->has_leaves ? to[z] : 1; // what leave_factors() left there
+            to[z] = beta[z] * factor * leave;
+            sum += alpha[z] * beta[z];
+        }
+        sums[label] += sum;
     }
-    memset(marginal, 0, graph->width * sizeof *marginal);
-    for (uint32_t z = 0; z < graph->states; z++) {
-        marginal[graph->label[z]] += alpha[z] * beta[z];
-    }
+    memcpy(marginal, sums, graph->width * sizeof *marginal);
 }
 
-void tr_general_fan_row(const struct tr_lattice *lattice, size_t position, uint32_t fan, float *row)
+void tr_general_fan_row(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                        size_t position, uint32_t fan, float *row)
 {
     const struct tr_graph *graph = lattice->graph;
     size_t first = graph->fan_begin[fan];
     const float *to = lattice->to.at + position * lattice->stride,
                 *pair = pair_at(lattice, position);
-    for (size_t c = 0; c < graph->width; c++) {
-        uint32_t step = c < graph->labels ? graph->step_at[first * graph->labels + c] : TR_NO_STEP;
-        row[c] = step == TR_NO_STEP ? 0 : to[graph->to[step]];
+    memset(row, 0, graph->width * sizeof *row);
+    for (uint32_t k = steps->fan_begin[fan]; k < steps->fan_begin[fan + 1]; k++) {
+        row[steps->fan_label[k]] = to[steps->fan_to[k]];
     }
     if (pair) {
         lattice->kernels->multiply(row, pair + graph->label[first] * graph->width, graph->width);
@@ -165,7 +172,7 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
     const struct tr_graph *graph = lattice->graph;
     for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
         size_t first = graph->fan_begin[fan], rows = graph->fan_begin[fan + 1] - first;
-        tr_general_fan_row(lattice, i, fan, lattice->second_row);
+        tr_general_fan_row(lattice, steps, i, fan, lattice->second_row);
         lattice->kernels->matrix_vector(beta + first, steps->row_factor + first * graph->width,
                                         lattice->second_row, rows, graph->width);
     }

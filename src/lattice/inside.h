@@ -69,6 +69,9 @@ struct tr_steps {
     float *row_score, *row_factor; // [S][width] by the state it comes from and the label it reads
     float *end_factor;             // [stride] exp(end - end_shift)
     float end_shift;
+    uint32_t *fan_begin;   // [fans + 1] the steps of a fan, one for each label that it may read:
+    uint16_t *fan_label;   //   that label
+    uint32_t *fan_to;      //   the state it leads to
     uint32_t *start_state; // [L] the state after the first label, TR_NO_STATE where forbidden
 };
 
@@ -223,8 +226,8 @@ static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position
 
 /* General graphs: the row of a fan at a position, by label read: to_i of the state it leads to, with the
  * factor of edge scores where there are any; [width] */
-void tr_general_fan_row(const struct tr_lattice *lattice, size_t position, uint32_t fan,
-                        float *row);
+void tr_general_fan_row(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                        size_t position, uint32_t fan, float *row);
 
 /* Free steps: out(c) = max_z delta(z) + step(z, c), [width]. What it gives for labels that may not stand at
  * the position is no more than that. */

@@ -148,6 +148,29 @@ static bool make_free_steps(struct tr_steps *steps)
     return true;
 }
 
+static bool make_fans(struct tr_steps *steps)
+{
+    const struct tr_graph *graph = steps->graph;
+    size_t most = (size_t)graph->fan_count * graph->labels, count = 0;
+    steps->fan_begin = tr_alloc((size_t)graph->fan_count + 1, sizeof *steps->fan_begin);
+    steps->fan_label = tr_alloc(most, sizeof *steps->fan_label);
+    steps->fan_to = tr_alloc(most, sizeof *steps->fan_to);
+    if (!steps->fan_begin || !steps->fan_label || !steps->fan_to) {
+        return false;
+    }
+    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
+        const uint32_t *step = graph->step_at + (size_t)graph->fan_begin[fan] * graph->labels;
+        for (uint32_t c = 0; c < graph->labels; c++) {
+            if (step[c] != TR_NO_STEP) {
+                steps->fan_label[count] = (uint16_t)c;
+                steps->fan_to[count++] = graph->to[step[c]];
+            }
+        }
+        steps->fan_begin[fan + 1] = (uint32_t)count;
+    }
+    return true;
+}
+
 static bool make_general(struct tr_steps *steps)
 {
     const struct tr_graph *graph = steps->graph;
@@ -156,7 +179,8 @@ static bool make_general(struct tr_steps *steps)
     steps->row_factor = tr_alloc_aligned(size, sizeof(float));
     steps->end_factor = tr_alloc_aligned(padded(graph->states), sizeof(float));
     steps->start_state = tr_alloc(graph->labels, sizeof *steps->start_state);
-    if (!steps->row_score || !steps->row_factor || !steps->end_factor || !steps->start_state) {
+    if (!steps->row_score || !steps->row_factor || !steps->end_factor || !steps->start_state ||
+        !make_fans(steps)) {
         return false;
     }
     for (uint32_t c = 0; c < graph->labels; c++) {
@@ -235,6 +259,9 @@ void tr_steps_destroy(struct tr_steps *steps)
     free(steps->row_factor);
     free(steps->end_factor);
     free(steps->start_state);
+    free(steps->fan_begin);
+    free(steps->fan_label);
+    free(steps->fan_to);
     free(steps);
 }
 

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Tagging from raw columns to labels, with and without loading: the same file once and four times over; the time
+# to load is that of tagging nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source bench/lib.sh
+corpus=$shared/conll2000 preset=examples/templates/crfpp-chunking.txt
+if [ ! -f "$corpus/train.txt" ]; then
+    corpus=$work/english preset=pos
+    mkdir -p "$corpus"
+    cp data/english/train.conll "$corpus/train.txt"
+    cp data/english/test.conll "$corpus/test.txt"
+fi
+"$trellis" train -q -t crf -e 15 -f "$preset" -m "$work/tagging.model" "$corpus/train.txt"
+size=$(stat -c %s "$work/tagging.model")
+: >"$work/nothing"
+for _ in $(seq 20); do cat "$corpus/test.txt"; done >"$work/many"
+for _ in $(seq 4); do cat "$work/many"; done >"$work/more"
+tokens=$(grep -c . "$work/many")
+
+# timed FILE: the median of five.
+timed() {
+    local times=()
+    for _ in 1 2 3 4 5; do
+        measure "$trellis" tag -j "$threads" -m "$work/tagging.model" "$1"
+        times+=("$seconds")
+    done
+    median "${times[@]}"
+}
+
+heading "Tagging, a model of $(calculate "$size / 1e6") MB, tokens of $tokens and four times as many" \
+    threads "ms to load and tag nothing" "tokens/s with loading" "tokens/s without" "peak MB"
+for threads in 1 2; do
+    nothing=$(timed "$work/nothing") once=$(timed "$work/many") more=$(timed "$work/more")
+    with=$(calculate "$tokens / $once") without=$(calculate "3 * $tokens / ($more - $once)")
+    record tagging threads $threads model_bytes "$size" seconds_to_load "$nothing" tokens "$tokens" \
+        tokens_per_second_with_loading "$with" tokens_per_second "$without" peak_kilobytes "$peak"
+    row $threads "$(calculate "1000 * $nothing")" "$with" "$without" "$(megabytes "$peak")"
+done
