@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 
 plain='function plain(t) { sub(/^fw-/, "", t); if (t != "*" && t != "--") sub(/[-+*].*/, "", t); return t }'
 awk "$plain"' NF == 2 { n[plain($2)]++ } END { for (t in n) print n[t], t }' "$corpus/train.txt" |
-    sort -k1,1nr -k2,2 | head -n 44 | cut -d' ' -f2 >"$work/tags"
+    sort -k1,1nr -k2,2 | awk 'NR <= 44 { print $2 }' >"$work/tags"
 for part in train test; do
     awk "$plain"' NR == FNR { keep[$1]; next }
         NF == 2 { t = plain($2); print $1, (t in keep) ? t : "other"; next } { print "" }' \
@@ -29,7 +29,8 @@ dictionary() {
     awk 'NF == 2 { n[$1]++; c[$1 "\t" $2]++ }
         END { for (k in c) { split(k, a, "\t"); if (c[k] >= n[a[1]] / 100) print n[a[1]] "\t" k } }' "$work/train" |
         sort -t "$(printf '\t')" -k1,1nr -k2,2 -k3,3 |
-        awk -F '\t' -v most="$1" '$2 != word { if (++seen > most) exit; if (NR > 1) print line; word = $2; line = $2 "\t" $3; next }
+        awk -F '\t' -v most="$1" 'seen == most && $2 != word { next }
+            $2 != word { if (seen++) print line; word = $2; line = $2 "\t" $3; next }
             { line = line " " $3 } END { print line }'
 }
 

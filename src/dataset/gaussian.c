@@ -111,23 +111,34 @@ trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
     return TRELLIS_OK;
 }
 
+/* What is wrong with a cell; the file is not known to a tagger. */
+static trellis_status refuse(const trellis_sequence *sequence, const char *file, size_t token,
+                             size_t column, trellis_error *error)
+{
+    struct tr_place place = {.file = file, .line = tr_sequence_line(sequence, token)};
+    trellis_text cell = {"nothing", 7};
+    if (column < sequence->columns) {
+        cell = sequence->cells[token * sequence->columns + column];
+    }
+    return file ? tr_fail_at(error, TRELLIS_DATA, place,
+                             "column %zu has '%.*s' where a finite number is due", column + 1,
+                             TR_SHOW(cell))
+                : tr_fail(error, TRELLIS_DATA,
+                          "line %llu: column %zu has '%.*s' where a finite number is due",
+                          (unsigned long long)place.line, column + 1, TR_SHOW(cell));
+}
+
 trellis_status tr_gaussian_take(const trellis_sequence *sequence, const char *file,
                                 const size_t *columns, size_t count, double *x,
                                 trellis_error *error)
 {
     for (size_t i = 0; i < sequence->length; i++) {
         for (size_t d = 0; d < count; d++) {
-            struct tr_place place = {.file = file, .line = tr_sequence_line(sequence, i)};
-            if (columns[d] >= sequence->columns) {
-                return tr_fail_at(error, TRELLIS_DATA, place,
-                                  "there is no column %zu for --gaussian, there are %zu columns",
-                                  columns[d] + 1, sequence->columns);
-            }
-            trellis_text cell = sequence->cells[i * sequence->columns + columns[d]];
-            if (!tr_text_real(cell, &x[i * count + d]) || !isfinite(x[i * count + d])) {
-                return tr_fail_at(error, TRELLIS_DATA, place,
-                                  "column %zu has '%.*s' where a finite number is due",
-                                  columns[d] + 1, TR_SHOW(cell));
+            const trellis_text *cells = sequence->cells + i * sequence->columns;
+            if (columns[d] >= sequence->columns ||
+                !tr_text_real(cells[columns[d]], &x[i * count + d]) ||
+                !isfinite(x[i * count + d])) {
+                return refuse(sequence, file, i, columns[d], error);
             }
         }
     }

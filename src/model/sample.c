@@ -305,7 +305,12 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
     struct draft draft = {0};
     struct tr_random random;
     tr_random_seed(&random, (uint64_t)tr_option_integer(options, "seed"));
-    trellis_status status = read_hmm(&hmm, error);
+    trellis_status status = model->gaussian.columns
+                                ? tr_fail(error, TRELLIS_MODEL,
+                                          "this HMM emits columns of numbers (%s), and only words "
+                                          "can be drawn",
+                                          model->gaussian.names)
+                                : read_hmm(&hmm, error);
     while (!status && drawn < tokens) {
         status = draw_sequence(&hmm, &random, ending, &draft, error);
         drawn += draft.labels.size + 1; // an empty sequence counts too, so that there is an end

@@ -31,6 +31,24 @@ run 0 train -q -t hmm -a em --from $t/half.model --label none -m $t/again.model 
 run 0 eval -m $t/again.model $t/labelled
 want "a model names the states" grep -q "accuracy: 100.00%" $out
 
+# Numbers that two labels emit: with labels, without, and what cannot be read.
+for i in 1 2 3 4 5 6; do
+    columns $t/numbers$i 0.$i/5.$i/low 0.9/5/low 9.$i/-5/high 9.5/-5.$i/high "|"
+done
+cat $t/numbers? >$t/numbers
+run 0 train -q -t hmm --gaussian 1,2 -m $t/numbers.model $t/numbers
+run 0 eval -m $t/numbers.model $t/numbers
+want "numbers are told apart" grep -q "accuracy: 100.00%" $out
+run 0 train -q -t hmm -a em --states 2 --gaussian x,y --columns x,y -m $t/numbers.model $t/numbers
+run 0 eval --clusters --columns x,y -m $t/numbers.model $t/numbers
+want "numbers are told apart without labels" grep -q "one-to-one: 100.00%" $out
+run 0 info $t/numbers.model
+want "the columns are named" grep -q "2 columns: x,y" $out
+printf '1 2 low\nNaN 3 high\n' >$t/nan
+check states_nan 1 train -q -t hmm --gaussian 1,2 -m $t/no.model $t/nan
+check states_nan_tagged 1 tag --columns x,y -m $t/numbers.model $t/nan
+check states_sample 1 sample -m $t/numbers.model
+
 check states_none 1 train -q -t hmm -a em -m $t/no.model $t/words
 check states_zero 1 train -q -t hmm -a em --states 0 -m $t/no.model $t/words
 check states_many 1 train -q -t hmm -a em --states 100 -m $t/no.model $t/words

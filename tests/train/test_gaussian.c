@@ -317,7 +317,7 @@ static void test_refusals(void **state)
         {"1\n2\n",
          {"algorithm=em", "states=1", "gaussian=3"},
          TRELLIS_DATA,
-         "there is no column 3"},
+         "column 3 has 'nothing'"},
         {"1\n2\n",
          {"algorithm=em", "states=1", "gaussian=x"},
          TRELLIS_OPTION,
