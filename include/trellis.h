@@ -309,7 +309,7 @@ typedef struct trellis_progress {
     uint64_t iteration;       // epochs or iterations done
     uint64_t iterations;      // the most there can be, or 0
     double fraction;          // of this iteration, 0 to 1; 1 when it is complete
-    double objective;         // what is minimised
+    double objective;         // what is minimised; with -a sgd as it was on the way through the data
     double gradient_norm;     // relative to the weights
     double error_rate;        // share of training tokens labelled wrongly in this iteration
     uint64_t active_features; // with a weight other than 0

@@ -1,11 +1,13 @@
 /* gradient_descent.c - steepest descent with Armijo's backtracking.
  *
- *     w_{k+1} = w_k - t_k g_k
+ *     w_{k+1} = w_k - t_k D^{-1} g_k
  *
- * The first trial is a step of length 1, later ones are Barzilai and Borwein's (1988), which read the
- * curvature along the step just made, s = w_{k+1} - w_k = -t_k g_k, from y = g_{k+1} - g_k:
+ * D is the diagonal that tells how curved the objective is along each weight, the identity where the caller
+ * does not say: with it this is plain descent in the weights D^{1/2} w. The first trial is a step of length 1,
+ * later ones are Barzilai and Borwein's (1988), which read the curvature along the step just made,
+ * s = w_{k+1} - w_k = -t_k D^{-1} g_k, from y = g_{k+1} - g_k:
  *
- *     t = s·s / s·y = t_k |g_k|^2 / (|g_k|^2 - g_k·g_{k+1})
+ *     t = s·D s / s·y = t_k <g_k, g_k> / (<g_k, g_k> - <g_k, g_{k+1}>),       <a, b> = a·D^{-1} b
  *
  * at most ten times the last one.
  */
@@ -17,9 +19,19 @@
 static double next_trial(const struct tr_line *line, double step)
 {
     const double *g = line->next_gradient, *old = line->gradient;
-    double old_old = tr_dot(old, old, line->size);
-    double bend = (old_old - tr_dot(old, g, line->size)) / old_old; // s·y / s·s * t_k
+    double old_old = -tr_dot(line->direction, old, line->size);
+    double bend = (old_old + tr_dot(line->direction, g, line->size)) / old_old; // s·y / s·Ds * t_k
     return step / fmax(bend, 0.1);
+}
+
+/* d = -D^{-1} g */
+static void find_direction(struct tr_line *line)
+{
+    const double *curvature = line->watcher->settings->curvature;
+    tr_line_down(line);
+    for (size_t j = 0; curvature && j < line->size; j++) {
+        line->direction[j] /= curvature[j];
+    }
 }
 
 static trellis_status run(struct tr_line *line)
@@ -28,16 +40,14 @@ static trellis_status run(struct tr_line *line)
     double trial = 0; // unknown
     tr_keep_doubles(watcher->settings->keeper, "TRIA", &trial, 1);
     trellis_status status = tr_watcher_begin(watcher, line->w, line->gradient);
-    if (!status && trial == 0) {
-        trial = 1 / tr_norm(line->gradient, line->size);
-    }
     while (!status && watcher->stop == TR_STOP_NONE) {
         status = tr_keeper_save(watcher->settings->keeper, watcher->error);
         if (status) {
             return status;
         }
-        tr_line_down(line);
-        double slope = -tr_dot(line->gradient, line->gradient, line->size);
+        find_direction(line);
+        double slope = tr_dot(line->gradient, line->direction, line->size);
+        trial = trial > 0 ? trial : 1 / tr_norm(line->direction, line->size);
         struct tr_point start = {.value = watcher->value, .slope = slope}, found;
         status = tr_search_armijo(line, start, trial, &found);
         if (status != TRELLIS_OK) {

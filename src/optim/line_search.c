@@ -9,9 +9,11 @@
  *
  * Next comes the bottom of the cubic through both ends, kept away from them. Near the optimum the fall
  * of F drowns in rounding, and Armijo's condition is replaced by the one of Hager and Zhang (2005),
- * which a parabola fulfils with it and which reads slopes:
+ * which a parabola fulfils with it and which reads slopes, as they are far more exact:
  *
- *     phi(t) <= phi(0)   and   phi'(t) <= (2 c1 - 1) phi'(0)
+ *     phi(t) <= phi(0) + noise   and   phi'(t) <= (2 c1 - 1) phi'(0)
+ *
+ * where the noise is what the caller says about F, or next to nothing.
  */
 #include "optim/line_search.h"
 
@@ -22,7 +24,7 @@
 #include <string.h>
 
 static const double c1 = 1e-4;
-static const double rounding = 1e-10; // a change of F by this share of it may be rounding
+static const double least_noise = 1e-10; // a change of F by this share of it may be rounding
 static const int most_trials = 60;
 
 trellis_status tr_line_open(struct tr_line *line, struct tr_watcher *watcher, double *w,
@@ -76,16 +78,13 @@ static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_p
     return status;
 }
 
-static bool falls_enough(struct tr_point start, struct tr_point point)
+bool tr_line_falls(const struct tr_watcher *watcher, struct tr_point start, struct tr_point point)
 {
-    return point.value <= start.value + c1 * point.step * start.slope;
-}
-
-static bool falls_enough_or_rounds(struct tr_point start, struct tr_point point)
-{
-    bool rounds = point.value <= start.value &&
-                  start.value - point.value <= rounding * fabs(start.value);
-    return falls_enough(start, point) || (rounds && point.slope <= (2 * c1 - 1) * start.slope);
+    double noise = watcher->settings->noise, change = point.value - start.value;
+    double rise = noise * fabs(start.value), fall = fmax(noise, least_noise) * fabs(start.value);
+    bool rounds = change <= rise && -change <= fall;
+    return change <= c1 * point.step * start.slope ||
+           (rounds && point.slope <= (2 * c1 - 1) * start.slope);
 }
 
 /* A step so short that F would not fall by its last bit: none shorter is worth a trial. */
@@ -116,7 +115,7 @@ trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, dou
     double t = trial;
     for (int i = 0; i < most_trials && (i == 0 || !is_too_short(start, t)); i++) {
         trellis_status status = evaluate_at(line, t, ret_found);
-        if (status != TRELLIS_OK || falls_enough(start, *ret_found)) {
+        if (status != TRELLIS_OK || tr_line_falls(line->watcher, start, *ret_found)) {
             return status;
         }
         t = shorter(start, *ret_found);
@@ -179,7 +178,7 @@ trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point star
         if (status != TRELLIS_OK) {
             return status;
         }
-        bool enough = falls_enough_or_rounds(start, point);
+        bool enough = tr_line_falls(line->watcher, start, point);
         if (enough && fabs(point.slope) <= -c2 * start.slope) {
             *ret_found = point;
             return TRELLIS_OK;

@@ -40,9 +40,13 @@ void tr_line_down(struct tr_line *line);
 /* Moves w and its gradient to the point that was found and tells the watcher. */
 void tr_line_advance(struct tr_line *line, struct tr_point found);
 
+/* Whether F falls enough from `start` to a point; or where the change is no more than noise, whether the
+ * slopes say so. */
+bool tr_line_falls(const struct tr_watcher *watcher, struct tr_point start, struct tr_point point);
+
 /* Both look from `start`, where the step is 0 and the slope is below 0, with `trial` as the first
  * step. A found step of 0 means that none was good, and next_w and next_gradient mean nothing then.
- * The value of a point that was found is never above that of the start. */
+ * The value of a point that was found is never above that of the start, but for noise. */
 trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, double trial,
                                 struct tr_point *ret_found);
 trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point start, double c2,

@@ -294,6 +294,18 @@ static double project(struct quasi_newton *q, double t)
     return promised;
 }
 
+/* The slope of F at next_w along the way from w to it; the penalty is linear in an orthant. */
+static double slope_behind(const struct quasi_newton *q)
+{
+    const struct tr_line *line = &q->line;
+    double sum = tr_watcher_penalty(q->watcher, line->next_w) -
+                 tr_watcher_penalty(q->watcher, line->w);
+    for (size_t j = 0; j < q->size; j++) {
+        sum += line->next_gradient[j] * (line->next_w[j] - line->w[j]);
+    }
+    return sum;
+}
+
 static trellis_status search_orthant(struct quasi_newton *q, double trial,
                                      struct tr_point *ret_found)
 {
@@ -306,9 +318,11 @@ static trellis_status search_orthant(struct quasi_newton *q, double trial,
         if (status) {
             return status;
         }
-        double value = smooth + tr_watcher_penalty(watcher, q->line.next_w);
-        if (value <= watcher->value + 1e-4 * promised && promised < 0) {
-            *ret_found = (struct tr_point){.step = t, .value = value};
+        struct tr_point point = {t, smooth + tr_watcher_penalty(watcher, q->line.next_w),
+                                 slope_behind(q) / t};
+        struct tr_point start = {.value = watcher->value, .slope = promised / t};
+        if (promised < 0 && tr_line_falls(watcher, start, point)) {
+            *ret_found = point;
             return TRELLIS_OK;
         }
         t /= 2;

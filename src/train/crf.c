@@ -133,6 +133,7 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
             .epsilon = tr_option_real(options, "epsilon"),
             .delta = tr_option_real(options, "delta"),
             .period = (unsigned)tr_option_integer(options, "period"),
+            .noise = 1e-6, // log Z is summed in single precision
             .report = report,
             .user = &crf};
         crf.seconds = tr_training_seconds(training);

@@ -237,6 +237,32 @@ static trellis_status resume(struct tr_sgd *sgd, bool *ret_resumed, trellis_erro
     return tr_keeper_load(keeper, ret_resumed, error);
 }
 
+/* While it runs, losses are those of weights on the move. What is kept has an objective of its own, which is
+ * that of the other optimisers. */
+static trellis_status find_objective(struct tr_training *training, double l2, trellis_error *error)
+{
+    struct tr_likelihood *likelihood;
+    trellis_status status = tr_likelihood_create(training, l2, &likelihood, error);
+    if (status) {
+        return status;
+    }
+    size_t size = tr_likelihood_size(likelihood);
+    double *w = tr_alloc(size, sizeof *w), *gradient = tr_alloc(size, sizeof *gradient), value;
+    status = w && gradient ? TRELLIS_OK : tr_fail_memory(error);
+    if (!status) {
+        tr_likelihood_gather(likelihood, training->best, w);
+        status = tr_likelihood_evaluate(likelihood, w, gradient, &value, error);
+    }
+    if (!status) {
+        training->figures.objective = value;
+        tr_training_note(training, "the objective of the weights that are kept is %.6f", value);
+    }
+    free(w);
+    free(gradient);
+    tr_likelihood_destroy(likelihood);
+    return status;
+}
+
 trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis_error *error)
 {
     struct tr_sgd sgd = {.training = training};
@@ -276,5 +302,7 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         }
     }
     sgd_free(&sgd);
-    return status;
+    return status || training->stopped || !training->has_best
+               ? status
+               : find_objective(training, l2, error);
 }

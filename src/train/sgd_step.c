@@ -280,10 +280,12 @@ static void set_steps(struct tr_sgd *sgd)
     tr_steps_set(sgd->steps, sgd->weights + base);
 }
 
-/* The average moves a share mu towards the present w = scale * v. */
+/* The average moves a share mu towards the present w = scale * v. The k-th iterate has a weight of about
+ * k^3 (Shamir and Zhang 2013), so that early ones, which are far off, are soon forgotten. */
 static void average(struct tr_sgd *sgd)
 {
-    double mu = 1 / ++sgd->averaged;
+    enum { POWER = 3 };
+    double mu = (1 + POWER) / (++sgd->averaged + POWER);
     if (mu >= 1) { // the first: the average is w
         memset(sgd->a, 0, sgd->training->size * sizeof *sgd->a);
         sgd->divisor = 1;

@@ -174,11 +174,47 @@ static void no_step_is_said_to_be_none(void **state)
     }
 }
 
+/* Down a slope, but for a rise that is rounding. */
+static double rough(double t)
+{
+    return t == 0 ? 1000 : 1000.0001 - 1e-6 * (t - t * t / 4);
+}
+
+static double rough_slope(double t)
+{
+    return -1e-6 * (1 - t / 2);
+}
+
+/* Where the caller says how far off F may be, slopes decide; else F does. */
+static void noise_is_seen_through(void **state)
+{
+    (void)state;
+    const struct shape shape = {rough, rough_slope};
+    search *const both[] = {tr_search_armijo, search_strong_wolfe};
+    for (size_t i = 0; i < 4; i++) {
+        struct tr_objective objective = {
+            .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)&shape};
+        struct tr_optim_settings settings = {.noise = i < 2 ? 1e-6 : 1e-8};
+        struct tr_watcher watcher;
+        assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
+        double w = 0, gradient = 0;
+        struct tr_line line;
+        assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
+        line.direction[0] = 1;
+        struct tr_point start = {.value = 1000, .slope = -1e-6}, found;
+        assert_int_equal(both[i % 2](&line, start, 1.9, &found), TRELLIS_OK);
+        assert_int_equal(found.step > 0, i < 2);
+        tr_line_close(&line);
+        tr_watcher_close(&watcher);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_good_from_any_trial),
         cmocka_unit_test(no_step_is_said_to_be_none),
+        cmocka_unit_test(noise_is_seen_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
