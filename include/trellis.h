@@ -304,14 +304,14 @@ TRELLIS_API trellis_status trellis_model_import(const char *path, trellis_model 
 
 /* Where a training stands. Figures that a learner does not have are NaN (real) or 0 (whole). */
 typedef struct trellis_progress {
-    const char *phase;        // "reading", "training", "testing", ... or "note": see `text`
-    const char *text;         // a sentence, for the phase "note"
-    uint64_t iteration;       // epochs or iterations done
-    uint64_t iterations;      // the most there can be, or 0
-    double fraction;          // of this iteration, 0 to 1; 1 when it is complete
-    double objective;         // what is minimised; with -a sgd as it was on the way through the data
-    double gradient_norm;     // relative to the weights
-    double error_rate;        // share of training tokens labelled wrongly in this iteration
+    const char *phase;    // "reading", "training", "testing", ... or "note": see `text`
+    const char *text;     // a sentence, for the phase "note"
+    uint64_t iteration;   // epochs or iterations done
+    uint64_t iterations;  // the most there can be, or 0
+    double fraction;      // of this iteration, 0 to 1; 1 when it is complete
+    double objective;     // what is minimised; with -a sgd as it was on the way through the data
+    double gradient_norm; // relative to the weights
+    double error_rate;    // share of training tokens labelled wrongly in this iteration
     uint64_t active_features; // with a weight other than 0
     double dev_accuracy;      // on --dev
     double dev_f1;            // on --dev, where the labels are spans

@@ -1,4 +1,4 @@
-/* quasi_newton.c - L-BFGS, and OWL-QN where some weights are penalised by l1.
+/* quasi_newton.c - L-BFGS: the history, the direction and the loop.
  *
  * With s_i = w_{i+1} - w_i and y_i = g_{i+1} - g_i of the last m iterations, the direction is -H g, where
  * H is the inverse Hessian that BFGS would have built from them, begun at H_0 = gamma D^{-1}:
@@ -19,8 +19,7 @@
  * The history is kept in single precision, which halves its room. Passes are cut into fixed blocks that
  * the threads share; sums are added in block order, so they do not depend on the number of threads.
  *
- * OWL-QN (Andrew and Gao 2007) does the same with the pseudo-gradient, keeps to the orthant in which it
- * begins a step, and searches by halving.
+ * Where weights are penalised by l1, the steps are those of l1.c.
  */
 #include "optim/methods.h"
 
@@ -28,39 +27,19 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "optim/line_search.h"
+#include "optim/quasi_newton.h"
 #include "optim/vector.h"
 
-enum { BLOCK = 4096, SUMS = 3 };
+enum { BLOCK = 4096, SUMS = 4 };
 
-struct quasi_newton {
-    struct tr_watcher *watcher;
-    struct tr_line line;
-    size_t size, blocks;
-    uint64_t most, count, newest; // pairs: room for, held, the place of the last
-    const double *curvature;      // [size] D, NULL where it is the identity
-    float *s, *y;                 // [most][size] scaled
-    double *sy, *yy;              // [most][most] s_i·y_j and y_i·y_j
-    double *sg, *yg;              // [most] products with the scaled gradient
-    double *for_s, *for_y;        // [most] the coefficients of d
-    double gamma;
-    double *partial; // [blocks][SUMS most] sums of one pass, for each pair
-    double *slope;   // [size] the pseudo-gradient; the gradient itself where nothing is penalised
-};
-
-/* The place of a pair: 0 is the newest. */
-static uint64_t pair_at(const struct quasi_newton *q, uint64_t age)
-{
-    return (q->newest + q->most - age) % q->most;
-}
-
-static void block_range(const struct quasi_newton *q, size_t block, size_t *begin, size_t *end)
+static void block_range(const struct tr_quasi_newton_run *q, size_t block, size_t *begin,
+                        size_t *end)
 {
     *begin = block * BLOCK;
     *end = *begin + BLOCK < q->size ? *begin + BLOCK : q->size;
 }
 
-static void run_blocks(struct quasi_newton *q, tr_pool_work work)
+static void run_blocks(struct tr_quasi_newton_run *q, tr_pool_work work)
 {
     struct tr_pool *pool = q->watcher->settings->pool;
     if (pool) {
@@ -73,7 +52,7 @@ static void run_blocks(struct quasi_newton *q, tr_pool_work work)
 }
 
 /* A partial sum of all blocks, in their order. */
-static double sum_of(const struct quasi_newton *q, uint64_t pair, unsigned which)
+static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigned which)
 {
     double sum = 0;
     for (size_t block = 0; block < q->blocks; block++) {
@@ -98,51 +77,47 @@ static double dot(const float *a, const float *b, size_t size)
            ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
-/* D^{1/2} of one weight. */
-static double root(const struct quasi_newton *q, size_t j)
-{
-    return q->curvature ? sqrt(q->curvature[j]) : 1;
-}
-
 /* ---- the history -------------------------------------------------------------------------------- */
 
 /* The newest pair of one block, and its products with all pairs that are held. */
 static void add_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
-    struct quasi_newton *q = user;
+    struct tr_quasi_newton_run *q = user;
     const struct tr_line *line = &q->line;
     size_t begin, end;
     block_range(q, block, &begin, &end);
     float *s = q->s + q->newest * q->size, *y = q->y + q->newest * q->size;
     for (size_t j = begin; j < end; j++) {
-        double r = root(q, j);
+        double r = tr_root(q, j);
         s[j] = (float)((line->next_w[j] - line->w[j]) * r);
         y[j] = (float)((line->next_gradient[j] - line->gradient[j]) / r);
     }
     for (uint64_t age = 0; age < q->count; age++) {
-        uint64_t i = pair_at(q, age);
+        uint64_t i = tr_pair_at(q, age);
         double *sums = q->partial + (block * q->most + i) * SUMS;
         const float *other_s = q->s + i * q->size, *other_y = q->y + i * q->size;
         sums[0] = dot(other_s + begin, y + begin, end - begin);
         sums[1] = dot(other_y + begin, y + begin, end - begin);
         sums[2] = dot(other_y + begin, s + begin, end - begin);
+        sums[3] = dot(other_s + begin, s + begin, end - begin);
     }
 }
 
 /* Takes the step from w to next_w into the history; forgets it again where the curvature along it is
  * not positive, as rounding can have it. */
-static void add_pair(struct quasi_newton *q)
+static void add_pair(struct tr_quasi_newton_run *q)
 {
     uint64_t before = q->newest, held = q->count;
     q->newest = (q->newest + 1) % q->most;
     q->count += q->count < q->most;
     run_blocks(q, add_block);
     for (uint64_t age = 0; age < q->count; age++) {
-        uint64_t i = pair_at(q, age), n = q->newest;
+        uint64_t i = tr_pair_at(q, age), n = q->newest;
         q->sy[i * q->most + n] = sum_of(q, i, 0);
         q->sy[n * q->most + i] = sum_of(q, i, i == n ? 0 : 2);
         q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, 1);
+        q->ss[i * q->most + n] = q->ss[n * q->most + i] = sum_of(q, i, 3);
     }
     uint64_t n = q->newest;
     double sy = q->sy[n * q->most + n], yy = q->yy[n * q->most + n];
@@ -160,15 +135,15 @@ static void add_pair(struct quasi_newton *q)
 static void multiply_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
-    struct quasi_newton *q = user;
+    struct tr_quasi_newton_run *q = user;
     size_t begin, end;
     block_range(q, block, &begin, &end);
     float scaled[BLOCK];
     for (size_t j = begin; j < end; j++) {
-        scaled[j - begin] = (float)(q->slope[j] / root(q, j));
+        scaled[j - begin] = (float)(q->slope[j] / tr_root(q, j));
     }
     for (uint64_t age = 0; age < q->count; age++) {
-        uint64_t i = pair_at(q, age);
+        uint64_t i = tr_pair_at(q, age);
         double *sums = q->partial + (block * q->most + i) * SUMS;
         sums[0] = dot(q->s + i * q->size + begin, scaled, end - begin);
         sums[1] = dot(q->y + i * q->size + begin, scaled, end - begin);
@@ -177,27 +152,27 @@ static void multiply_block(void *user, size_t block, unsigned thread)
 
 /* The two loops on the table instead of on vectors: with q = g - sum_j a_j y_j and
  * r = gamma q + sum_j (a_j - b_j) s_j, every product is a sum of products that are known. */
-static void find_coefficients(struct quasi_newton *q)
+static void find_coefficients(struct tr_quasi_newton_run *q)
 {
     for (uint64_t age = 0; age < q->count; age++) { // newest to oldest: a_i
-        uint64_t i = pair_at(q, age);
+        uint64_t i = tr_pair_at(q, age);
         double product = q->sg[i];
         for (uint64_t newer = 0; newer < age; newer++) {
-            uint64_t j = pair_at(q, newer);
+            uint64_t j = tr_pair_at(q, newer);
             product -= q->for_y[j] * q->sy[i * q->most + j];
         }
         q->for_y[i] = product / q->sy[i * q->most + i];
     }
     for (uint64_t age = q->count; age-- > 0;) { // oldest to newest: a_i - b_i
-        uint64_t i = pair_at(q, age);
+        uint64_t i = tr_pair_at(q, age);
         double product = q->yg[i];
         for (uint64_t other = 0; other < q->count; other++) {
-            uint64_t j = pair_at(q, other);
+            uint64_t j = tr_pair_at(q, other);
             product -= q->for_y[j] * q->yy[i * q->most + j];
         }
         product *= q->gamma;
         for (uint64_t older = q->count; older-- > age + 1;) {
-            uint64_t j = pair_at(q, older);
+            uint64_t j = tr_pair_at(q, older);
             product += q->for_s[j] * q->sy[j * q->most + i];
         }
         q->for_s[i] = q->for_y[i] - product / q->sy[i * q->most + i];
@@ -208,15 +183,15 @@ static void find_coefficients(struct quasi_newton *q)
 static void combine_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
-    struct quasi_newton *q = user;
+    struct tr_quasi_newton_run *q = user;
     size_t begin, end;
     block_range(q, block, &begin, &end);
     double *d = q->line.direction;
     for (size_t j = begin; j < end; j++) {
-        d[j] = -q->gamma * q->slope[j] / root(q, j);
+        d[j] = -q->gamma * q->slope[j] / tr_root(q, j);
     }
     for (uint64_t age = 0; age < q->count; age++) {
-        uint64_t i = pair_at(q, age);
+        uint64_t i = tr_pair_at(q, age);
         const float *s = q->s + i * q->size, *y = q->y + i * q->size;
         double for_s = -q->for_s[i], for_y = q->gamma * q->for_y[i];
         for (size_t j = begin; j < end; j++) {
@@ -224,16 +199,16 @@ static void combine_block(void *user, size_t block, unsigned thread)
         }
     }
     for (size_t j = begin; j < end; j++) {
-        d[j] /= root(q, j);
+        d[j] /= tr_root(q, j);
     }
 }
 
-static void find_direction(struct quasi_newton *q)
+static void find_direction(struct tr_quasi_newton_run *q)
 {
     if (q->count) {
         run_blocks(q, multiply_block);
         for (uint64_t age = 0; age < q->count; age++) {
-            uint64_t i = pair_at(q, age);
+            uint64_t i = tr_pair_at(q, age);
             q->sg[i] = sum_of(q, i, 0);
             q->yg[i] = sum_of(q, i, 1);
         }
@@ -242,127 +217,42 @@ static void find_direction(struct quasi_newton *q)
     run_blocks(q, combine_block);
 }
 
-/* ---- OWL-QN ------------------------------------------------------------------------------------- */
-
-/* The pseudo-gradient, the subgradient nearest to 0 (see watcher.c). */
-static void find_slope(struct quasi_newton *q)
-{
-    const struct tr_line *line = &q->line;
-    size_t penalised = tr_watcher_penalised(q->watcher) ? q->watcher->settings->l1_size : 0;
-    double l1 = q->watcher->settings->l1;
-    for (size_t j = 0; j < penalised; j++) {
-        double g = line->gradient[j];
-        q->slope[j] = line->w[j] != 0 ? g + copysign(l1, line->w[j])
-                      : fabs(g) > l1  ? g - copysign(l1, g)
-                                      : 0;
-    }
-    if (q->slope != line->gradient) {
-        memcpy(q->slope + penalised, line->gradient + penalised,
-               (q->size - penalised) * sizeof *q->slope);
-    }
-}
-
-/* A component of d that would not go down is not taken. */
-static void align_direction(struct quasi_newton *q)
-{
-    size_t penalised = q->watcher->settings->l1_size;
-    double *d = q->line.direction;
-    for (size_t j = 0; j < penalised; j++) {
-        if (d[j] * q->slope[j] >= 0) {
-            d[j] = 0;
-        }
-    }
-}
-
-/* next_w = w + t d, where a penalised weight that would change its sign becomes 0; the fall that the
- * slope promises for it. */
-static double project(struct quasi_newton *q, double t)
-{
-    const struct tr_line *line = &q->line;
-    size_t penalised = q->watcher->settings->l1_size;
-    double promised = 0;
-    tr_add_scaled(line->next_w, line->w, t, line->direction, q->size);
-    for (size_t j = 0; j < penalised; j++) {
-        double sign = line->w[j] != 0 ? line->w[j] : -q->slope[j];
-        if (line->next_w[j] * sign <= 0) {
-            line->next_w[j] = 0;
-        }
-    }
-    for (size_t j = 0; j < q->size; j++) {
-        promised += q->slope[j] * (line->next_w[j] - line->w[j]);
-    }
-    return promised;
-}
-
-/* The slope of F at next_w along the way from w to it; the penalty is linear in an orthant. */
-static double slope_behind(const struct quasi_newton *q)
-{
-    const struct tr_line *line = &q->line;
-    double sum = tr_watcher_penalty(q->watcher, line->next_w) -
-                 tr_watcher_penalty(q->watcher, line->w);
-    for (size_t j = 0; j < q->size; j++) {
-        sum += line->next_gradient[j] * (line->next_w[j] - line->w[j]);
-    }
-    return sum;
-}
-
-static trellis_status search_orthant(struct quasi_newton *q, double trial,
-                                     struct tr_point *ret_found)
-{
-    struct tr_watcher *watcher = q->watcher;
-    double t = trial;
-    for (int i = 0; i < 50; i++) {
-        double promised = project(q, t), smooth;
-        trellis_status status = tr_watcher_evaluate(watcher, q->line.next_w, q->line.next_gradient,
-                                                    &smooth);
-        if (status) {
-            return status;
-        }
-        struct tr_point point = {t, smooth + tr_watcher_penalty(watcher, q->line.next_w),
-                                 slope_behind(q) / t};
-        struct tr_point start = {.value = watcher->value, .slope = promised / t};
-        if (promised < 0 && tr_line_falls(watcher, start, point)) {
-            *ret_found = point;
-            return TRELLIS_OK;
-        }
-        t /= 2;
-    }
-    *ret_found = (struct tr_point){.value = watcher->value};
-    return TRELLIS_OK;
-}
-
 /* ---- the loop ----------------------------------------------------------------------------------- */
 
 /* One search along the direction; a found step of 0 where there is none. */
-static trellis_status search(struct quasi_newton *q, struct tr_point *ret_found)
+static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret_found)
 {
+    bool penalised = tr_watcher_penalised(q->watcher);
+    if (penalised) {
+        tr_l1_align(q);
+    }
     double slope = tr_dot(q->line.direction, q->slope, q->size);
     double trial = q->count ? 1 : 1 / fmax(tr_norm(q->line.direction, q->size), 1e-300);
     if (!(slope < 0)) {
         *ret_found = (struct tr_point){.value = q->watcher->value};
         return TRELLIS_OK;
     }
-    if (tr_watcher_penalised(q->watcher)) {
-        return search_orthant(q, trial, ret_found);
+    if (penalised) {
+        return tr_l1_search_orthant(q, trial, ret_found);
     }
     struct tr_point start = {.value = q->watcher->value, .slope = slope};
     return tr_search_strong_wolfe(&q->line, start, 0.9, trial, ret_found);
 }
 
 /* What has to be known from one iteration to the next. */
-static void name_state(struct quasi_newton *q)
+static void name_state(struct tr_quasi_newton_run *q)
 {
     struct tr_keeper *keeper = q->watcher->settings->keeper;
     size_t pairs = q->most * q->most;
     tr_keep_floats(keeper, "PAIS", q->s, q->most * q->size);
     tr_keep_floats(keeper, "PAIY", q->y, q->most * q->size);
-    tr_keep_doubles(keeper, "PROD", q->sy, 2 * pairs); // q->yy is its second half
+    tr_keep_doubles(keeper, "PROD", q->sy, 3 * pairs); // q->yy and q->ss are behind it
     tr_keep_doubles(keeper, "GAMM", &q->gamma, 1);
     tr_keep_whole(keeper, "HELD", &q->count, 1, q->most);
     tr_keep_whole(keeper, "NEWE", &q->newest, 1, q->most - 1);
 }
 
-static trellis_status run(struct quasi_newton *q)
+static trellis_status run(struct tr_quasi_newton_run *q)
 {
     struct tr_watcher *watcher = q->watcher;
     struct tr_keeper *keeper = watcher->settings->keeper;
@@ -374,12 +264,17 @@ static trellis_status run(struct quasi_newton *q)
         if (status) {
             return status;
         }
-        find_slope(q);
-        find_direction(q);
-        if (tr_watcher_penalised(q->watcher)) {
-            align_direction(q);
+        tr_l1_slope(q);
+        bool by_model = false;
+        if (q->count && tr_watcher_penalised(watcher)) {
+            status = tr_l1_model(q, &by_model);
         }
-        status = search(q, &found);
+        if (!status && !by_model) {
+            find_direction(q);
+        }
+        if (!status) {
+            status = by_model ? tr_l1_search_model(q, &found) : search(q, &found);
+        }
         if (status) {
             return status;
         }
@@ -396,18 +291,18 @@ static trellis_status run(struct quasi_newton *q)
     return status;
 }
 
-static trellis_status prepare(struct quasi_newton *q, struct tr_watcher *watcher, double *w,
+static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *watcher, double *w,
                               double *gradient)
 {
     const struct tr_optim_settings *settings = watcher->settings;
     unsigned most = settings->history ? settings->history : 6;
     size_t size = watcher->objective->size;
-    *q = (struct quasi_newton){.watcher = watcher,
-                               .size = size,
-                               .blocks = (size + BLOCK - 1) / BLOCK,
-                               .most = most,
-                               .curvature = settings->curvature,
-                               .gamma = 1};
+    *q = (struct tr_quasi_newton_run){.watcher = watcher,
+                                      .size = size,
+                                      .blocks = (size + BLOCK - 1) / BLOCK,
+                                      .most = most,
+                                      .curvature = settings->curvature,
+                                      .gamma = 1};
     if (most > 100000) {
         return tr_fail(watcher->error, TRELLIS_LIMIT, "a history of %u steps is too long", most);
     }
@@ -415,7 +310,7 @@ static trellis_status prepare(struct quasi_newton *q, struct tr_watcher *watcher
     size_t pairs = (size_t)most * most;
     q->s = tr_alloc_aligned((size_t)most * size, sizeof *q->s);
     q->y = tr_alloc_aligned((size_t)most * size, sizeof *q->y);
-    q->sy = tr_alloc(2 * pairs, sizeof *q->sy);
+    q->sy = tr_alloc(3 * pairs, sizeof *q->sy);
     q->sg = tr_alloc(4 * (size_t)most, sizeof *q->sg);
     q->partial = tr_alloc(q->blocks * most, SUMS * sizeof *q->partial);
     bool penalised = tr_watcher_penalised(watcher);
@@ -425,6 +320,7 @@ static trellis_status prepare(struct quasi_newton *q, struct tr_watcher *watcher
     }
     if (!status) {
         q->yy = q->sy + pairs;
+        q->ss = q->yy + pairs;
         q->yg = q->sg + most;
         q->for_s = q->yg + most;
         q->for_y = q->for_s + most;
@@ -434,7 +330,7 @@ static trellis_status prepare(struct quasi_newton *q, struct tr_watcher *watcher
 
 trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gradient)
 {
-    struct quasi_newton q;
+    struct tr_quasi_newton_run q;
     trellis_status status = prepare(&q, watcher, w, gradient);
     if (!status) {
         status = run(&q);
@@ -447,6 +343,7 @@ trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gr
     free(q.sy);
     free(q.sg);
     free(q.partial);
+    tr_proximal_free(&q.proximal);
     tr_line_close(&q.line);
     return status;
 }

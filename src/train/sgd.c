@@ -302,7 +302,6 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         }
     }
     sgd_free(&sgd);
-    return status || training->stopped || !training->has_best
-               ? status
-               : find_objective(training, l2, error);
+    return status || training->stopped || !training->has_best ? status
+                                                              : find_objective(training, l2, error);
 }

@@ -1,0 +1,49 @@
+/* quasi_newton.h - the state of L-BFGS, shared by its steps with and without l1. */
+#ifndef TRELLIS_OPTIM_QUASI_NEWTON_H
+#define TRELLIS_OPTIM_QUASI_NEWTON_H
+
+#include "optim/line_search.h"
+#include "optim/proximal.h"
+#include "optim/vector.h"
+
+struct tr_quasi_newton_run {
+    struct tr_watcher *watcher;
+    struct tr_line line;
+    size_t size, blocks;
+    uint64_t most, count, newest; // pairs: room for, held, the place of the last
+    const double *curvature;      // [size] D, NULL where it is the identity
+    float *s, *y;                 // [most][size] scaled
+    double *sy, *yy, *ss;         // [most][most] s_i·y_j, y_i·y_j and s_i·s_j
+    struct tr_proximal proximal;  // the model along the weights that are free, with l1
+    double *sg, *yg;              // [most] products with the scaled gradient
+    double *for_s, *for_y;        // [most] the coefficients of d
+    double gamma;
+    double *partial; // [blocks][SUMS most] sums of one pass, for each pair
+    double *slope;   // [size] the pseudo-gradient; the gradient itself where nothing is penalised
+};
+
+/* The place of a pair: 0 is the newest. */
+static inline uint64_t tr_pair_at(const struct tr_quasi_newton_run *q, uint64_t age)
+{
+    return (q->newest + q->most - age) % q->most;
+}
+
+/* D^{1/2} of one weight. */
+static inline double tr_root(const struct tr_quasi_newton_run *q, size_t j)
+{
+    return q->curvature ? sqrt(q->curvature[j]) : 1;
+}
+
+/* The slope of F where it is: the gradient, or with l1 the pseudo-gradient, the subgradient nearest to 0 (see
+ * watcher.c). */
+void tr_l1_slope(struct tr_quasi_newton_run *q);
+/* OWL-QN: the direction, only where it goes down; and a search along it that stays in the orthant. */
+void tr_l1_align(struct tr_quasi_newton_run *q);
+trellis_status tr_l1_search_orthant(struct tr_quasi_newton_run *q, double trial,
+                                    struct tr_point *ret_found);
+/* The direction to the bottom of the model with l1; *ret_found false where it is too early for that, or where
+ * there is none. */
+trellis_status tr_l1_model(struct tr_quasi_newton_run *q, bool *ret_found);
+trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point *ret_found);
+
+#endif
