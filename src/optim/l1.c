@@ -137,7 +137,7 @@ static bool is_free(const struct tr_quasi_newton_run *q, size_t j)
 /* While many weights are free, OWL-QN is faster to most of what can be gained; then the model is. */
 static bool are_few_free(const struct tr_quasi_newton_run *q)
 {
-    size_t count = 0, few = 1000 + q->size / 20;
+    size_t count = 0, few = 1000 + q->size / 10;
     for (size_t j = 0; j < q->size && count <= few; j++) {
         count += is_free(q, j);
     }
@@ -213,7 +213,8 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
     struct tr_point start = {.value = watcher->value, .slope = promised};
     *ret_found = start;
     ret_found->slope = 0;
-    for (double t = 1; promised < 0 && t > 1e-6; t /= 2) {
+    double t = 1;
+    for (int i = 0; promised < 0 && i < 20; i++, t /= 2) {
         double smooth;
         tr_add_scaled(line->next_w, line->w, t, line->direction, q->size);
         trellis_status status = tr_watcher_evaluate(watcher, line->next_w, line->next_gradient,
