@@ -7,7 +7,7 @@
 #include "message.h"
 #include "output.h"
 
-enum { MOST_FOLDS = 1000, USUAL_FOLDS = 10 };
+enum { USUAL_FOLDS = 10 };
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
@@ -145,7 +145,7 @@ static trellis_status validate(const struct arguments *arguments, size_t count,
     trellis_status status = trellis_evaluation_create(arguments->options, &evaluation, error);
     bool quiet = argument_flag(arguments, "quiet");
     for (size_t i = 0; !status && i < count; i++) {
-        char train[40], test[40];
+        char train[48], test[48];
         snprintf(train, sizeof train, "!%zu/%zu", i + 1, count);
         snprintf(test, sizeof test, "%zu/%zu", i + 1, count);
         struct experiment experiment = {
@@ -175,19 +175,15 @@ static trellis_status validate(const struct arguments *arguments, size_t count,
 
 static int run(const struct arguments *arguments)
 {
-    const char *folds_text = argument(arguments, "folds");
-    char *end = NULL;
-    long count = folds_text ? strtol(folds_text, &end, 10) : USUAL_FOLDS;
-    if ((end && *end) || count < 2 || count > MOST_FOLDS) {
-        return usage_error(arguments->command,
-                           "--folds takes a whole number from 2 to %d, not '%s'", MOST_FOLDS,
-                           folds_text);
-    }
+    size_t count;
     if (arguments->path_count == 0) {
         return usage_error(arguments->command, "a file to learn from is missing");
     }
-    int result = check_files(arguments, arguments->paths, arguments->path_count);
+    int result = parse_folds(arguments, USUAL_FOLDS, &count);
     struct output output;
+    if (result == EXIT_RIGHT) {
+        result = check_files(arguments, arguments->paths, arguments->path_count);
+    }
     if (result == EXIT_RIGHT) {
         result = output_open(&output, argument(arguments, "output"));
     }
@@ -195,12 +191,12 @@ static int run(const struct arguments *arguments)
         return result;
     }
     trellis_error error = {0};
-    struct figures pooled = {0}, *folds = calloc((size_t)count, sizeof *folds);
-    trellis_status status = folds ? validate(arguments, (size_t)count, folds, &pooled, &error)
+    struct figures pooled = {0}, *folds = calloc(count, sizeof *folds);
+    trellis_status status = folds ? validate(arguments, count, folds, &pooled, &error)
                                   : set_error(&error, TRELLIS_MEMORY, "out of memory");
     if (!status) {
-        (argument_flag(arguments, "json") ? write_json : write_table)(output.file, folds,
-                                                                      (size_t)count, &pooled);
+        (argument_flag(arguments, "json") ? write_json : write_table)(output.file, folds, count,
+                                                                      &pooled);
     }
     free(folds);
     return output_end(&output, status, &error);

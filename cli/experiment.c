@@ -21,6 +21,20 @@ double figures_score(const struct figures *figures)
     return figures->scores.has_spans ? figures->scores.f1 : figures->scores.accuracy;
 }
 
+int parse_folds(const struct arguments *arguments, size_t usual, size_t *ret_folds)
+{
+    enum { MOST_FOLDS = 1000 };
+    const char *text = argument(arguments, "folds");
+    char *end = NULL;
+    long folds = text ? strtol(text, &end, 10) : (long)usual;
+    if ((end && *end) || folds < 2 || folds > MOST_FOLDS) {
+        return usage_error(arguments->command,
+                           "--folds takes a whole number from 2 to %d, not '%s'", MOST_FOLDS, text);
+    }
+    *ret_folds = (size_t)folds;
+    return EXIT_RIGHT;
+}
+
 int check_files(const struct arguments *arguments, const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -30,6 +30,9 @@ trellis_status experiment_run(const struct experiment *experiment, trellis_evalu
 /* What one number says about it: F1 where the labels are spans, else the accuracy. */
 double figures_score(const struct figures *figures);
 
+/* The number of --folds, `usual` where it was not given; says what is wrong and returns EXIT_USAGE. */
+int parse_folds(const struct arguments *arguments, size_t usual, size_t *ret_folds);
+
 /* A file that is read more than once must not be standard input; says so and returns EXIT_USAGE. */
 int check_files(const struct arguments *arguments, const char *const *paths, size_t count);
 

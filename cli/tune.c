@@ -7,7 +7,7 @@
 #include "message.h"
 #include "output.h"
 
-enum { MOST_FOLDS = 1000, USUAL_FOLDS = 3, MOST_TASK = 8192, MOST_SHOWN = 30 };
+enum { USUAL_FOLDS = 3, MOST_TASK = 8192, MOST_SHOWN = 30 };
 
 struct tuning {
     const struct arguments *arguments;
@@ -246,24 +246,22 @@ static trellis_status tune(struct tuning *tuning, trellis_error *error)
 static int check(struct tuning *tuning)
 {
     const struct arguments *arguments = tuning->arguments;
-    const char *text = argument(arguments, "folds");
     bool has_dev = trellis_options_get(arguments->options, "dev")[0] != '\0';
-    char *end = NULL;
-    long folds = text ? strtol(text, &end, 10) : USUAL_FOLDS;
+    size_t folds;
     if (!argument_nth(arguments, "try", 0)) {
         return usage_error(arguments->command, "--try is missing: an option, and what to try");
     }
     if (arguments->path_count == 0) {
         return usage_error(arguments->command, "a file to learn from is missing");
     }
-    if ((end && *end) || folds < 2 || folds > MOST_FOLDS) {
-        return usage_error(arguments->command,
-                           "--folds takes a whole number from 2 to %d, not '%s'", MOST_FOLDS, text);
+    int result = parse_folds(arguments, USUAL_FOLDS, &folds);
+    if (result != EXIT_RIGHT) {
+        return result;
     }
-    if (text && has_dev) {
+    if (argument(arguments, "folds") && has_dev) {
         return usage_error(arguments->command, "--folds does not go with --dev");
     }
-    tuning->folds = has_dev ? 0 : (size_t)folds;
+    tuning->folds = has_dev ? 0 : folds;
     tuning->by_epochs = strcmp(trellis_options_get(arguments->options, "budget"), "epochs") == 0;
     if (tuning->by_epochs && strcmp(trellis_options_get(arguments->options, "epochs"), "0") == 0) {
         return usage_error(arguments->command,
