@@ -18,20 +18,25 @@ for _ in $(seq 20); do cat "$corpus/test.txt"; done >"$work/many"
 for _ in $(seq 4); do cat "$work/many"; done >"$work/more"
 tokens=$(grep -c . "$work/many")
 
-# timed FILE: the median of five.
+# timed FILE: leaves the median of five runs in $middle.
 timed() {
     local times=()
     for _ in 1 2 3 4 5; do
         measure "$trellis" tag -j "$threads" -m "$work/tagging.model" "$1"
         times+=("$seconds")
     done
-    median "${times[@]}"
+    middle=$(median "${times[@]}")
 }
 
 heading "Tagging, a model of $(calculate "$size / 1e6") MB, tokens of $tokens and four times as many" \
     threads "ms to load and tag nothing" "tokens/s with loading" "tokens/s without" "peak MB"
 for threads in 1 2; do
-    nothing=$(timed "$work/nothing") once=$(timed "$work/many") more=$(timed "$work/more")
+    timed "$work/nothing"
+    nothing=$middle
+    timed "$work/many"
+    once=$middle
+    timed "$work/more"
+    more=$middle
     with=$(calculate "$tokens / $once") without=$(calculate "3 * $tokens / ($more - $once)")
     record tagging threads $threads model_bytes "$size" seconds_to_load "$nothing" tokens "$tokens" \
         tokens_per_second_with_loading "$with" tokens_per_second "$without" peak_kilobytes "$peak"
