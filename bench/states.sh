@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Hidden Markov models without labels on the Brown corpus with 45 states: how well states agree with tags
 # from random starts, with a tag dictionary of the most frequent words, and with some labelled sentences; as
-# Markdown tables. Takes about twenty minutes.
+# Markdown tables. Takes some twenty minutes.
 #
 #   bench/states.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
@@ -76,12 +76,12 @@ labelled() {
     learn "$@" "$work/some"
     echo "| $name | $("$trellis" eval -m "$work/model" "$work/test" | tail -n 1 | sed 's/accuracy: *\([0-9.]*\).*/\1/') |"
 }
-awk 'NF == 0 { s++ } s < 500' "$work/test" >"$work/dev"
+awk 'NF == 0 { s++ } s >= 1000 && s < 1500' "$work/train" >"$work/dev"
 
 echo
 echo "| 1000 labelled sentences, and | accuracy on the test text |"
 echo "|---|---:|"
 labelled "nothing else (\`-f id --alpha 0.01\`)" 1000 -f id
 labelled "the rest without labels, 20 passes" 1000 -a em -e 20 --unlabelled "$work/rest"
-labelled "the rest, until --dev falls" 1000 -a em -e 20 --patience 2 --dev "$work/dev" --unlabelled "$work/rest"
+labelled "the rest, until the accuracy on 500 others falls" 1000 -a em -e 20 --patience 2 --dev "$work/dev" --unlabelled "$work/rest"
 labelled "the rest with weight 0.01, 20 passes" 1000 -a em -e 20 --unlabelled "$work/rest" --unlabelled-weight 0.01
