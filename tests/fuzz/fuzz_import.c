@@ -1,23 +1,8 @@
 /* fuzz_import.c - any bytes as the text form of a model. What is accepted must survive its own export. */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz/files.h"
 #include "model/test_hostile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* A file in memory, which has a path all the same; -1 where there is none to be had. */
-static int make_file(const void *data, size_t size, char path[40])
-{
-    int file = memfd_create("import", MFD_CLOEXEC);
-    if (file >= 0 && (size_t)write(file, data, size) != size) {
-        close(file);
-        return -1;
-    }
-    snprintf(path, 40, "/proc/self/fd/%d", file);
-    return file;
-}
 
 static trellis_status to_buffer(void *user, const char *data, size_t size)
 {
@@ -27,18 +12,15 @@ static trellis_status to_buffer(void *user, const char *data, size_t size)
 
 static trellis_model *import_bytes(const void *data, size_t size)
 {
-    char path[40];
     trellis_model *model = NULL;
     trellis_error error;
-    int file = make_file(data, size, path);
-    if (file >= 0) {
-        trellis_model_import(path, &model, &error);
-        close(file);
-    }
+    struct memory_file file = memory_file(data, size);
+    trellis_model_import(file.path, &model, &error);
+    close(file.number);
     return model;
 }
 
-/* Graphs of many steps are allowed but slow, and files that templates name are none of our business. */
+/* Graphs of many steps are allowed but slow. */
 static bool is_out_of_scope(const uint8_t *data, size_t size)
 {
     size_t labels = 0;
@@ -47,10 +29,6 @@ static bool is_out_of_scope(const uint8_t *data, size_t size)
         labels += size - i > 6 && memcmp(data + i, "label\t", 6) == 0;
         high = high || (size - i > 7 && memcmp(data + i, "order\t", 6) == 0 &&
                         (data[i + 6] < '0' || data[i + 6] > '2'));
-        if (size - i >= 7 &&
-            (memcmp(data + i, "inlist", 6) == 0 || memcmp(data + i, "cluster", 7) == 0)) {
-            return true;
-        }
     }
     return labels > 100 || (high && labels > 3);
 }

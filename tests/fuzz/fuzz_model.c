@@ -3,10 +3,7 @@
  * They are tried as they are, with header and checksums made right, and as a list of changes to sound
  * models, because from nothing a fuzzer would not soon come upon eleven sections that fit each other.
  */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz/files.h"
 #include "model/test_hostile.h"
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
@@ -25,16 +22,6 @@ static const char hmm[] =
     "step\t-0.5\tO\tO\tO\nforbid\tB-X\tB-X\nword\t-1\tO\tthe\nword\t-2\tB-X\tcan\n";
 static struct tr_buffer sound[3];
 
-static const char *make_file(const char *text, int *file, char path[40])
-{
-    *file = memfd_create("fuzz", MFD_CLOEXEC);
-    if (*file < 0 || (size_t)write(*file, text, strlen(text)) != strlen(text)) {
-        abort();
-    }
-    snprintf(path, 40, "/proc/self/fd/%d", *file);
-    return path;
-}
-
 /* Keeps the bytes of a model, and the model no longer. */
 static void keep(struct tr_buffer *bytes, trellis_status status, trellis_model *model,
                  const trellis_error *error)
@@ -52,32 +39,33 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     (void)count;
     (void)arguments;
     static const char *const orders[] = {"1", "2"};
-    int corpus_file, template_file, hmm_file;
-    char corpus_name[40], template_name[40], hmm_name[40];
-    const char *path = make_file(corpus, &corpus_file, corpus_name);
-    const char *templates = make_file(edges, &template_file, template_name);
+    struct memory_file corpus_file = memory_file(corpus, sizeof corpus - 1);
+    struct memory_file template_file = memory_file(edges, sizeof edges - 1);
+    struct memory_file hmm_file = memory_file(hmm, sizeof hmm - 1);
+    const char *path = corpus_file.path;
     trellis_error error = {0};
     trellis_model *model;
     trellis_options *options;
     for (size_t i = 0; i < TR_COUNT(orders); i++) {
         if (trellis_options_create(&options, &error) ||
-            trellis_options_set(options, "features", templates, &error) ||
+            trellis_options_set(options, "features", template_file.path, &error) ||
             trellis_options_set(options, "epochs", "3", &error) ||
+            trellis_options_set(options, "dictionary", i ? "learn" : "", &error) ||
+            trellis_options_set(options, "dictionary-count", "1", &error) ||
             trellis_options_set(options, "order", orders[i], &error)) {
             abort();
         }
         trellis_status status = trellis_train(options, &path, 1, NULL, NULL, &model, &error);
         keep(&sound[i], status, model, &error);
         trellis_options_destroy(options);
-        lseek(corpus_file, 0, SEEK_SET);
-        lseek(template_file, 0, SEEK_SET);
+        lseek(corpus_file.number, 0, SEEK_SET);
+        lseek(template_file.number, 0, SEEK_SET);
     }
-    trellis_status status = trellis_model_import(make_file(hmm, &hmm_file, hmm_name), &model,
-                                                 &error);
+    trellis_status status = trellis_model_import(hmm_file.path, &model, &error);
     keep(&sound[2], status, model, &error);
-    close(corpus_file);
-    close(template_file);
-    close(hmm_file);
+    close(corpus_file.number);
+    close(template_file.number);
+    close(hmm_file.number);
     return 0;
 }
 

@@ -1,0 +1,76 @@
+/* fuzz_templates.c - any bytes as templates in one of the three languages, as a word list, as clusters, as costs
+ * or as label steps: whatever a training reads beside its corpus. The first byte says as what. What compiles
+ * is run on a few tokens and learned with. */
+#include "base/text.h"
+#include "fuzz/files.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char corpus[] = "the DT O\ncat NN B-X\n\nA DT O\n\xc3\xa9t\xc3\xa9 NN B-X\n";
+
+static void train(const char *option, const char *value)
+{
+    struct memory_file file = memory_file(corpus, sizeof corpus - 1);
+    const char *path = file.path;
+    trellis_options *options;
+    trellis_model *model = NULL;
+    if (trellis_options_create(&options, NULL) ||
+        trellis_options_set(options, "features", "id", NULL) ||
+        trellis_options_set(options, "epochs", "1", NULL) ||
+        trellis_options_set(options, "threads", "1", NULL) ||
+        trellis_options_set(options, "algorithm", "pa", NULL) ||
+        trellis_options_set(options, option, value, NULL)) {
+        abort();
+    }
+    trellis_train(options, &path, 1, NULL, NULL, &model, NULL);
+    trellis_model_close(model);
+    trellis_options_destroy(options);
+    close(file.number);
+}
+
+/* Templates that read a file with our bytes; named by the number of its descriptor. */
+static void train_with(const char *format, const char *path)
+{
+    char templates[200];
+    snprintf(templates, sizeof templates, format, path);
+    struct memory_file file = memory_file(templates, strlen(templates));
+    train("features", file.path);
+    close(file.number);
+}
+
+/* Templates could name any file of this machine, and read it for us. */
+static bool names_a_file(const uint8_t *data, size_t size)
+{
+    return memmem(data, size, "inlist", 6) || memmem(data, size, "cluster", 7);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0 || size > 20000) {
+        return 0;
+    }
+    struct memory_file file = memory_file(data + 1, size - 1);
+    switch (data[0] % 6) {
+    case 0:
+        train_with("columns word\nnode inlist(word, \"%s\")\n", file.path);
+        break;
+    case 1:
+        train_with("columns word\nnode cluster(word, \"%s\", 2 4)\n", file.path);
+        break;
+    case 2:
+        train("cost", file.path);
+        break;
+    case 3:
+        train("constrain", file.path);
+        break;
+    case 4:
+        train("dictionary", file.path);
+        break;
+    default:
+        if (!names_a_file(data + 1, size - 1)) {
+            train("features", file.path);
+        }
+    }
+    close(file.number);
+    return 0;
+}
