@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all demo test bench install uninstall lint format asan tsan coverage fuzz clean help
+.PHONY: all demo test bench install uninstall lint format asan tsan coverage fuzz soak mutants reliability clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -96,6 +96,21 @@ coverage: ## run all tests and say which share of the lines of src/ they reach
 fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 	@$(call setup,build test)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
+
+soak: all ## tag 10^8 tokens and train for 1,000 epochs, watching the memory
+	@scripts/soak.sh $(BUILD)
+
+mutants: ## make a mistake in each kernel, which the tests must notice
+	@$(call setup,build test)
+	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
+	@$(call compile,$(BUILD),all)
+	@scripts/mutants.sh $(BUILD)
+
+reliability: ## try faults of all kinds and write the table in docs/reliability.md
+	@$(call setup,build test)
+	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
+	@$(call compile,$(BUILD),build_tests)
+	@scripts/reliability.sh $(BUILD)
 
 clean: ## remove all build directories
 	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz

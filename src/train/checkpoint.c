@@ -261,6 +261,9 @@ static trellis_status open_image(struct tr_checkpoint *c, trellis_error *error)
     if (!status) {
         status = tr_image_check(&c->image, c->path, "checkpoint", error);
     }
+    if (!status) { // all of it will be read
+        status = tr_image_verify(&c->image, c->path, "checkpoint", error);
+    }
     if (!status) {
         status = tr_image_verify(&c->image, c->path, "checkpoint", error);
     }

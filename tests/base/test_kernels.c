@@ -366,6 +366,24 @@ static void exponential_of_extremes(void **state)
     }
 }
 
+/* Rows of several vectors, to the last of them. */
+static void exp_of_whole_rows(void **state)
+{
+    (void)state;
+    for (size_t k = 0; tr_kernels_at(k); k++) {
+        for (size_t width = 16; width <= 96; width += 16) {
+            float row[96] __attribute__((aligned(64))), out[96] __attribute__((aligned(64)));
+            for (size_t j = 0; j < width; j++) {
+                row[j] = (float)j / 8 - 3; // the largest is the last
+            }
+            assert_true(tr_kernels_at(k)->exp_row(out, row, width) == row[width - 1]);
+            for (size_t j = 0; j < width; j++) {
+                assert_near((double)out[j], exp((double)(row[j] - row[width - 1])), 1e-6);
+            }
+        }
+    }
+}
+
 /* ---- the sets ------------------------------------------------------------------------------------ */
 
 static void sets(void **state)
@@ -386,6 +404,7 @@ int main(void)
 {
     tr_random_seed(&dice, 1);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exp_of_whole_rows),
         cmocka_unit_test(sets),
         cmocka_unit_test(rows),
         cmocka_unit_test(ties),

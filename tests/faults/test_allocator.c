@@ -330,6 +330,9 @@ static trellis_status open_and_save(const char *about, struct outcome *outcome)
     if (!status) {
         status = trellis_model_open(paths[OUTPUT], &again, error);
     }
+    if (!status) {
+        status = trellis_model_verify(again, error);
+    }
     trellis_model_close(again);
     trellis_model_close(model);
     return status;
@@ -398,6 +401,9 @@ static trellis_status ask_probabilities(trellis_tagger *tagger, const trellis_se
     double probability;
     trellis_error *error = &outcome->error;
     trellis_status status = trellis_tagger_marginals(tagger, &marginals, error);
+    if (!status) {
+        status = trellis_tagger_log_z(tagger, &probability, error);
+    }
     if (!status) {
         status = trellis_tagger_nth_span_probability(tagger, 0, 0, 1, &probability, error);
     }
@@ -581,6 +587,41 @@ static trellis_status draw(const char *about, struct outcome *outcome)
     return status;
 }
 
+/* ---- searching ------------------------------------------------------------------------------------- */
+
+static trellis_status search(const char *about, struct outcome *outcome)
+{
+    const char *const tries[] = {"l2=0.1,1", "epochs=1..3"};
+    trellis_options *options = NULL, *copy = NULL;
+    trellis_search *search = NULL;
+    trellis_trial trial;
+    trellis_error *error = &outcome->error;
+    unlink(paths[OUTPUT]);
+    trellis_status status = options_of(about, &options, outcome);
+    if (!status) {
+        status = trellis_options_copy(options, &copy, error);
+    }
+    if (!status) {
+        status = trellis_search_create(copy, tries, 2, &search, error);
+    }
+    if (!status) {
+        status = trellis_search_keep(search, paths[OUTPUT], "a test", error);
+    }
+    while (!status && !(status = trellis_search_next(search, &trial))) {
+        status = trellis_search_tell(search, 0.5, 1, error);
+    }
+    if (status == TRELLIS_END) {
+        status = trellis_search_plot(search, see, &outcome->seen, error);
+    }
+    for (size_t i = 0; !status && i < trellis_search_count(search); i++) {
+        status = trellis_search_ranked(search, i, &trial);
+    }
+    trellis_search_destroy(search);
+    trellis_options_destroy(copy);
+    trellis_options_destroy(options);
+    return status;
+}
+
 /* ---- all n ----------------------------------------------------------------------------------------- */
 
 static long runs, refusals;
@@ -702,6 +743,7 @@ static void test_the_rest(void **state)
     try_all(evaluate, "bootstrap=10 shuffles=10");
     try_all(evaluate, "clusters=yes");
     try_all(evaluate, "scheme=iob2 strict=yes");
+    try_all(search, "seed=3");
     try_all(draw, "labels=3 vocabulary=10 tokens=30 output-format=columns");
 }
 

@@ -20,7 +20,7 @@ run 0 tag -m $t/m $t/one
 want "a sequence of one token has one label" grep -qx 'cat B-X' $out
 yes cat | head -n 1000000 >$t/long
 run 0 tag -m $t/m $t/long
-want "a sequence of 1,000,000 tokens has as many labels" test "$(grep -c B-X $out)" = 1000000
+want "a sequence of 1,000,000 tokens has as many labels" test "$(grep -cE '^cat (O|B-X)$' $out)" = 1000000
 run 1 train -q -m $t/none $t/empty
 want "nothing to learn from is said" grep -q 'nothing to learn from' $err
 
@@ -65,7 +65,7 @@ done
 for value in NaN Inf -inf 1e308 nan; do
     printf 'A\tx:%s\nB\ty\n\n' $value >$t/value
     run 1 train -q -e 2 --format crfsuite -m $t/value.m $t/value
-    want "$value is refused with its line" grep -q 'value:1' $err
+    want "$value is refused with its line" grep -qE 'value:1|line 1:' $err
 done
 
 # Line ends of other systems.

@@ -80,6 +80,10 @@ static bool check_resumed(const char *path, const char *settings, const uint64_t
         written = written || access(file.text, F_OK) == 0;
     }
     char *resumed = train_bytes(path, with, 0, &resumed_size, &error);
+    if (!resumed && strstr(error.message, "write no checkpoints")) { // and says so, instead
+        free(whole);
+        return false;
+    }
     assert_same_bytes(whole, whole_size, resumed, resumed_size, settings);
     free(resumed);
     free(whole);
