@@ -68,14 +68,10 @@ static trellis_status compare_tagged(void *user, const trellis_sequence *sequenc
                                      const struct finding *finding, trellis_error *error)
 {
     struct comparison *comparison = user;
-    if (!sequence->labels) {
-        return set_error(error, TRELLIS_DATA,
-                         "line %llu: there are no labels to compare with; see --label",
-                         (unsigned long long)sequence->line);
-    }
-    trellis_labelled labelled = {sequence->length, sequence->labels,   finding->labels,
-                                 finding->known,   finding->marginals, finding->likelihood};
-    return trellis_evaluation_add_labelled(comparison->evaluation, &labelled, error);
+    trellis_labelled labelled;
+    trellis_status status = compare_finding(sequence, finding, &labelled, error);
+    return status ? status
+                  : trellis_evaluation_add_labelled(comparison->evaluation, &labelled, error);
 }
 
 static trellis_status tag_and_compare(struct comparison *comparison, const char *path,

@@ -157,3 +157,16 @@ trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger
     *ret_finding = finding;
     return status;
 }
+
+trellis_status compare_finding(const trellis_sequence *sequence, const struct finding *finding,
+                               trellis_labelled *ret_labelled, trellis_error *error)
+{
+    if (!sequence->labels) {
+        return set_error(error, TRELLIS_DATA,
+                         "line %llu: there are no labels to compare with; see --label",
+                         (unsigned long long)sequence->line);
+    }
+    *ret_labelled = (trellis_labelled){sequence->length, sequence->labels,   finding->labels,
+                                       finding->known,   finding->marginals, finding->likelihood};
+    return TRELLIS_OK;
+}

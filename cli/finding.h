@@ -24,4 +24,8 @@ trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger
                            const trellis_sequence *sequence, struct batch *memory,
                            struct finding *ret_finding, trellis_error *error);
 
+/* What was found beside the labels of the input; TRELLIS_DATA where it has none. */
+trellis_status compare_finding(const trellis_sequence *sequence, const struct finding *finding,
+                               trellis_labelled *ret_labelled, trellis_error *error);
+
 #endif

@@ -733,6 +733,27 @@ TRELLIS_API trellis_status trellis_search_plot(const trellis_search *search, tre
                                                void *user, trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * Reports: how good a model is and what it has learned, as one page
+ * --------------------------------------------------------------------------------------------- */
+
+/* One HTML page that holds all it needs and asks nothing of a network: figures, course of the training,
+ * confusions, calibration, strongest features, label steps, and the sequences with wrong labels. The model
+ * must outlive the report. `title` is copied; options are those of TRELLIS_GROUP_EVAL and _LOOK. */
+typedef struct trellis_report trellis_report;
+TRELLIS_API trellis_status trellis_report_create(const trellis_model *model,
+                                                 const trellis_options *options, const char *title,
+                                                 trellis_report **ret_report, trellis_error *error);
+TRELLIS_API void trellis_report_destroy(trellis_report *report);
+/* Adds a sequence with its right labels, the labels found, and the probability of each or NULL. The pages of
+ * long corpora stay readable: beyond the option `errors`, sequences are counted but not shown. */
+TRELLIS_API trellis_status trellis_report_add(trellis_report *report,
+                                              const trellis_sequence *sequence,
+                                              const trellis_labelled *labelled,
+                                              trellis_error *error);
+TRELLIS_API trellis_status trellis_report_write(const trellis_report *report, trellis_sink sink,
+                                                void *user, trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * Drawing corpora
  * --------------------------------------------------------------------------------------------- */
 

@@ -230,6 +230,9 @@ static const trellis_option table[] = {
      "Only the Nth sequence of the input, from 1; 0 is all of them, or the first where only one can "
      "be shown."},
 
+    {"errors", 0, TRELLIS_INTEGER, LOOK, "N", "1000", 0, 1e6, NULL,
+     "Show at most N of the sequences that have a wrong label; all are counted."},
+
     /* everywhere */
     {"threads", 'j', TRELLIS_INTEGER, RUN, "N", "0", 0, 1024, NULL,
      "Threads; 0 is one per processor. Results do not depend on it."},

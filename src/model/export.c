@@ -327,12 +327,7 @@ static void put_json(struct export *e)
     const trellis_model *model = e->model;
     struct tr_buffer *out = &e->out;
     tr_buffer_string(out, "{\"notes\":{");
-    for (size_t i = 0; i < model->notes.size; i++) {
-        tr_buffer_string(out, i ? "," : "");
-        tr_buffer_json(out, tr_text(model->notes.at[i].key));
-        tr_buffer_char(out, ':');
-        tr_buffer_json(out, tr_text(model->notes.at[i].value));
-    }
+    tr_model_notes_json(model, out);
     tr_buffer_string(out, "},\n\"templates\":");
     tr_buffer_json(out, tr_features_source(model->features));
     tr_buffer_string(out, ",\n\"labels\":[");

@@ -1,6 +1,8 @@
 /* info.c - what is in a model, told to a person or a program. */
 #include "model/model.h"
 
+#include <math.h>
+
 static uint64_t count_weights(const struct tr_table *table)
 {
     uint64_t count = 0;
@@ -25,6 +27,35 @@ static uint64_t count_steps(const trellis_model *model)
     return count;
 }
 
+void tr_model_notes_json(const trellis_model *model, struct tr_buffer *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < model->notes.size; i++) {
+        if (!tr_note_is_curve(&model->notes.at[i])) {
+            tr_buffer_string(out, first ? "" : ",");
+            tr_buffer_json(out, tr_text(model->notes.at[i].key));
+            tr_buffer_char(out, ':');
+            tr_buffer_json(out, tr_text(model->notes.at[i].value));
+            first = false;
+        }
+    }
+}
+
+/* The numbers of a note about an iteration; what is no number is null. */
+static void curve_row(const char *value, struct tr_buffer *out)
+{
+    tr_buffer_char(out, '[');
+    for (size_t field = 0; *value; field++) {
+        size_t size = strcspn(value, " ");
+        double number;
+        bool is_number = tr_text_real((trellis_text){value, size}, &number);
+        tr_buffer_string(out, field ? "," : "");
+        tr_buffer_real(out, is_number ? number : NAN);
+        value += size + (value[size] == ' ');
+    }
+    tr_buffer_char(out, ']');
+}
+
 static void info_json(const trellis_model *model, struct tr_buffer *out)
 {
     tr_buffer_format(out, "{\"labels\":[");
@@ -40,19 +71,23 @@ static void info_json(const trellis_model *model, struct tr_buffer *out)
                      (unsigned long long)count_weights(&model->node) + count_weights(&model->edge),
                      (unsigned long long)count_steps(model), model->lexicon.words,
                      model->image.size);
-    for (size_t i = 0; i < model->notes.size; i++) {
-        tr_buffer_string(out, i ? "," : "");
-        tr_buffer_json(out, tr_text(model->notes.at[i].key));
-        tr_buffer_char(out, ':');
-        tr_buffer_json(out, tr_text(model->notes.at[i].value));
+    tr_model_notes_json(model, out);
+    tr_buffer_string(out, "},\"curve\":[");
+    for (size_t i = 0, rows = 0; i < model->notes.size; i++) {
+        if (tr_note_is_curve(&model->notes.at[i])) {
+            tr_buffer_string(out, rows++ ? "," : "");
+            curve_row(model->notes.at[i].value, out);
+        }
     }
-    tr_buffer_string(out, "}}\n");
+    tr_buffer_string(out, "]}\n");
 }
 
 static void info_text(const trellis_model *model, struct tr_buffer *out)
 {
     for (size_t i = 0; i < model->notes.size; i++) {
-        tr_buffer_format(out, "%-20s %s\n", model->notes.at[i].key, model->notes.at[i].value);
+        if (!tr_note_is_curve(&model->notes.at[i])) {
+            tr_buffer_format(out, "%-20s %s\n", model->notes.at[i].key, model->notes.at[i].value);
+        }
     }
     tr_buffer_format(out, "%-20s %u:", "labels", model->label_count);
     for (uint32_t i = 0; i < model->label_count && i < 40; i++) {

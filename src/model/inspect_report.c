@@ -143,7 +143,7 @@ static void json_list(const trellis_inspection *inspection, struct tr_buffer *ou
             tr_buffer_json(out, list[i].attribute);
             tr_buffer_char(out, ',');
         }
-        if (list[i].label_count > 1) {
+        if (list[i].label_count > 1 || !list[i].attribute.size) {
             tr_buffer_string(out, "\"labels\":[");
             for (size_t k = 0; k < list[i].label_count; k++) {
                 tr_buffer_string(out, k ? "," : "");

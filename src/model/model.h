@@ -91,6 +91,17 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
 trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
                               struct tr_steps **ret_steps, trellis_error *error);
 
+/* The key of the notes, one for each iteration, that tell the course of a training: the number of the
+ * iteration, objective, error rate on the training data, accuracy and F1 on the held-out data; nan where
+ * there is none. */
+#define TR_CURVE "curve"
+static inline bool tr_note_is_curve(const struct tr_note *note)
+{
+    return strcmp(note->key, TR_CURVE) == 0;
+}
+/* The notes but these as members of a JSON object. */
+void tr_model_notes_json(const trellis_model *model, struct tr_buffer *out);
+
 /* Adds a note to a buffer of notes. */
 void tr_note_text(struct tr_buffer *notes, const char *key, const char *value);
 void tr_note_format(struct tr_buffer *notes, const char *key, const char *format, ...)

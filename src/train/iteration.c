@@ -1,6 +1,7 @@
 /* iteration.c - what happens after each pass: score the dev data, keep the best, report, stop. */
 #include <math.h>
 
+#include "model/model.h"
 #include "train/normals.h"
 
 uint64_t tr_training_epochs(const struct tr_training *training)
@@ -317,6 +318,17 @@ static bool keep_low(struct tr_training *training)
     return true;
 }
 
+/* The course of the training, for reports: the model keeps the figures that do not depend on the machine. */
+static void note_iteration(struct tr_training *training, const trellis_progress *figures)
+{
+    enum { MOST_NOTED = 1000 };
+    if (figures->iteration <= MOST_NOTED) {
+        tr_note_format(&training->notes, TR_CURVE, "%llu %.7g %.6g %.6g %.6g",
+                       (unsigned long long)figures->iteration, figures->objective,
+                       figures->error_rate, figures->dev_accuracy, figures->dev_f1);
+    }
+}
+
 trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
                                      const float *w, bool *ret_stop, trellis_error *error)
 {
@@ -359,6 +371,7 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     } else {
         training->since_best++;
     }
+    note_iteration(training, figures);
     tr_training_tick(training, figures);
     uint64_t patience = (uint64_t)tr_option_integer(training->options, "patience");
     *ret_stop = training->stopped ||

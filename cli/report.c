@@ -1,0 +1,103 @@
+/* report.c - `trellis report`: a page about a model and how it does on labelled data. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "message.h"
+#include "output.h"
+#include "tagging.h"
+
+static trellis_status add_sequence(void *user, const trellis_sequence *sequence,
+                                   const struct finding *finding, trellis_error *error)
+{
+    trellis_labelled labelled;
+    trellis_status status = compare_finding(sequence, finding, &labelled, error);
+    return status ? status : trellis_report_add(user, sequence, &labelled, error);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static trellis_status fill(trellis_report *report, const trellis_model *model,
+                           const struct arguments *arguments, trellis_error *error)
+{
+    struct tagging tagging = {
+        .model = model,
+        .options = arguments->options,
+        .marginals = trellis_model_has_probabilities(model),
+        .likelihood = trellis_model_has_probabilities(model),
+        .known = true,
+        .tagged = add_sequence,
+        .user = report,
+    };
+    tagging.paths = argument_inputs(arguments, &tagging.path_count);
+    return tagging_run(&tagging, argument_threads(arguments), error);
+}
+
+static trellis_status make(const struct arguments *arguments, const char *path,
+                           trellis_model **ret_model, trellis_report **ret_report,
+                           trellis_error *error)
+{
+    char title[1000];
+    size_t count;
+    const char *const *inputs = argument_inputs(arguments, &count);
+    snprintf(title, sizeof title, "%s on %s%s", last_part(path), last_part(inputs[0]),
+             count > 1 ? " and others" : "");
+    trellis_status status = trellis_model_open(path, ret_model, error);
+    if (!status) {
+        status = trellis_report_create(*ret_model, arguments->options, title, ret_report, error);
+    }
+    return status ? status : fill(*ret_report, *ret_model, arguments, error);
+}
+
+static int run(const struct arguments *arguments)
+{
+    const char *path = argument(arguments, "model");
+    trellis_model *model = NULL;
+    trellis_report *report = NULL;
+    trellis_error error = {0};
+    struct output output;
+    if (!path) {
+        return usage_error(arguments->command, "-m is missing: the model to report on");
+    }
+    int result = output_open(&output, argument(arguments, "output"));
+    if (result == EXIT_RIGHT) {
+        trellis_status status = make(arguments, path, &model, &report, &error);
+        if (!status) {
+            status = trellis_report_write(report, output_sink, &output, &error);
+        }
+        result = output_end(&output, status, &error);
+    }
+    trellis_report_destroy(report);
+    trellis_model_close(model);
+    return result;
+}
+
+static const struct own_option own[] = {
+    {"model", 'm', "FILE", "The model."},
+    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {0},
+};
+
+const struct command command_report = {
+    .name = "report",
+    .summary = "write a page about a model and its errors",
+    .synopsis = "-m MODEL [OPTION...] [FILE...] -o FILE.html",
+    .description =
+        "Labels data whose labels are known and writes one HTML page: the figures, the course of "
+        "the training, confusions, calibration, the strongest features and label steps, and the "
+        "sequences with wrong labels to look through. The page holds all it needs and asks "
+        "nothing of a network; it is readable in light and dark, on a phone and on paper.",
+    .own = own,
+    .groups = TRELLIS_GROUP_LOOK | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .with = "constrain decode beam strict",
+    .without = "sequence seed memory",
+    .examples = "# two commands from a file to a report\n"
+                "trellis train -t crf -f chunk -m chunk.model train.txt\n"
+                "trellis report -m chunk.model test.txt -o report.html\n",
+    .run = run,
+};

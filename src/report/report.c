@@ -1,0 +1,212 @@
+/* report.c - how good a model is and what it has learned, as one HTML page.
+ *
+ * The page is page.html with its style, its script and the data put in; the script draws what is in the
+ * data, which is JSON:
+ *
+ *     {"model": trellis_model_info(), "evaluation": trellis_evaluation_report(),
+ *      "inspection": trellis_inspection_report(), "errors": [...], ...}
+ *
+ * A sequence among the errors is [line, words, right labels, labels found, probabilities in percent], where
+ * labels are numbers of "error_labels".
+ */
+#include "base/intern.h"
+#include "base/options.h"
+#include "corpus/corpus.h"
+#include "report/markup.h"
+#include "report_files.h"
+
+/* What the errors may take of a page, and the features that all labels show together. */
+#define MOST_ERROR_BYTES 1200000
+#define MOST_FEATURES 2000
+
+struct trellis_report {
+    const trellis_model *model;
+    char *title;
+    trellis_evaluation *evaluation;
+    size_t top, most_errors;
+    struct tr_intern labels;
+    struct tr_buffer errors; // members of an array
+    uint64_t wrong, shown;   // sequences with a wrong label; those of them on the page
+};
+
+trellis_status trellis_report_create(const trellis_model *model, const trellis_options *options,
+                                     const char *title, trellis_report **ret_report,
+                                     trellis_error *error)
+{
+    *ret_report = NULL;
+    trellis_report *report = tr_alloc(1, sizeof *report);
+    if (!report) {
+        return tr_fail_memory(error);
+    }
+    size_t labels = trellis_model_label_count(model);
+    report->model = model;
+    report->top = (size_t)tr_option_integer(options, "top");
+    report->most_errors = (size_t)tr_option_integer(options, "errors");
+    if (report->top * labels > MOST_FEATURES) {
+        report->top = MOST_FEATURES / labels + 1;
+    }
+    report->title = tr_copy_text(title, strlen(title));
+    trellis_status status = report->title
+                                ? trellis_evaluation_create(options, &report->evaluation, error)
+                                : tr_fail_memory(error);
+    if (status) {
+        trellis_report_destroy(report);
+        return status;
+    }
+    *ret_report = report;
+    return TRELLIS_OK;
+}
+
+void trellis_report_destroy(trellis_report *report)
+{
+    if (!report) {
+        return;
+    }
+    trellis_evaluation_destroy(report->evaluation);
+    tr_intern_free(&report->labels);
+    tr_buffer_free(&report->errors);
+    free(report->title);
+    free(report);
+}
+
+/* ---- errors -------------------------------------------------------------------------------------- */
+
+static bool put_labels(trellis_report *report, const trellis_text *labels, size_t length)
+{
+    tr_buffer_string(&report->errors, ",[");
+    for (size_t i = 0; i < length; i++) {
+        uint32_t number = tr_intern_add(&report->labels, labels[i]);
+        if (number == TR_NONE) {
+            return false;
+        }
+        tr_buffer_format(&report->errors, i ? ",%u" : "%u", number);
+    }
+    tr_buffer_char(&report->errors, ']');
+    return true;
+}
+
+static bool put_error(trellis_report *report, const trellis_sequence *sequence,
+                      const trellis_labelled *labelled)
+{
+    struct tr_buffer *out = &report->errors;
+    size_t n = sequence->length;
+    tr_buffer_format(out, "%s[%llu,[", report->shown ? ",\n" : "\n",
+                     (unsigned long long)sequence->line);
+    for (size_t i = 0; i < n; i++) {
+        tr_buffer_string(out, i ? "," : "");
+        tr_buffer_json(out, sequence->columns ? sequence->cells[i * sequence->columns]
+                                              : TR_TEXT("\xC2\xB7"));
+    }
+    tr_buffer_char(out, ']');
+    bool fine = put_labels(report, labelled->gold, n) && put_labels(report, labelled->found, n);
+    tr_buffer_string(out, ",[");
+    for (size_t i = 0; labelled->marginals && i < n; i++) {
+        tr_buffer_format(out, i ? ",%.0f" : "%.0f", 100 * (double)labelled->marginals[i]);
+    }
+    tr_buffer_string(out, "]]");
+    report->shown++;
+    return fine && !out->failed;
+}
+
+trellis_status trellis_report_add(trellis_report *report, const trellis_sequence *sequence,
+                                  const trellis_labelled *labelled, trellis_error *error)
+{
+    bool wrong = false;
+    trellis_status status = trellis_evaluation_add_labelled(report->evaluation, labelled, error);
+    for (size_t i = 0; !status && i < labelled->length; i++) {
+        wrong = wrong || !tr_text_equal(labelled->gold[i], labelled->found[i]);
+    }
+    report->wrong += wrong;
+    if (!status && wrong && report->shown < report->most_errors &&
+        report->errors.size < MOST_ERROR_BYTES && !put_error(report, sequence, labelled)) {
+        status = tr_fail_memory(error);
+    }
+    return status;
+}
+
+/* ---- the page ------------------------------------------------------------------------------------ */
+
+static trellis_status to_buffer(void *user, const char *data, size_t size)
+{
+    struct tr_buffer *buffer = user;
+    tr_buffer_add(buffer, data, size);
+    return buffer->failed ? TRELLIS_MEMORY : TRELLIS_OK;
+}
+
+static trellis_status put_parts(const trellis_report *report, struct tr_buffer *out,
+                                trellis_error *error)
+{
+    trellis_inspection *inspection = NULL;
+    tr_buffer_string(out, ",\n\"model\":");
+    trellis_status status = trellis_model_info(report->model, true, to_buffer, out, error);
+    if (!status) {
+        tr_buffer_string(out, ",\n\"evaluation\":");
+        status = trellis_evaluation_report(report->evaluation, true, to_buffer, out, error);
+    }
+    if (!status) {
+        status = trellis_inspection_create(report->model, report->top, &inspection, error);
+    }
+    if (!status) {
+        tr_buffer_string(out, ",\n\"inspection\":");
+        status = trellis_inspection_report(inspection, NULL, true, to_buffer, out, error);
+    }
+    trellis_inspection_destroy(inspection);
+    return status;
+}
+
+static trellis_status make_data(const trellis_report *report, struct tr_buffer *out,
+                                trellis_error *error)
+{
+    tr_buffer_string(out, "{\"title\":");
+    tr_buffer_json(out, tr_text(report->title));
+    tr_buffer_format(out, ",\n\"wrong\":%llu,\"shown\":%llu", (unsigned long long)report->wrong,
+                     (unsigned long long)report->shown);
+    trellis_status status = put_parts(report, out, error);
+    tr_buffer_string(out, ",\n\"error_labels\":[");
+    for (uint32_t i = 0; i < tr_intern_count(&report->labels); i++) {
+        tr_buffer_string(out, i ? "," : "");
+        tr_buffer_json(out, tr_intern_text(&report->labels, i));
+    }
+    tr_buffer_string(out, "],\n\"errors\":[");
+    tr_buffer_add(out, report->errors.data, report->errors.size);
+    tr_buffer_string(out, "]}\n");
+    return status;
+}
+
+/* Fills in the marks {{NAME}} of the page. */
+static void fill_in(const trellis_report *report, trellis_text data, struct tr_buffer *out)
+{
+    const char *at = (const char *)tr_page_html, *mark;
+    while ((mark = strstr(at, "{{"))) {
+        tr_buffer_add(out, at, (size_t)(mark - at));
+        trellis_text name = {mark, strcspn(mark, "}") + 2};
+        if (tr_text_is(name, "{{TITLE}}")) {
+            tr_markup_text(out, tr_text(report->title));
+        } else if (tr_text_is(name, "{{STYLE}}")) {
+            tr_buffer_string(out, (const char *)tr_page_css);
+        } else if (tr_text_is(name, "{{SCRIPT}}")) {
+            tr_buffer_string(out, (const char *)tr_page_js);
+        } else if (tr_text_is(name, "{{DATA}}")) {
+            tr_markup_json(out, data);
+        }
+        at = mark + name.size;
+    }
+    tr_buffer_string(out, at);
+}
+
+trellis_status trellis_report_write(const trellis_report *report, trellis_sink sink, void *user,
+                                    trellis_error *error)
+{
+    struct tr_buffer data = {0}, out = {0};
+    trellis_status status = make_data(report, &data, error);
+    if (!status && data.failed) {
+        status = tr_fail_memory(error);
+    }
+    if (!status) {
+        fill_in(report, (trellis_text){data.data, data.size}, &out);
+        status = tr_buffer_flush(&out, sink, user, error);
+    }
+    tr_buffer_free(&data);
+    tr_buffer_free(&out);
+    return status;
+}
