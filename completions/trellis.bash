@@ -1,7 +1,7 @@
 # bash completion for trellis; written by 'trellis help --completion', do not edit.
 _trellis() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local subcommands="train tag eval compare cv tune convert features info inspect explain show export import sample help version" values= names=
+    local subcommands="train tag eval compare cv tune convert features info inspect explain show report export import sample help version" values= names=
     if [ "$COMP_CWORD" -eq 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$before" = help ]; }; then
         COMPREPLY=($(compgen -W "$subcommands --help --version" -- "$word"))
         return
@@ -38,8 +38,9 @@ _trellis() {
         features) names="--help --list --show --functions --output --format --label --columns --separator --invalid-utf8 --part --features" ;;
         info) names="--help --model --json --output" ;;
         inspect) names="--help --model --label --json --output --top" ;;
-        explain) names="--help --model --words --json --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --top --sequence" ;;
-        show) names="--help --model --words --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --top --sequence" ;;
+        explain) names="--help --model --words --json --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --top --sequence --errors" ;;
+        show) names="--help --model --words --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --top --sequence --errors" ;;
+        report) names="--help --model --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --strict --top --errors --threads" ;;
         export) names="--help --model --json --output" ;;
         import) names="--help --model" ;;
         sample) names="--help --model --output --output-format --labels --vocabulary --tokens --mean-length --seed" ;;

@@ -1,0 +1,48 @@
+# Every page of docs/guide runs as it is written: its ```sh blocks one after the other, in a folder of their own
+# with the corpora in data/; a ```text block is what the block before it writes. UPDATE=1 writes it anew.
+. tests/cli/lib.sh
+t=$TRELLIS_TMP
+mkdir $t/bin
+ln -s "$(realpath "$TRELLIS")" $t/bin/trellis
+root=$PWD
+
+# Runs the commands of file $1 in folder $2; what they write goes to $t/written.
+run_block() {
+    (cd "$2" && PATH=$t/bin:$PATH bash -eu -o pipefail "$1") >$t/written 2>$t/said || {
+        complain "$page: these commands fail:"
+        cat "$1" $t/said
+    }
+}
+
+# The page with what its commands really write.
+rewrite() {
+    local page=$1 folder=$2 kind=prose line
+    while IFS= read -r line; do
+        case $kind:$line in
+        prose:'```sh') kind=commands; : >$t/commands ;;
+        commands:'```') kind=prose; run_block $t/commands "$folder" >&2 ;;
+        commands:*) printf '%s\n' "$line" >>$t/commands ;;
+        prose:'```text') kind=output; printf '%s\n' "$line"; cat $t/written; continue ;;
+        output:'```') kind=prose ;;
+        output:*) continue ;;
+        esac
+        printf '%s\n' "$line"
+    done <"$page"
+}
+
+for page in docs/guide/*.md; do
+    folder=$t/$(basename "$page" .md)
+    mkdir "$folder"
+    ln -s "$root/data" "$folder/data"
+    rewrite "$page" "$folder" >$t/page.md 2>$t/complaints
+    if [ -s $t/complaints ]; then
+        cat $t/complaints
+        failures=$((failures + 1))
+    fi
+    if [ "${UPDATE:-}" = 1 ]; then
+        cp $t/page.md "$page"
+    else
+        diff -u "$page" $t/page.md || complain "$page does not say what happens"
+    fi
+done
+finish
