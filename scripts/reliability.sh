@@ -19,7 +19,7 @@ row() {
         lost="**see \`$*\`**"
         failed=1
     fi
-    often=$(grep -oE "[0-9]+ $pattern" "$table.out" | head -n 1)
+    often=$(grep -oE "[0-9]+ $pattern" "$table.out" | head -n 1 | sed 's, test$, groups of cases,')
     echo "| $what | ${often:-all of its cases} | $lost |" | tee -a "$table"
 }
 

@@ -60,21 +60,23 @@ static void test_threads(void **state)
     trellis_error error = {0};
     trellis_model *model;
     assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
-    struct worker alone = {.model = model}, pair[2] = {{.model = model}, {.model = model}};
+    enum { THREADS = 16 };
+    struct worker alone = {.model = model}, all[THREADS];
     work(&alone);
     assert_int_equal(alone.status, TRELLIS_END);
     assert_true(alone.out.size > 1000);
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &pair[i]), 0);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        all[i] = (struct worker){.model = model};
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-        assert_int_equal(pair[i].status, TRELLIS_END);
-        assert_int_equal(pair[i].out.size, alone.out.size);
-        assert_memory_equal(pair[i].out.data, alone.out.data, alone.out.size);
-        assert_true(pair[i].score == alone.score);
-        tr_buffer_free(&pair[i].out);
+        assert_int_equal(all[i].status, TRELLIS_END);
+        assert_int_equal(all[i].out.size, alone.out.size);
+        assert_memory_equal(all[i].out.data, alone.out.data, alone.out.size);
+        assert_true(all[i].score == alone.score);
+        tr_buffer_free(&all[i].out);
     }
     tr_buffer_free(&alone.out);
     trellis_model_close(model);
