@@ -587,6 +587,31 @@ static trellis_status draw(const char *about, struct outcome *outcome)
     return status;
 }
 
+/* ---- reports --------------------------------------------------------------------------------------- */
+
+static trellis_status report(const char *about, struct outcome *outcome)
+{
+    static const trellis_text cells[] = {{"the", 3}, {"DT", 2}, {"cat", 3}, {"NN", 2}};
+    const trellis_sequence sequence = {.length = 2, .columns = 2, .cells = cells, .weight = 1};
+    const trellis_labelled labelled = {.length = 2, .gold = gold, .found = found};
+    trellis_model *model = NULL;
+    trellis_report *page = NULL;
+    trellis_error *error = &outcome->error;
+    trellis_status status = trellis_model_open(paths[CRF_MODEL], &model, error);
+    if (!status) {
+        status = trellis_report_create(model, NULL, about, &page, error);
+    }
+    if (!status) {
+        status = trellis_report_add(page, &sequence, &labelled, error);
+    }
+    if (!status) {
+        status = trellis_report_write(page, see, &outcome->seen, error);
+    }
+    trellis_report_destroy(page);
+    trellis_model_close(model);
+    return status;
+}
+
 /* ---- searching ------------------------------------------------------------------------------------- */
 
 static trellis_status search(const char *about, struct outcome *outcome)
@@ -744,6 +769,7 @@ static void test_the_rest(void **state)
     try_all(evaluate, "clusters=yes");
     try_all(evaluate, "scheme=iob2 strict=yes");
     try_all(search, "seed=3");
+    try_all(report, "a title");
     try_all(draw, "labels=3 vocabulary=10 tokens=30 output-format=columns");
 }
 
