@@ -188,9 +188,32 @@ static trellis_status convert(struct conversion *conversion, const struct argume
     return status;
 }
 
+/* An HMM, as text or as a model, as the weights of a linear model. */
+static int run_linear(const struct arguments *arguments, const char *hmm)
+{
+    const char *path = argument(arguments, "output");
+    if (!path || strcmp(path, "-") == 0) {
+        return usage_error(arguments->command, "--linear needs -o: where to write the model");
+    }
+    trellis_model *model = NULL;
+    trellis_error error = {0};
+    trellis_status status = trellis_model_open(hmm, &model, &error);
+    if (!status) {
+        status = trellis_model_check_hmm(model, &error);
+    }
+    if (!status) {
+        status = trellis_model_save(model, path, &error);
+    }
+    trellis_model_close(model);
+    return status ? failure(status, &error) : EXIT_RIGHT;
+}
+
 static int run(const struct arguments *arguments)
 {
     const trellis_options *options = arguments->options;
+    if (argument(arguments, "linear")) {
+        return run_linear(arguments, argument(arguments, "linear"));
+    }
     struct conversion conversion = {
         .from = trellis_scheme_from_name(trellis_options_get(options, "scheme")),
         .to = trellis_scheme_from_name(trellis_options_get(options, "to-scheme")),
@@ -212,6 +235,9 @@ static int run(const struct arguments *arguments)
 }
 
 static const struct own_option own[] = {
+    {"linear", 0, "HMM",
+     "Convert no corpus but an HMM, a text of probabilities or a model, into a linear model whose weights "
+     "are their logarithms; -o says where to."},
     {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
     {0},
 };
@@ -229,6 +255,8 @@ const struct command command_convert = {
     .examples = "# a treebank as words with tags\n"
                 "trellis convert --label UPOS --output-format wordtag en.conllu > en.txt\n"
                 "# one letter for each place in a span\n"
-                "trellis convert --scheme iob2 --to-scheme iobes train.txt > train.iobes\n",
+                "trellis convert --scheme iob2 --to-scheme iobes train.txt > train.iobes\n"
+                "# the HMM of a text as a model\n"
+                "trellis convert --linear data/hmm/pidgin.txt -o pidgin.model\n",
     .run = run,
 };

@@ -90,6 +90,8 @@ static trellis_status tag_and_compare(struct comparison *comparison, const char 
         };
         bool all = argument_flag(arguments, "json") || argument_flag(arguments, "details");
         tagging.marginals = tagging.likelihood = all && trellis_model_has_probabilities(model);
+        const char *type = trellis_model_note(model, "type");
+        tagging.log_z = all && type && strcmp(type, "hmm") == 0;
         tagging.paths = argument_inputs(arguments, &tagging.path_count);
         status = tagging_run(&tagging, argument_threads(arguments), error);
     }

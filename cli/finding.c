@@ -117,6 +117,15 @@ static trellis_status keep_likelihood(struct finding *finding, trellis_tagger *t
     return trellis_tagger_log_probability(tagger, sequence->labels, kept, error);
 }
 
+static trellis_status keep_log_z(struct finding *finding, trellis_tagger *tagger,
+                                 struct batch *memory, trellis_error *error)
+{
+    double *kept = batch_take(memory, sizeof *kept);
+    finding->log_z = kept;
+    return kept ? trellis_tagger_log_z(tagger, kept, error)
+                : set_error(error, TRELLIS_MEMORY, "out of memory");
+}
+
 trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger,
                            const trellis_sequence *sequence, struct batch *memory,
                            struct finding *ret_finding, trellis_error *error)
@@ -151,6 +160,9 @@ trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger
     if (!status && tagging->likelihood && sequence->labels) {
         status = keep_likelihood(&finding, tagger, sequence, memory, error);
     }
+    if (!status && tagging->log_z) {
+        status = keep_log_z(&finding, tagger, memory, error);
+    }
     if (!status && tagging->known) {
         status = keep_known(&finding, tagging, tagger, sequence, memory, error);
     }
@@ -167,6 +179,7 @@ trellis_status compare_finding(const trellis_sequence *sequence, const struct fi
                          (unsigned long long)sequence->line);
     }
     *ret_labelled = (trellis_labelled){sequence->length, sequence->labels,   finding->labels,
-                                       finding->known,   finding->marginals, finding->likelihood};
+                                       finding->known,   finding->marginals, finding->likelihood,
+                                       finding->log_z};
     return TRELLIS_OK;
 }

@@ -13,6 +13,7 @@ struct finding {
     const float *all_marginals;  // [length][labels of the model], NULL unless asked for
     const bool *known;           // [length], NULL unless asked for and known
     const double *likelihood;    // log P of the labels of the input, NULL unless asked for
+    const double *log_z;         // under an HMM, log P of the input; NULL unless asked for
     bool exact;                  // where that is checked: nothing better was to be found
 };
 

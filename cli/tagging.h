@@ -13,6 +13,7 @@ struct tagging {
     bool marginals;             // whether the probability of each label is wanted
     bool all_marginals;         // and those of all labels that were not found
     bool likelihood;            // and that of the labels of the input
+    bool log_z;                 // and that of the input itself, under an HMM
     bool known;                 // whether to tell known words,
     const trellis_words *words; // which are these, or where it is NULL those of the model
     bool check;                 // whether to tell if labels are those of an exact search

@@ -298,6 +298,10 @@ TRELLIS_API trellis_status trellis_model_export(const trellis_model *model, bool
 TRELLIS_API trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
                                                 trellis_error *error);
 
+/* Whether a model is an HMM whose probabilities sum to 1: TRELLIS_DATA with the label that is to blame. */
+TRELLIS_API trellis_status trellis_model_check_hmm(const trellis_model *model,
+                                                   trellis_error *error);
+
 /* ------------------------------------------------------------------------------------------------
  * Training
  * --------------------------------------------------------------------------------------------- */
@@ -499,7 +503,9 @@ typedef struct trellis_scores {
     bool has_spans;               // every gold label is O, B-TYPE, I-TYPE, ...
     double log_likelihood;        // sum of log P(gold | sequence); NaN where it was not told
     uint64_t impossible;          // sequences left out of it, whose gold labels have probability 0
-    double calibration_error;     // expected; over TRELLIS_BY_CONFIDENCE; NaN without marginals
+    double log_probability;       // sum of log P(sequence) under an HMM; NaN where it was not told
+    double perplexity; // exp(-log_probability / its tokens), without sequences that cannot be
+    double calibration_error; // expected; over TRELLIS_BY_CONFIDENCE; NaN without marginals
 } trellis_scores;
 
 TRELLIS_API trellis_status trellis_evaluation_create(const trellis_options *options,
@@ -517,6 +523,7 @@ typedef struct trellis_labelled {
     const bool *known;                // [length] whether the word was seen in training
     const float *marginals;           // [length] the probability of each label found
     const double *log_likelihood;     // log P(gold | sequence), one number
+    const double *log_probability;    // log P(sequence) under an HMM, one number
 } trellis_labelled;
 TRELLIS_API trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
                                                            const trellis_labelled *sequence,

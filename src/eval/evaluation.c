@@ -275,6 +275,10 @@ trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
     }
     count_spans(evaluation, &outcome);
     count_likelihood(evaluation, sequence->log_likelihood);
+    if (sequence->log_probability && isfinite(*sequence->log_probability)) {
+        evaluation->log_probability += *sequence->log_probability;
+        evaluation->probable_tokens += sequence->length;
+    }
     tr_breakdown_add(evaluation, sequence, outcome.tokens_right == length);
     outcome.gold_key = key_of(sequence->gold, length);
     evaluation->outcomes.at[evaluation->outcomes.size++] = outcome;
@@ -319,6 +323,10 @@ trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
         .f1 = rates.f1,
         .has_spans = evaluation->has_spans && evaluation->tokens.gold > 0,
         .log_likelihood = evaluation->likely ? evaluation->log_likelihood : NAN,
+        .log_probability = evaluation->probable_tokens ? evaluation->log_probability : NAN,
+        .perplexity = evaluation->probable_tokens
+                          ? exp(-evaluation->log_probability / (double)evaluation->probable_tokens)
+                          : NAN,
         .impossible = evaluation->impossible,
         .calibration_error = calibration_error(evaluation),
     };

@@ -46,6 +46,8 @@ struct trellis_evaluation {
 
     uint64_t likely, impossible; // sequences with a likelihood, and those for which it is 0
     double log_likelihood;       // of the likely ones
+    double log_probability;      // of the sequences that can be, under an HMM
+    uint64_t probable_tokens;    // in those
 
     /* For samples of the sequences and for comparisons. */
     TR_ARRAY(struct tr_outcome) outcomes; // [sequences]

@@ -98,6 +98,10 @@ static void mistakes(struct tr_buffer *out, const trellis_evaluation *evaluation
 static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     trellis_scores scores = trellis_evaluation_scores(evaluation);
+    if (!isnan(scores.perplexity)) {
+        tr_buffer_format(out, "log-probability of the sequences: %.2f, perplexity %.3f a token\n",
+                         scores.log_probability, scores.perplexity);
+    }
     if (evaluation->likely || evaluation->impossible) {
         tr_buffer_format(out, "log-likelihood of the gold labels: %.2f, %.4f a sequence",
                          scores.log_likelihood, scores.log_likelihood / (double)evaluation->likely);

@@ -38,6 +38,10 @@ static void totals(struct tr_buffer *out, const trellis_evaluation *evaluation)
         json_share(out, "log_likelihood", scores.log_likelihood);
         json_count(out, "impossible", scores.impossible);
     }
+    if (!isnan(scores.perplexity)) {
+        json_share(out, "log_probability", scores.log_probability);
+        json_share(out, "perplexity", scores.perplexity);
+    }
     if (!isnan(scores.calibration_error)) {
         json_share(out, "calibration_error", scores.calibration_error);
     }

@@ -12,7 +12,7 @@ enum { MOST_FIELDS = TR_MOST_ORDER + 4 };
 /* A weight as read, before the rows are laid out. */
 struct loose_weight {
     uint32_t attribute, outcome;
-    float weight;
+    double weight;
     uint32_t line; // where it stands, for messages
 };
 
@@ -21,6 +21,7 @@ struct loose_part {
     TR_ARRAY(struct loose_weight) weights;
     struct tr_rows *rows;
     float *values; // [rows->size]
+    float *low;    // [rows->size] what those leave over
 };
 
 struct import {
@@ -39,6 +40,7 @@ struct import {
     TR_ARRAY(struct tr_gram) grams;
     struct tr_intern gram_texts; // the labels of each, as bytes: no two are the same
     TR_ARRAY(float) step_weights;
+    TR_ARRAY(float) step_low;     // what those leave over
     TR_ARRAY(uint16_t) forbidden; // pairs
     struct loose_part node, edge;
     struct tr_normal_lines normals;
@@ -117,7 +119,14 @@ static trellis_status field_label(struct import *import, size_t i, bool ends, ui
     return TRELLIS_OK;
 }
 
-static trellis_status field_weight(struct import *import, size_t i, float *ret_weight)
+/* What a float leaves over of a weight. */
+static float left_over(double weight)
+{
+    double rest = weight - (double)(float)weight;
+    return isfinite(rest) ? (float)rest : 0;
+}
+
+static trellis_status field_weight(struct import *import, size_t i, double *ret_weight)
 {
     trellis_text text = import->fields[i];
     bool logarithm = tr_text_begins(text, "log(") && text.data[text.size - 1] == ')';
@@ -131,7 +140,7 @@ static trellis_status field_weight(struct import *import, size_t i, float *ret_w
                       "a weight is a number, -inf, or log(p) with p from 0 to 1; not '%.*s'",
                       TR_SHOW(import->fields[i]));
     }
-    *ret_weight = (float)(logarithm ? log(value) : value);
+    *ret_weight = logarithm ? log(value) : value;
     return TRELLIS_OK;
 }
 
@@ -261,7 +270,7 @@ static bool is_counted(const struct tr_gram *gram, uint32_t labels)
 
 static trellis_status take_step(struct import *import)
 {
-    float weight = 0;
+    double weight = 0;
     struct tr_gram gram = {.length = (uint8_t)(import->count - 2)};
     uint32_t labels = (uint32_t)tr_intern_count(&import->labels);
     trellis_status status = field_weight(import, 1, &weight);
@@ -289,13 +298,14 @@ static trellis_status take_step(struct import *import)
         return REFUSE(import, "this step has a weight already");
     }
     return tr_intern_add(&import->gram_texts, bytes) != TR_NONE && tr_push(&import->grams, gram) &&
-                   tr_push(&import->step_weights, weight)
+                   tr_push(&import->step_weights, (float)weight) &&
+                   tr_push(&import->step_low, left_over(weight))
                ? TRELLIS_OK
                : tr_fail_memory(import->error);
 }
 
 static trellis_status add_weight(struct import *import, struct loose_part *part, uint64_t key,
-                                 trellis_text text, uint32_t outcome, float weight)
+                                 trellis_text text, uint32_t outcome, double weight)
 {
     bool is_new, clash = false;
     uint32_t number = tr_dictionary_add(&part->dictionary, (struct tr_key){key, 0}, &is_new,
@@ -313,7 +323,7 @@ static trellis_status take_attribute(struct import *import)
 {
     bool edge = tr_text_is(import->fields[0], "edge");
     size_t i = edge ? 2 : 1;
-    float weight = 0;
+    double weight = 0;
     uint16_t from = 0, to = 0;
     trellis_status status = field_weight(import, 1, &weight);
     if (!status && edge) {
@@ -388,7 +398,7 @@ static trellis_status need_features(struct import *import)
 /* A weight for a word: its attribute is what the templates see in a sequence of that word alone. */
 static trellis_status take_word(struct import *import)
 {
-    float weight = 0;
+    double weight = 0;
     uint16_t label = 0;
     trellis_text word = {0};
     trellis_status status = field_weight(import, 1, &weight);
@@ -626,14 +636,25 @@ static trellis_status settle(struct import *import, struct loose_part *part, uin
         return status;
     }
     part->values = tr_alloc(part->rows->size, sizeof *part->values);
-    if (!part->values) {
+    part->low = tr_alloc(part->rows->size, sizeof *part->low);
+    if (!part->values || !part->low) {
         return tr_fail_memory(import->error);
     }
     for (size_t i = 0; i < count; i++) {
-        part->values[tr_rows_find(part->rows, weights[i].attribute, weights[i].outcome)] =
-            weights[i].weight;
+        size_t at = tr_rows_find(part->rows, weights[i].attribute, weights[i].outcome);
+        part->values[at] = (float)weights[i].weight;
+        part->low[at] = left_over(weights[i].weight);
     }
     return TRELLIS_OK;
+}
+
+/* Those of an HMM are logarithms of probabilities, whose every digit counts. */
+static bool has_exact_weights(const struct import *import)
+{
+    static const char note[] = "type\0hmm";
+    const struct tr_buffer *notes = &import->notes;
+    return import->step_low.size && notes->size &&
+           memmem(notes->data, notes->size, note, sizeof note);
 }
 
 static trellis_status build(struct import *import, trellis_model **ret_model)
@@ -672,9 +693,11 @@ static trellis_status build(struct import *import, trellis_model **ret_model)
         .labels = &import->labels,
         .plan = &plan,
         .step_weights = import->step_weights.at,
+        .step_low = has_exact_weights(import) ? import->step_low.at : NULL,
         .features = import->features,
-        .node = {&import->node.dictionary, import->node.rows, import->node.values},
-        .edge = {&import->edge.dictionary, import->edge.rows, import->edge.values},
+        .node = {&import->node.dictionary, import->node.rows, import->node.values,
+                 import->node.low},
+        .edge = {&import->edge.dictionary, import->edge.rows, import->edge.values, NULL},
         .gaussian = &gaussian,
         .notes = &import->notes,
         .lexicon = &import->lexicon_block};
@@ -687,6 +710,7 @@ static void part_free(struct loose_part *part)
     tr_rows_destroy(part->rows);
     free(part->weights.at);
     free(part->values);
+    free(part->low);
 }
 
 trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
@@ -712,6 +736,7 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     free(import.template_lines.at);
     free(import.grams.at);
     free(import.step_weights.at);
+    free(import.step_low.at);
     free(import.forbidden.at);
     tr_normal_lines_free(&import.normals);
     tr_lexicon_draft_free(&import.lexicon);

@@ -210,6 +210,24 @@ static void read_steps(struct hmm *hmm)
     }
 }
 
+/* Steps that are interpolated with shorter histories are no table of probabilities. */
+static trellis_status check_steps(const struct hmm *hmm, trellis_error *error)
+{
+    size_t side = (size_t)hmm->labels + 1;
+    for (size_t from = 0; from < side; from++) {
+        double sum = hmm->next[from * side + side - 1];
+        if (sum > 1.001) {
+            return tr_fail(
+                error, TRELLIS_DATA,
+                "the probabilities of the steps from '%.*s' sum to %.4g, not to 1; sequences "
+                "can be drawn from an HMM that was trained with --smoothing add, or written "
+                "by hand",
+                TR_SHOW(tr_model_gram_label(hmm->model, (uint16_t)from)), sum);
+        }
+    }
+    return TRELLIS_OK;
+}
+
 static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
 {
     const trellis_model *model = hmm->model;
@@ -229,6 +247,10 @@ static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
         return tr_fail_memory(error);
     }
     read_steps(hmm);
+    trellis_status status = check_steps(hmm, error);
+    if (status) {
+        return status;
+    }
     for (uint64_t i = 0; i < model->node.record_count; i++) {
         const struct tr_text_record *record = &model->node.records[i];
         if (!add_emissions(hmm, record, word_of(tr_table_text(&model->node, record)))) {

@@ -91,7 +91,8 @@ static void confidence_is_compared_with_what_was_right(void **state)
     bool known[] = {true, false, true, true};
     float marginals[] = {0.55f, 0.52f, 0.9f, 1.0f};
     double likely = -1.5, unlikely = -INFINITY;
-    trellis_labelled sequence = {4, gold, found, known, marginals, &likely};
+    const double probability = -4 * log(3); // of the sequence, 4 tokens
+    trellis_labelled sequence = {4, gold, found, known, marginals, &likely, &probability};
     trellis_evaluation *e;
     trellis_row row;
     assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
@@ -105,6 +106,7 @@ static void confidence_is_compared_with_what_was_right(void **state)
     trellis_scores scores = trellis_evaluation_scores(e);
     assert_float_equal(scores.calibration_error, (2 * 0.035 + 2 * 0.05) / 4, 1e-6);
     assert_float_equal(scores.log_likelihood, -1.5, 0);
+    assert_float_equal(scores.perplexity, 3, 1e-12);
     sequence.log_likelihood = &unlikely;
     assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
     scores = trellis_evaluation_scores(e);

@@ -150,7 +150,7 @@ static void test_hmms_that_do_not_work(void **state)
                TRELLIS_DATA, "does not come to an end");
     check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t1e9\tA\t\\end\nstep\t1e9\tA\tB\n"
                "word\t1e9\tA\tx\nword\t1\tA\ty\n",
-               TRELLIS_OK, "");
+               TRELLIS_DATA, "sum to inf, not to 1");
 }
 
 /* An end that is impossible is none: the mean length counts. */
