@@ -11,14 +11,28 @@ static const double step[LABELS][LABELS] = {{0, 1, 0}, {0.2, 0.2, 0.6}, {0.8, 0,
 static const double emits[LABELS][2] = {{0, 1}, {1, 0}, {1, 0}}; // "can", "the"
 static const char names[] = "DNV";
 
+/* What stands for log 0, so that the fewest impossible things are the best. */
+static const double impossible = -1e6;
+
+static double log_of(double p)
+{
+    return p > 0 ? log(p) : impossible;
+}
+
 /* log P(X, Z) */
 static double log_joint(const int *words, const int *labels, size_t n)
 {
-    double p = start[labels[0]];
+    double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        p *= emits[labels[i]][words[i]] * (i ? step[labels[i - 1]][labels[i]] : 1);
+        sum += log_of(i ? step[labels[i - 1]][labels[i]] : start[labels[i]]) +
+               log_of(emits[labels[i]][words[i]]);
     }
-    return log(p);
+    return sum;
+}
+
+static long count_impossible(double score)
+{
+    return lround(score / impossible);
 }
 
 /* All 3^n paths; how many are the best. */
@@ -40,7 +54,7 @@ static size_t best_path(const int *words, size_t n, int *best, double *ret_score
             *ret_score = score;
             memcpy(best, labels, n * sizeof *best);
             ties = 1;
-        } else if (score > *ret_score - 1e-9 && isfinite(score)) {
+        } else if (score > *ret_score - 1e-9) {
             ties++;
         }
     }
@@ -62,14 +76,16 @@ static void check_sentence(const trellis_model *model, const char *text)
     double expected, score;
     size_t n = cut_words(text, words), ties = best_path(words, n, best, &expected);
     char *found = tag_by(model, text, &score);
-    if (ties == 0) {
-        assert_string_equal(found, "! no sequence of labels has a finite score");
-        free(found);
-        return;
-    }
     assert_int_equal(strlen(found), 2 * n - 1);
     for (size_t i = 0; i < n; i++) {
         found_labels[i] = (int)(strchr(names, found[2 * i]) - names);
+    }
+    if (count_impossible(expected)) { // an answer all the same
+        assert_true(isinf(score) && score < 0);
+        assert_int_equal(count_impossible(log_joint(words, found_labels, n)),
+                         count_impossible(expected));
+        free(found);
+        return;
     }
     assert_true(fabs(score - expected) < 1e-5);
     assert_true(fabs(log_joint(words, found_labels, n) - expected) < 1e-5);
@@ -95,7 +111,7 @@ static void test_pidgin(void **state)
 
     assert_tags(model, "can the can", "V D N");
     assert_tags(model, "the", "D");
-    assert_tags(model, "the the", "! no sequence of labels has a finite score");
+    assert_tags(model, "the the", "D D");
     char text[4 * 9];
     for (size_t n = 1; n <= 8; n++) { // every sentence of up to eight words
         for (unsigned code = 0; code < 1u << n; code++) {
