@@ -208,7 +208,7 @@ static void list_learners(char *list, size_t room)
 
 static int run(const struct arguments *arguments)
 {
-    char all[1000];
+    char all[1000] = "";
     const char *learners = argument(arguments, "types"), *sets = argument(arguments, "sets");
     list_learners(all, sizeof all);
     if (arguments->path_count != 2) {

@@ -214,7 +214,7 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
     *ret_found = start;
     ret_found->slope = 0;
     double t = 1;
-    for (int i = 0; promised < 0 && i < 20; i++, t /= 2) {
+    for (int i = 0; promised < 0 && i < 20; i++) {
         double smooth;
         tr_add_scaled(line->next_w, line->w, t, line->direction, q->size);
         trellis_status status = tr_watcher_evaluate(watcher, line->next_w, line->next_gradient,
@@ -228,6 +228,7 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
             *ret_found = point;
             return TRELLIS_OK;
         }
+        t /= 2;
     }
     return TRELLIS_OK;
 }

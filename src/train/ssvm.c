@@ -516,7 +516,7 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
     double wanted = tr_option_real(t->options, "gap");
-    bool stop = false, resumed;
+    bool stop = false, resumed = false;
     ssvm->blocks = tr_alloc(t->data.sequences, sizeof *ssvm->blocks);
     tr_keep_form(t->keeper, "BLOC", ssvm, &blocks_form);
     tr_keep_doubles(t->keeper, "LOSS", &ssvm->loss, 1);
