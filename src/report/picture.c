@@ -379,7 +379,7 @@ trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequ
     p.model = p.found.model;
     p.path = p.found.path;
     p.score = trellis_tagger_score(tagger);
-    p.exact = tr_tagger_sum_up(tagger, NULL) == TRELLIS_OK;
+    p.exact = tr_tagger_sum_up(tagger, 0, NULL) == TRELLIS_OK;
     p.rows = tr_alloc(p.model->label_count, sizeof *p.rows);
     p.states = tr_alloc(n, sizeof *p.states);
     p.x = tr_alloc(n + 2, sizeof *p.x);

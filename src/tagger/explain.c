@@ -346,7 +346,7 @@ static trellis_status copy_found(trellis_explainer *explainer, const struct tr_f
         return tr_fail_memory(error);
     }
     memcpy(explainer->path.at, found->path, n * sizeof *found->path);
-    trellis_status status = n ? tr_tagger_sum_up(explainer->tagger, NULL) : TRELLIS_END;
+    trellis_status status = n ? tr_tagger_sum_up(explainer->tagger, 0, NULL) : TRELLIS_END;
     if (status == TRELLIS_MEMORY) { // anything else: there are no probabilities
         return tr_fail_memory(error);
     }

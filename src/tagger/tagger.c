@@ -1,9 +1,6 @@
 /* tagger.c - what is asked: the best labels of a sequence, under a model.
  *
  *     cells -> keys -> rows of weights -> node scores -> best path -> labels
- *
- * Looking up a key and reading its row are two cache misses. The keys of a token are known together,
- * so the misses are made to overlap: first all buckets are fetched, then all rows, then they are added.
  */
 #include <math.h>
 
@@ -11,63 +8,10 @@
 #include "corpus/corpus.h"
 #include "eval/loss.h"
 #include "graph/constraint.h"
-#include "tagger/tagger.h"
+#include "tagger/inside.h"
 
-/* Floats for the scores of label pairs at all positions: 4 GB. */
-#define MOST_EDGE_SCORES ((size_t)1 << 30)
 /* In the place of minus infinity, where something impossible has to be taken. */
 #define NEARLY_IMPOSSIBLE (-1000.0f)
-
-/* Labels given for a position of the next sequence. */
-struct given {
-    size_t position, begin, end; // into given_labels
-};
-
-struct trellis_tagger {
-    const trellis_model *model;
-    struct tr_extractor *extractor;
-    enum { UNBOUND, BOUND, MISBOUND } binding; // MISBOUND: the input lacks a column
-    enum { VITERBI, POSTERIOR, RISK, BEAM } decoding;
-    size_t beam_width;
-    struct tr_loss *loss;   // with RISK
-    double *risk;           // [labels] with RISK, scratch
-    struct tr_graph *graph; // with steps forbidden on top of the model's; NULL where there are none
-    struct tr_steps *own_steps;
-    const struct tr_steps *steps; // the tagger's own, or the model's
-    struct tr_lattice *lattice;
-
-    /* What was found last, best first. */
-    size_t length;
-    size_t ranks;              // asked for; 0 where a search for one path will do
-    size_t found;              // 0 where nothing was found
-    TR_ARRAY(uint16_t) paths;  // [found][length]
-    TR_ARRAY(double) scores;   // [found]
-    TR_ARRAY(float) marginals; // [length] of the labels of one of them
-    double log_z;              // once it was asked for; the lattice knows whether
-
-    /* --threshold. */
-    double threshold;            // 0: there is none
-    struct tr_span_rules *rules; // once they are needed
-    TR_ARRAY(bool) improbable;   // [length] tokens of the best path that are left out
-
-    TR_ARRAY(trellis_text) labels;
-    TR_ARRAY(uint32_t) rows;  // of the attributes of one token
-    TR_ARRAY(double) exact;   // [width] scores of one token, with all digits
-    struct tr_steps *relaxed; // where nothing is impossible; once they are needed
-    bool impossible;          // what was found last has probability 0
-    trellis_scheme_storage *storage;
-    size_t word_column;       // what the tag dictionary is asked about
-    char *forced;             // --forced, NULL where it was not given
-    size_t forced_column;     // SIZE_MAX for the last
-    struct tr_intern names;   // of the labels, once they are asked for
-    TR_ARRAY(uint16_t) asked; // [length] labels whose probability is asked for
-    size_t *real_columns;     // [model->gaussian.columns] where they are in the input
-    TR_ARRAY(double) reals;   // [length][model->gaussian.columns]
-    TR_ARRAY(struct given) given;
-    TR_ARRAY(uint16_t) given_labels;
-    TR_ARRAY(bool) known;    // [length] words of a sequence
-    TR_ARRAY(bool) is_given; // [length], false throughout between sequences
-};
 
 /* A graph with more steps forbidden than the model's has. */
 static trellis_status constrain(trellis_tagger *tagger, const char *rule, trellis_error *error)
@@ -102,7 +46,7 @@ static trellis_status constrain(trellis_tagger *tagger, const char *rule, trelli
 }
 
 /* The labels of the model by number. */
-static bool list_names(trellis_tagger *tagger)
+bool tr_tagger_list_names(trellis_tagger *tagger)
 {
     const trellis_model *model = tagger->model;
     bool fine = true;
@@ -118,7 +62,7 @@ static trellis_status read_costs(trellis_tagger *tagger, const trellis_options *
 {
     uint32_t labels = tagger->model->label_count;
     tagger->risk = tr_alloc(labels, sizeof *tagger->risk);
-    return tagger->risk && list_names(tagger)
+    return tagger->risk && tr_tagger_list_names(tagger)
                ? tr_loss_create(options, &tagger->names, labels, &tagger->loss, error)
                : tr_fail_memory(error);
 }
@@ -232,298 +176,6 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
     return status;
 }
 
-/* Finds the rows of what is seen at one token, in tagger->rows; how many the model knows, SIZE_MAX where
- * memory is out. */
-static size_t find_rows(trellis_tagger *tagger, const struct tr_table *table,
-                        const struct tr_seen *seen, size_t token)
-{
-    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin, known = 0;
-    if (!tr_reserve(&tagger->rows, count)) {
-        return SIZE_MAX;
-    }
-    const uint64_t *keys = seen->low + begin;
-    uint32_t *rows = tagger->rows.at;
-    for (size_t k = 0; k < count; k++) {
-        __builtin_prefetch(&table->buckets[tr_table_home(table, keys[k])]);
-    }
-    for (size_t k = 0; k < count; k++) {
-        rows[k] = tr_table_find(table, keys[k]);
-        if (rows[k] < table->word_count) {
-            __builtin_prefetch(&table->words[rows[k]]);
-            known++;
-        }
-    }
-    return known;
-}
-
-/* Adds the weights of what is seen at one token to its scores. */
-static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
-                     const struct tr_seen *seen, size_t token, float *scores)
-{
-    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin;
-    size_t known = find_rows(tagger, table, seen, token);
-    for (size_t k = 0; known && known != SIZE_MAX && k < count; k++) {
-        if (tagger->rows.at[k] != TR_NONE) {
-            tr_table_add(table, tagger->rows.at[k], seen->value ? seen->value[begin + k] : 1.0f,
-                         scores);
-        }
-    }
-    return known != SIZE_MAX;
-}
-
-/* ---- all digits, for an HMM ----------------------------------------------------------------------- */
-
-/* What an unknown word has too much of in all its scores, given by weights that are right but for a factor:
- * log u = log sum_z P(z) P(word | z), u the share of unknown words. */
-static double excess(const trellis_model *model, const double *scores)
-{
-    double most = -INFINITY, sum = 0;
-    for (uint32_t c = 0; c < model->label_count; c++) {
-        most = fmax(most, scores[c] + model->unknown[1 + c]);
-    }
-    for (uint32_t c = 0; isfinite(most) && c < model->label_count; c++) {
-        sum += exp(scores[c] + model->unknown[1 + c] - most);
-    }
-    return isfinite(most) ? most + log(sum) - model->unknown[0] : 0;
-}
-
-/* Node scores in two floats each: the score, and what it leaves over. */
-static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
-                       const struct tr_seen *seen)
-{
-    const trellis_model *model = tagger->model;
-    size_t width = model->graph->width;
-    float *high = tr_lattice_nodes(tagger->lattice), *low = tr_lattice_low(tagger->lattice);
-    bool guess = model->unknown && tagger->word_column < sequence->columns;
-    bool fine = low && tr_reserve(&tagger->exact, width);
-    for (size_t i = 0; fine && i < sequence->length; i++) {
-        double *scores = tagger->exact.at;
-        size_t begin = seen->begin[i], count = seen->begin[i + 1] - begin;
-        memset(scores, 0, width * sizeof *scores);
-        fine = find_rows(tagger, &model->node, seen, i) != SIZE_MAX;
-        for (size_t k = 0; fine && k < count; k++) {
-            tr_table_add_exact(&model->node, tagger->rows.at[k],
-                               seen->value ? seen->value[begin + k] : 1.0f, scores);
-        }
-        bool unknown = guess &&
-                       tr_lexicon_find(
-                           &model->lexicon,
-                           sequence->cells[i * sequence->columns + tagger->word_column]) == TR_NONE;
-        double shift = unknown ? excess(model, scores) : 0;
-        for (uint32_t c = 0; c < model->label_count; c++) {
-            double score = scores[c] - shift;
-            high[i * width + c] = (float)score;
-            low[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
-        }
-    }
-    return fine;
-}
-
-/* ---- scores -------------------------------------------------------------------------------------- */
-
-static trellis_status fill_scores(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                  const struct tr_observation *observation, trellis_error *error)
-{
-    const trellis_model *model = tagger->model;
-    size_t n = observation->length, width = model->graph->width;
-    trellis_status status = tr_lattice_begin(tagger->lattice, n, error);
-    if (status) {
-        return status;
-    }
-    float *scores = tr_lattice_nodes(tagger->lattice);
-    bool exact = model->step_low, fine = !exact || fill_exact(tagger, sequence, &observation->node);
-    for (size_t i = 0; !exact && fine && i < n; i++) {
-        fine = add_seen(tagger, &model->node, &observation->node, i, scores + i * width);
-    }
-    if (model->gaussian.columns) {
-        tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, width);
-    }
-    if (fine && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
-        if (n > MOST_EDGE_SCORES / (model->graph->labels * width)) {
-            return tr_fail(error, TRELLIS_LIMIT,
-                           "weights for pairs of %u labels take too much memory over %zu tokens",
-                           model->graph->labels, n);
-        }
-        scores = tr_lattice_edges(tagger->lattice);
-        fine = scores != NULL;
-        for (size_t i = 1; fine && i < n; i++) {
-            fine = add_seen(tagger, &model->edge, &observation->edge, i,
-                            scores + i * model->graph->labels * width);
-        }
-    }
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
-}
-
-/* ---- labels that are given ---------------------------------------------------------------------- */
-
-/* Whether a label inside the model can be what is written as a label outside it. Both schemes have
- * letters for the first, a middle, the last and the only token of a span, and one of the four must be
- * common to both. */
-static bool can_be(trellis_scheme inside, trellis_text label, trellis_scheme outside,
-                   trellis_text written)
-{
-    static const char *const letters[TRELLIS_NO_SCHEME][4] = {
-        [TRELLIS_IOB1] = {"IB", "I", "I", "IB"},
-        [TRELLIS_IOB2] = {"B", "I", "I", "B"},
-        [TRELLIS_IOBES] = {"B", "I", "E", "S"},
-        [TRELLIS_BILOU] = {"B", "I", "E", "S"},
-    };
-    char a, b;
-    trellis_text type_a = {"", 0}, type_b = {"", 0};
-    if (!tr_label_split(label, &a, &type_a) || !tr_label_split(written, &b, &type_b) || a == 'O' ||
-        b == 'O') {
-        return tr_text_equal(label, written);
-    }
-    bool common = false;
-    for (int place = 0; place < 4; place++) {
-        common = common ||
-                 (strchr(letters[inside][place], a) && strchr(letters[outside][place], b));
-    }
-    return common && tr_text_equal(type_a, type_b);
-}
-
-/* Adds the labels of the model that the text stands for: one, or several where the model has another
- * label scheme inside. */
-static trellis_status give_label(trellis_tagger *tagger, trellis_text text, trellis_error *error)
-{
-    const trellis_model *model = tagger->model;
-    size_t before = tagger->given_labels.size;
-    bool fine = list_names(tagger),
-         converts = model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME;
-    uint32_t label = tr_intern_find(&tagger->names, text);
-    if (!converts && label < model->label_count) {
-        fine = fine && tr_push(&tagger->given_labels, (uint16_t)label);
-    }
-    for (uint32_t i = 0; fine && converts && i < model->label_count; i++) {
-        fine = !can_be(model->inside, model->labels[i], model->outside, text) ||
-               tr_push(&tagger->given_labels, (uint16_t)i);
-    }
-    return !fine ? tr_fail_memory(error)
-           : tagger->given_labels.size > before
-               ? TRELLIS_OK
-               : tr_fail(error, TRELLIS_DATA, "the model has no label '%.*s'", TR_SHOW(text));
-}
-
-trellis_status trellis_tagger_allow(trellis_tagger *tagger, size_t position,
-                                    const trellis_text *labels, size_t count, trellis_error *error)
-{
-    size_t begin = tagger->given_labels.size;
-    trellis_status status = TRELLIS_OK;
-    if (count == 0) {
-        return tr_fail(error, TRELLIS_DATA, "no label is allowed at position %zu", position + 1);
-    }
-    for (size_t i = 0; !status && i < count; i++) {
-        status = give_label(tagger, labels[i], error);
-    }
-    struct given given = {position, begin, tagger->given_labels.size};
-    if (!status && !tr_push(&tagger->given, given)) {
-        status = tr_fail_memory(error);
-    }
-    if (status) {
-        tagger->given_labels.size = begin;
-    }
-    return status;
-}
-
-/* A cell of --forced: '_' or nothing where the label is free, else labels separated by '|'. */
-static trellis_status give_cell(trellis_tagger *tagger, trellis_text cell, size_t position,
-                                trellis_error *error)
-{
-    size_t begin = tagger->given_labels.size;
-    if (cell.size == 0 || tr_text_is(cell, "_")) {
-        return TRELLIS_OK;
-    }
-    for (size_t at = 0, n; at <= cell.size; at += n + 1) {
-        const char *bar = at < cell.size ? memchr(cell.data + at, '|', cell.size - at) : NULL;
-        n = bar ? (size_t)(bar - cell.data) - at : cell.size - at;
-        trellis_status status = give_label(tagger, (trellis_text){cell.data + at, n}, error);
-        if (status) {
-            return status;
-        }
-    }
-    struct given given = {position, begin, tagger->given_labels.size};
-    return tr_push(&tagger->given, given) ? TRELLIS_OK : tr_fail_memory(error);
-}
-
-static trellis_status give_column(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                  trellis_error *error)
-{
-    size_t columns = sequence->columns;
-    size_t column = tagger->forced_column == SIZE_MAX ? columns - 1 : tagger->forced_column;
-    if (!tagger->forced) {
-        return TRELLIS_OK;
-    }
-    if (columns == 0 || column >= columns) {
-        return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
-                          "line %llu: there is no column '%s' for --forced, there are %zu columns",
-                          (unsigned long long)sequence->line, tagger->forced, columns);
-    }
-    for (size_t i = 0; i < sequence->length; i++) {
-        trellis_error cause = {0};
-        trellis_status status = give_cell(tagger, sequence->cells[i * columns + column], i, &cause);
-        if (status) {
-            uint64_t line = tr_sequence_line(sequence, i);
-            return tr_fail_at(error, status, (struct tr_place){.line = line}, "line %llu: %s",
-                              (unsigned long long)line, cause.message);
-        }
-    }
-    return TRELLIS_OK;
-}
-
-static void forget_given(trellis_tagger *tagger)
-{
-    tagger->given.size = tagger->given_labels.size = 0;
-}
-
-/* Restricts words of the tag dictionary that have no labels given to those they have there. */
-static trellis_status restrict_words(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                     trellis_error *error)
-{
-    const struct tr_lexicon *lexicon = &tagger->model->lexicon;
-    size_t n = sequence->length;
-    trellis_status status = TRELLIS_OK;
-    if (n && tagger->word_column >= sequence->columns) {
-        return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
-                          "line %llu: the model has a tag dictionary, and there is no column of "
-                          "words here",
-                          (unsigned long long)sequence->line);
-    }
-    if (!tr_reserve(&tagger->is_given, n)) {
-        return tr_fail_memory(error);
-    }
-    for (size_t k = 0; k < tagger->given.size; k++) {
-        if (tagger->given.at[k].position < n) {
-            tagger->is_given.at[tagger->given.at[k].position] = true;
-        }
-    }
-    for (size_t i = 0; !status && i < n; i++) {
-        trellis_text word = sequence->cells[i * sequence->columns + tagger->word_column];
-        uint32_t entry = tagger->is_given.at[i] ? TR_NONE : tr_lexicon_find(lexicon, word);
-        if (entry != TR_NONE) {
-            const uint16_t *labels;
-            size_t count = tr_lexicon_labels(lexicon, entry, &labels);
-            status = tr_lattice_restrict(tagger->lattice, i, labels, count, error);
-        }
-    }
-    if (n) {
-        memset(tagger->is_given.at, 0, n * sizeof *tagger->is_given.at);
-    }
-    return status;
-}
-
-/* Restricts positions to the labels given for them. */
-static trellis_status restrict_given(trellis_tagger *tagger, trellis_error *error)
-{
-    trellis_status status = TRELLIS_OK;
-    for (size_t k = 0; !status && k < tagger->given.size; k++) {
-        const struct given *given = &tagger->given.at[k];
-        status = tr_lattice_restrict(tagger->lattice, given->position,
-                                     tagger->given_labels.at + given->begin,
-                                     given->end - given->begin, error);
-    }
-    return status;
-}
-
 /* ---- decoding ------------------------------------------------------------------------------------ */
 
 /* Labels by what each position shows alone, once the marginals are known. */
@@ -540,15 +192,10 @@ static void choose_labels(trellis_tagger *tagger, uint16_t *labels)
     }
 }
 
-static const struct tr_steps *steps_in_use(const trellis_tagger *tagger)
-{
-    return tagger->impossible ? tagger->relaxed : tagger->steps;
-}
-
 static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
 {
     struct tr_lattice *lattice = tagger->lattice;
-    const struct tr_steps *steps = steps_in_use(tagger);
+    const struct tr_steps *steps = tr_tagger_steps(tagger);
     uint16_t *paths = tagger->paths.at;
     double *scores = tagger->scores.at;
     trellis_status status = TRELLIS_OK;
@@ -579,15 +226,15 @@ static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_seq
                                        const struct tr_observation *observation, bool by_dictionary,
                                        trellis_error *error)
 {
-    trellis_status status = fill_scores(tagger, sequence, observation, error);
+    trellis_status status = tr_tagger_fill_scores(tagger, sequence, observation, error);
     if (!status && by_dictionary) {
-        status = restrict_words(tagger, sequence, error);
+        status = tr_tagger_restrict_words(tagger, sequence, error);
     }
     if (!status && tagger->model->local) {
         status = tr_lattice_normalise(tagger->lattice, tagger->steps, error);
     }
     if (!status) { // behind the decisions, of which it is news
-        status = restrict_given(tagger, error);
+        status = tr_tagger_restrict_given(tagger, error);
     }
     return status ? status : decode(tagger, error);
 }
@@ -621,7 +268,7 @@ static trellis_status decode_impossible(trellis_tagger *tagger, const trellis_se
 {
     trellis_status status = relax_steps(tagger, error);
     if (!status) {
-        status = fill_scores(tagger, sequence, observation, error);
+        status = tr_tagger_fill_scores(tagger, sequence, observation, error);
     }
     size_t width = tagger->model->graph->width;
     float *scores = tr_lattice_nodes(tagger->lattice);
@@ -629,7 +276,7 @@ static trellis_status decode_impossible(trellis_tagger *tagger, const trellis_se
         scores[k] = fmaxf(scores[k], NEARLY_IMPOSSIBLE);
     }
     if (!status) {
-        status = restrict_given(tagger, error);
+        status = tr_tagger_restrict_given(tagger, error);
     }
     tagger->impossible = !status;
     return status ? status : decode(tagger, error);
@@ -655,7 +302,7 @@ static trellis_status observe(trellis_tagger *tagger, const trellis_sequence *se
                                         tagger->reals.at, error)
                      : tr_fail_memory(error);
     }
-    return status ? status : give_column(tagger, sequence, error);
+    return status ? status : tr_tagger_give_column(tagger, sequence, error);
 }
 
 /* Room for what may be found. */
@@ -689,36 +336,8 @@ static trellis_status find(trellis_tagger *tagger, const trellis_sequence *seque
             status = decode_impossible(tagger, sequence, observation, error);
         }
     }
-    forget_given(tagger);
+    tr_tagger_forget_given(tagger);
     return status;
-}
-
-/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
-static trellis_status sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)
-{
-    if (!trellis_model_has_probabilities(tagger->model)) {
-        const char *type = trellis_model_note(tagger->model, "type");
-        return tr_fail(error, TRELLIS_MODEL,
-                       "a model of type '%s' has no probabilities; "
-                       "those of type crf, maxent, hmm and memm do",
-                       type ? type : "unknown");
-    }
-    if (rank >= tagger->found) {
-        return tr_fail(error, TRELLIS_DATA, "labelling %zu was not found", rank + 1);
-    }
-    if (tagger->length == 0) {
-        tagger->log_z = 0;
-        return TRELLIS_OK;
-    }
-    return tr_lattice_node_marginals(tagger->lattice)
-               ? TRELLIS_OK
-               : tr_lattice_forward_backward(tagger->lattice, steps_in_use(tagger), &tagger->log_z,
-                                             error);
-}
-
-static trellis_status make_rules(trellis_tagger *tagger, trellis_error *error)
-{
-    return tagger->rules ? TRELLIS_OK : tr_span_rules_create(tagger->model, &tagger->rules, error);
 }
 
 /* Marks what --threshold leaves out. */
@@ -727,9 +346,9 @@ static trellis_status leave_out(trellis_tagger *tagger, trellis_error *error)
     if (!tr_reserve(&tagger->improbable, tagger->length + 1)) {
         return tr_fail_memory(error);
     }
-    trellis_status status = sum_up(tagger, 0, error);
+    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
     if (!status) {
-        status = make_rules(tagger, error);
+        status = tr_tagger_make_rules(tagger, error);
     }
     if (!status) {
         struct tr_found found = tr_tagger_found(tagger);
@@ -815,117 +434,6 @@ double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
     return rank >= tagger->found ? NAN : tagger->impossible ? -INFINITY : tagger->scores.at[rank];
 }
 
-/* ---- probabilities ------------------------------------------------------------------------------- */
-
-trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z, trellis_error *error)
-{
-    trellis_status status = sum_up(tagger, 0, error);
-    *ret_log_z = status ? NAN : tagger->impossible ? -INFINITY : tagger->log_z;
-    return status;
-}
-
-double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
-{
-    if (sum_up(tagger, rank, NULL)) {
-        return NAN;
-    }
-    double probability = exp(tagger->scores.at[rank] - tagger->log_z);
-    return probability < 1 ? probability : 1; // log Z was rounded
-}
-
-trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
-                                            const float **ret_marginals, trellis_error *error)
-{
-    *ret_marginals = NULL;
-    trellis_status status = sum_up(tagger, rank, error);
-    if (status) {
-        return status;
-    }
-    if (!tr_reserve(&tagger->marginals, tagger->length + 1)) {
-        return tr_fail_memory(error);
-    }
-    const float *node = tr_lattice_node_marginals(tagger->lattice);
-    const uint16_t *path = tagger->paths.at + rank * tagger->length;
-    for (size_t i = 0; i < tagger->length; i++) {
-        tagger->marginals.at[i] = node[i * tagger->model->graph->width + path[i]];
-    }
-    *ret_marginals = tagger->marginals.at;
-    return TRELLIS_OK;
-}
-
-trellis_status trellis_tagger_marginals(trellis_tagger *tagger, const float **ret_marginals,
-                                        trellis_error *error)
-{
-    size_t labels = tagger->model->label_count, size;
-    *ret_marginals = NULL;
-    trellis_status status = sum_up(tagger, 0, error);
-    if (status) {
-        return status;
-    }
-    if (__builtin_mul_overflow(tagger->length, labels, &size) ||
-        !tr_reserve(&tagger->marginals, size + 1)) {
-        return tr_fail_memory(error);
-    }
-    const float *node = tr_lattice_node_marginals(tagger->lattice);
-    for (size_t i = 0; i < tagger->length; i++) {
-        memcpy(tagger->marginals.at + i * labels, node + i * tagger->model->graph->width,
-               labels * sizeof *node);
-    }
-    *ret_marginals = tagger->marginals.at;
-    return TRELLIS_OK;
-}
-
-trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_t rank,
-                                                   size_t begin, size_t end,
-                                                   double *ret_probability, trellis_error *error)
-{
-    *ret_probability = NAN;
-    trellis_status status = sum_up(tagger, rank, error);
-    if (!status && (begin >= end || end > tagger->length)) {
-        status = tr_fail(error, TRELLIS_DATA, "there are no tokens %zu to %zu in a sequence of %zu",
-                         begin + 1, end, tagger->length);
-    }
-    if (!status) {
-        status = make_rules(tagger, error);
-    }
-    if (!status) {
-        struct tr_found found = tr_tagger_found(tagger);
-        status = tr_span_probability(tagger->rules, &found,
-                                     tagger->paths.at + rank * tagger->length, begin, end,
-                                     ret_probability, error);
-    }
-    return status;
-}
-
-trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trellis_text *labels,
-                                              double *ret_log_probability, trellis_error *error)
-{
-    const trellis_model *model = tagger->model;
-    *ret_log_probability = NAN;
-    trellis_status status = sum_up(tagger, 0, error);
-    if (!status && model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME) {
-        status = trellis_scheme_convert(model->outside, model->inside, labels, tagger->length,
-                                        &tagger->storage, &labels, error);
-    }
-    if (!status && (!list_names(tagger) || !tr_reserve(&tagger->asked, tagger->length + 1))) {
-        status = tr_fail_memory(error);
-    }
-    if (status) {
-        return status;
-    }
-    for (size_t i = 0; i < tagger->length; i++) {
-        uint32_t label = tr_intern_find(&tagger->names, labels[i]);
-        if (label >= model->label_count) {
-            *ret_log_probability = -INFINITY;
-            return TRELLIS_OK;
-        }
-        tagger->asked.at[i] = (uint16_t)label;
-    }
-    double score = tr_lattice_path_score(tagger->lattice, steps_in_use(tagger), tagger->asked.at);
-    *ret_log_probability = fmin(0, score - tagger->log_z);
-    return TRELLIS_OK;
-}
-
 /* ---- words --------------------------------------------------------------------------------------- */
 
 trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words *words,
@@ -956,14 +464,9 @@ struct tr_found tr_tagger_found(trellis_tagger *tagger)
 {
     return (struct tr_found){tagger->model,
                              tagger->lattice,
-                             steps_in_use(tagger),
+                             tr_tagger_steps(tagger),
                              tagger->graph ? tagger->graph : tagger->model->graph,
                              tagger->found ? tagger->paths.at : NULL,
                              tagger->length,
                              tagger->log_z};
-}
-
-trellis_status tr_tagger_sum_up(trellis_tagger *tagger, trellis_error *error)
-{
-    return sum_up(tagger, 0, error);
 }

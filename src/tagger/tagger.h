@@ -16,8 +16,9 @@ struct tr_found {
 };
 struct tr_found tr_tagger_found(trellis_tagger *tagger);
 
-/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
-trellis_status tr_tagger_sum_up(trellis_tagger *tagger, trellis_error *error);
+/* Finds log Z and the marginals of the sequence at hand, unless that was done; `rank` is the labelling that is
+ * asked about, which must have been found. */
+trellis_status tr_tagger_sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error);
 
 /* How the labels of a model spell spans, for the probabilities of spans (span_probability.c). */
 struct tr_span_rules;

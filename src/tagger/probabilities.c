@@ -1,0 +1,143 @@
+/* probabilities.c - how probable labels and labellings are, of the sequence tagged last. */
+#include <math.h>
+
+#include "tagger/inside.h"
+
+/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
+trellis_status tr_tagger_sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)
+{
+    if (!trellis_model_has_probabilities(tagger->model)) {
+        const char *type = trellis_model_note(tagger->model, "type");
+        return tr_fail(error, TRELLIS_MODEL,
+                       "a model of type '%s' has no probabilities; "
+                       "those of type crf, maxent, hmm and memm do",
+                       type ? type : "unknown");
+    }
+    if (rank >= tagger->found) {
+        return tr_fail(error, TRELLIS_DATA, "labelling %zu was not found", rank + 1);
+    }
+    if (tagger->length == 0) {
+        tagger->log_z = 0;
+        return TRELLIS_OK;
+    }
+    return tr_lattice_node_marginals(tagger->lattice)
+               ? TRELLIS_OK
+               : tr_lattice_forward_backward(tagger->lattice, tr_tagger_steps(tagger),
+                                             &tagger->log_z, error);
+}
+
+trellis_status tr_tagger_make_rules(trellis_tagger *tagger, trellis_error *error)
+{
+    return tagger->rules ? TRELLIS_OK : tr_span_rules_create(tagger->model, &tagger->rules, error);
+}
+
+trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z, trellis_error *error)
+{
+    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
+    *ret_log_z = status ? NAN : tagger->impossible ? -INFINITY : tagger->log_z;
+    return status;
+}
+
+double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
+{
+    if (tr_tagger_sum_up(tagger, rank, NULL)) {
+        return NAN;
+    }
+    double probability = exp(tagger->scores.at[rank] - tagger->log_z);
+    return probability < 1 ? probability : 1; // log Z was rounded
+}
+
+trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
+                                            const float **ret_marginals, trellis_error *error)
+{
+    *ret_marginals = NULL;
+    trellis_status status = tr_tagger_sum_up(tagger, rank, error);
+    if (status) {
+        return status;
+    }
+    if (!tr_reserve(&tagger->marginals, tagger->length + 1)) {
+        return tr_fail_memory(error);
+    }
+    const float *node = tr_lattice_node_marginals(tagger->lattice);
+    const uint16_t *path = tagger->paths.at + rank * tagger->length;
+    for (size_t i = 0; i < tagger->length; i++) {
+        tagger->marginals.at[i] = node[i * tagger->model->graph->width + path[i]];
+    }
+    *ret_marginals = tagger->marginals.at;
+    return TRELLIS_OK;
+}
+
+trellis_status trellis_tagger_marginals(trellis_tagger *tagger, const float **ret_marginals,
+                                        trellis_error *error)
+{
+    size_t labels = tagger->model->label_count, size;
+    *ret_marginals = NULL;
+    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
+    if (status) {
+        return status;
+    }
+    if (__builtin_mul_overflow(tagger->length, labels, &size) ||
+        !tr_reserve(&tagger->marginals, size + 1)) {
+        return tr_fail_memory(error);
+    }
+    const float *node = tr_lattice_node_marginals(tagger->lattice);
+    for (size_t i = 0; i < tagger->length; i++) {
+        memcpy(tagger->marginals.at + i * labels, node + i * tagger->model->graph->width,
+               labels * sizeof *node);
+    }
+    *ret_marginals = tagger->marginals.at;
+    return TRELLIS_OK;
+}
+
+trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_t rank,
+                                                   size_t begin, size_t end,
+                                                   double *ret_probability, trellis_error *error)
+{
+    *ret_probability = NAN;
+    trellis_status status = tr_tagger_sum_up(tagger, rank, error);
+    if (!status && (begin >= end || end > tagger->length)) {
+        status = tr_fail(error, TRELLIS_DATA, "there are no tokens %zu to %zu in a sequence of %zu",
+                         begin + 1, end, tagger->length);
+    }
+    if (!status) {
+        status = tr_tagger_make_rules(tagger, error);
+    }
+    if (!status) {
+        struct tr_found found = tr_tagger_found(tagger);
+        status = tr_span_probability(tagger->rules, &found,
+                                     tagger->paths.at + rank * tagger->length, begin, end,
+                                     ret_probability, error);
+    }
+    return status;
+}
+
+trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trellis_text *labels,
+                                              double *ret_log_probability, trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    *ret_log_probability = NAN;
+    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
+    if (!status && model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME) {
+        status = trellis_scheme_convert(model->outside, model->inside, labels, tagger->length,
+                                        &tagger->storage, &labels, error);
+    }
+    if (!status &&
+        (!tr_tagger_list_names(tagger) || !tr_reserve(&tagger->asked, tagger->length + 1))) {
+        status = tr_fail_memory(error);
+    }
+    if (status) {
+        return status;
+    }
+    for (size_t i = 0; i < tagger->length; i++) {
+        uint32_t label = tr_intern_find(&tagger->names, labels[i]);
+        if (label >= model->label_count) {
+            *ret_log_probability = -INFINITY;
+            return TRELLIS_OK;
+        }
+        tagger->asked.at[i] = (uint16_t)label;
+    }
+    double score = tr_lattice_path_score(tagger->lattice, tr_tagger_steps(tagger),
+                                         tagger->asked.at);
+    *ret_log_probability = fmin(0, score - tagger->log_z);
+    return TRELLIS_OK;
+}
