@@ -1,5 +1,6 @@
 /* iteration.c - what happens after each pass: score the dev data, keep the best, report, stop. */
 #include <math.h>
+#include <stdio.h>
 
 #include "model/model.h"
 #include "train/normals.h"
@@ -318,14 +319,22 @@ static bool keep_low(struct tr_training *training)
     return true;
 }
 
-/* The course of the training, for reports: the model keeps the figures that do not depend on the machine. */
+/* The course of the training, for reports: the model keeps the figures that do not depend on the machine, with
+ * a dash for those that are not known. */
 static void note_iteration(struct tr_training *training, const trellis_progress *figures)
 {
     enum { MOST_NOTED = 1000 };
+    const double known[] = {figures->objective, figures->error_rate, figures->dev_accuracy,
+                            figures->dev_f1};
+    char text[120];
+    int used = snprintf(text, sizeof text, "%llu", (unsigned long long)figures->iteration);
+    for (size_t k = 0; k < TR_COUNT(known); k++) {
+        used += isfinite(known[k])
+                    ? snprintf(text + used, sizeof text - (size_t)used, " %.7g", known[k])
+                    : snprintf(text + used, sizeof text - (size_t)used, " -");
+    }
     if (figures->iteration <= MOST_NOTED) {
-        tr_note_format(&training->notes, TR_CURVE, "%llu %.7g %.6g %.6g %.6g",
-                       (unsigned long long)figures->iteration, figures->objective,
-                       figures->error_rate, figures->dev_accuracy, figures->dev_f1);
+        tr_note_text(&training->notes, TR_CURVE, text);
     }
 }
 

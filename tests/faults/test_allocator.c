@@ -53,7 +53,16 @@ static const char templates_text[] =
     "node shape(word)\nnode match(word, /^[a-c]+/)\nnode inlist(word, \"LIST\")\n"
     "node cluster(word, \"CLUSTER\", 2)\nnode word if rare(word, 2)\nedge word\nstep start end\n";
 
-static char paths[16][600];
+static const char hmm_text[] =
+    "trellis-text 1\nnote\ttype\thmm\ntemplate\tcolumns word\n"
+    "template\tnode word\ntemplate\tstep start\nlabel\tA\nlabel\tB\norder\t1\n"
+    "step\tlog(1)\t\\start\tA\nstep\tlog(0)\t\\start\tB\n"
+    "step\tlog(0.5)\tA\tA\nstep\tlog(0.5)\tA\tB\n"
+    "step\tlog(0)\tB\tA\nstep\tlog(1)\tB\tB\n"
+    "word\tlog(0.5)\tA\tx\nword\tlog(0.5)\tA\ty\n"
+    "word\tlog(0.2)\tB\tx\nword\tlog(0.8)\tB\ty\n";
+
+static char paths[17][600];
 enum {
     COLUMNS,
     CRFSUITE,
@@ -70,7 +79,8 @@ enum {
     OUTPUT,
     DICTIONARY,
     COSTS,
-    CHECKPOINT
+    CHECKPOINT,
+    HMM
 };
 
 static void put(int which, const char *name, const void *data, size_t size)
@@ -126,6 +136,7 @@ static int put_files(void **state)
     put(CHECKPOINT, "checkpoint", NULL, 0);
     put(DICTIONARY, "dictionary.txt", "the\tO\ncat\tB-X O\n", 16);
     put(COSTS, "costs.txt", "O B-X 2\n", 8);
+    put(HMM, "hmm.txt", hmm_text, sizeof hmm_text - 1);
     compress(GZIP, "gzip", "train.gz");
     compress(ZSTD, "zstd -q", "train.zst");
     put_templates();
@@ -334,6 +345,18 @@ static trellis_status open_and_save(const char *about, struct outcome *outcome)
         status = trellis_model_verify(again, error);
     }
     trellis_model_close(again);
+    trellis_model_close(model);
+    return status;
+}
+
+static trellis_status check_hmm(const char *about, struct outcome *outcome)
+{
+    (void)about;
+    trellis_model *model = NULL;
+    trellis_status status = trellis_model_import(paths[HMM], &model, &outcome->error);
+    if (!status) {
+        status = trellis_model_check_hmm(model, &outcome->error);
+    }
     trellis_model_close(model);
     return status;
 }
@@ -747,6 +770,7 @@ static void test_models(void **state)
     (void)state;
     try_all(open_and_save, "image");
     try_all(open_and_save, "text");
+    try_all(check_hmm, "");
     try_all(inspect, "");
     try_all(inspect, "crf");
 }

@@ -515,6 +515,9 @@ static void test_weights_that_are_no_numbers(void **state)
                         memcpy(bad + begin + at, &values[v % TR_COUNT(values)], 4);
                     }
                 }
+                if (memcmp(name, "NLOW", 4) == 0) { // whose rows are like those of NROW
+                    memcpy(bad + begin + 8, bad + begin + 16, 8);
+                }
                 for (size_t at = 0; memcmp(name, "STEP", 4) == 0 && at < length; at += 4) {
                     memcpy(bad + begin + at, &values[v / TR_COUNT(values)], 4);
                 }
