@@ -52,7 +52,10 @@ const struct command command_sample = {
     .summary = "draw a labelled corpus from a hidden Markov model",
     .synopsis = "[OPTION...]",
     .description = "Writes sequences of words and labels that a hidden Markov model draws: one "
-                   "that was learned, or a random one of the sizes given.",
+                   "that was learned, of any order and smoothing, or a random one of the sizes "
+                   "given. Labels follow the probabilities of the model; words are drawn from "
+                   "those that the label has in it, with the probability of an unknown word "
+                   "spread over them.",
     .own = own,
     .groups = TRELLIS_GROUP_SAMPLE | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_RUN,
     .without = "to-scheme threads memory",

@@ -19,19 +19,13 @@ struct sums {
 
 static const double most_off = 1e-6;
 
-static bool is_written_by_hand(const trellis_model *model)
+bool tr_model_is_by_hand(const trellis_model *model)
 {
     bool by_hand = model->plan.order == 1;
     for (size_t i = 0; i < model->plan.gram_count; i++) {
         by_hand = by_hand && model->grams[i].length == 2;
     }
     return by_hand;
-}
-
-static double exact_step(const trellis_model *model, size_t i)
-{
-    double weight = (double)model->step_weights[i];
-    return model->step_low ? weight + (double)model->step_low[i] : weight;
 }
 
 static void add_word(void *user, uint32_t label, float weight)
@@ -44,7 +38,7 @@ static void add_word(void *user, uint32_t label, float weight)
 static void sum_up(const trellis_model *model, struct sums *sums)
 {
     for (size_t i = 0; i < model->plan.gram_count; i++) {
-        sums->steps[model->grams[i].label[0]] += exp(exact_step(model, i));
+        sums->steps[model->grams[i].label[0]] += exp(tr_model_exact_step(model, i));
     }
     sums->table = &model->node;
     for (uint64_t i = 0; i < model->node.record_count; i++) {
@@ -79,7 +73,7 @@ trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error
                        "a model of type '%s' is no HMM; a text says so in a line 'note, type, hmm'",
                        type ? type : "unknown");
     }
-    if (!is_written_by_hand(model)) {
+    if (!tr_model_is_by_hand(model)) {
         return TRELLIS_OK;
     }
     double *room = tr_alloc(2 * ((size_t)labels + 1), sizeof *room);

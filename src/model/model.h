@@ -91,6 +91,15 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
 trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
                               struct tr_steps **ret_steps, trellis_error *error);
 
+/* The weight of a gram with all the digits that the model has. */
+static inline double tr_model_exact_step(const trellis_model *model, size_t gram)
+{
+    double weight = (double)model->step_weights[gram];
+    return model->step_low ? weight + (double)model->step_low[gram] : weight;
+}
+/* Whether each weight of an HMM is the logarithm of one probability, as in one that was written by hand. */
+bool tr_model_is_by_hand(const trellis_model *model);
+
 /* The key of the notes, one for each iteration, that tell the course of a training: the number of the
  * iteration, objective, error rate on the training data, accuracy and F1 on the held-out data; nan where
  * there is none. */

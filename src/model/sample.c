@@ -2,8 +2,9 @@
  *
  *     z_1 ~ start,  z_{i+1} ~ step(z_i),  x_i ~ emission(z_i)
  *
- * The HMM is a model (its weights are logarithms of probabilities), or a random one that needs no
- * memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
+ * where a step leads from state to state of the model's graph: at order 2 it depends on the label before as
+ * well. Words are drawn from those that the model knows, unknown ones never; labels as if there were
+ * unknown words. The HMM is a model, or a random one that needs no memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
  */
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +139,8 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
 
 /* ---- the HMM of a model ------------------------------------------------------------------------ */
 
-enum { MOST_LENGTH = 1 << 20, MOST_STATES = 4096 };
+enum { MOST_LENGTH = 1 << 20, MOST_STATES = 4096, MOST_PASSES = 20000 };
+static const size_t most_steps = (size_t)1 << 26, most_work = (size_t)1 << 35;
 
 struct emission {
     double sum; // of the probabilities so far
@@ -151,30 +153,32 @@ struct emissions {
 
 struct hmm {
     const trellis_model *model;
-    uint32_t labels;
-    double *next; // [labels + 1][labels + 1] running sums over the next label; row `labels` is the
-                  // start, column `labels` the end
+    uint32_t labels, states;
+    bool by_hand; // one weight is one probability
     bool has_end; // some step leads to the end
+    double *next; // [states + 1][labels + 1] running sums over the next label; row `states` is the
+                  // start, column `labels` the end
     struct emissions *emissions; // [labels]
-    double *p;                   // [labels] of the word whose weights are being read
+    double *words;               // [labels] the sum over all words, unknown ones included
+    double known;                // the share of known words
+    double *p;                   // [width] of the word whose weights are being read
+    bool below_one;              // some word has p < 1
 };
 
-static void take_weight(void *user, uint32_t label, float weight)
-{
-    ((struct hmm *)user)->p[label] = exp((double)weight);
-}
-
-/* Adds a word to the labels that emit it. A weight that is not there is 0: a probability of 1. */
+/* Adds a word to the labels that emit it. A weight that is not there is 0: a probability of 1, times what the
+ * label costs by itself. */
 static bool add_emissions(struct hmm *hmm, const struct tr_text_record *record, trellis_text word)
 {
-    for (uint32_t z = 0; z < hmm->labels; z++) {
-        hmm->p[z] = 1;
-    }
-    tr_table_each(&hmm->model->node, record, take_weight, hmm);
+    const struct tr_table *table = &hmm->model->node;
+    memset(hmm->p, 0, table->width * sizeof *hmm->p);
+    tr_table_add_exact(table, record->row, 1, hmm->p);
     for (uint32_t z = 0; z < hmm->labels; z++) {
         struct emissions *e = &hmm->emissions[z];
         double before = e->words.size ? e->words.at[e->words.size - 1].sum : 0;
-        if (hmm->p[z] > 0 && !tr_push(&e->words, (struct emission){before + hmm->p[z], word})) {
+        double p = exp(hmm->p[z]);
+        hmm->below_one = hmm->below_one || p < 1;
+        hmm->words[z] += hmm->p[z] != 0 ? p / hmm->known : 1;
+        if (p > 0 && !tr_push(&e->words, (struct emission){before + p, word})) {
             return false;
         }
     }
@@ -189,40 +193,164 @@ static trellis_text word_of(trellis_text text)
     return (trellis_text){text.data + skip, text.size - skip};
 }
 
-/* P(to | from), from the weights of the steps; a step without a weight is impossible. */
-static void read_steps(struct hmm *hmm)
+/* Unknown words are not drawn, but they have their share: that of the section UNKN, which is taken from the
+ * words seen with the label (train/hmm.c), or else, where counts were raised by alpha, as much as one word that
+ * was never seen with it. */
+static void add_unknown(struct hmm *hmm)
 {
-    const trellis_model *model = hmm->model;
-    size_t side = (size_t)hmm->labels + 1;
-    for (size_t i = 0; i < model->plan.gram_count; i++) {
-        const struct tr_gram *gram = &model->grams[i];
-        size_t from = gram->label[0], to = gram->label[1];
-        if (gram->length == 2) {
-            bool end = to == side;
-            hmm->next[from * side + (end ? side - 1 : to)] = exp((double)model->step_weights[i]);
-            hmm->has_end = hmm->has_end || (end && hmm->next[from * side + side - 1] > 0);
-        }
-    }
-    for (size_t from = 0; from < side; from++) {
-        for (size_t to = 1; to < side; to++) {
-            hmm->next[from * side + to] += hmm->next[from * side + to - 1];
-        }
+    bool one_more = !hmm->model->unknown && !hmm->below_one;
+    for (uint32_t z = 0; z < hmm->labels; z++) {
+        hmm->words[z] += one_more;
+        hmm->words[z] = hmm->by_hand || hmm->words[z] == 0 ? 1 : hmm->words[z];
     }
 }
 
-/* Steps that are interpolated with shorter histories are no table of probabilities. */
-static trellis_status check_steps(const struct hmm *hmm, trellis_error *error)
+static trellis_status read_words(struct hmm *hmm, trellis_error *error)
+{
+    const trellis_model *model = hmm->model;
+    hmm->known = model->unknown && model->unknown[0] < 0 ? -expm1(model->unknown[0]) : 1;
+    for (uint64_t i = 0; i < model->node.record_count; i++) {
+        const struct tr_text_record *record = &model->node.records[i];
+        trellis_text text = tr_table_text(&model->node, record);
+        size_t template = tr_features_template_of(model->features, false, text);
+        if (template != SIZE_MAX && tr_features_for_unknown(model->features, template)) {
+            continue; // an ending, say
+        }
+        if (!add_emissions(hmm, record, word_of(text))) {
+            return tr_fail_memory(error);
+        }
+    }
+    add_unknown(hmm);
+    return TRELLIS_OK;
+}
+
+/* exp of what a step weighs; 0 where no weight speaks of it. */
+static double factor_of(const struct hmm *hmm, uint32_t from, uint32_t to, double words)
+{
+    const uint32_t *grams;
+    size_t n = tr_steps_features(hmm->model->steps, from, to, &grams);
+    double sum = log(words);
+    for (size_t i = 0; i < n; i++) {
+        sum += tr_model_exact_step(hmm->model, grams[i]);
+    }
+    return n ? exp(sum) : 0;
+}
+
+static uint32_t row_state(const struct hmm *hmm, uint32_t row)
+{
+    return row == hmm->states ? TR_NO_STATE : row;
+}
+
+/* The factors of all steps, times what the words of the label read sum to. */
+static void read_steps(struct hmm *hmm)
+{
+    const struct tr_graph *graph = hmm->model->graph;
+    size_t side = (size_t)hmm->labels + 1;
+    for (uint32_t row = 0; row <= hmm->states; row++) {
+        uint32_t from = row_state(hmm, row);
+        double *next = hmm->next + row * side;
+        for (uint32_t c = 0; c < hmm->labels; c++) {
+            uint32_t to = tr_graph_next(graph, from, (uint16_t)c);
+            next[c] = to == TR_NO_STATE ? 0 : factor_of(hmm, from, to, hmm->words[c]);
+        }
+        bool ends = from != TR_NO_STATE && !graph->end_forbidden[from];
+        next[hmm->labels] = ends ? factor_of(hmm, from, TR_NO_STATE, 1) : 0;
+        hmm->has_end = hmm->has_end || next[hmm->labels] > 0;
+    }
+}
+
+/* What follows a state sums to, all ways to the end taken together. */
+static double rest_of(const struct hmm *hmm, const double *rest, uint32_t row)
+{
+    const double *next = hmm->next + row * ((size_t)hmm->labels + 1);
+    double sum = next[hmm->labels];
+    for (uint32_t c = 0; c < hmm->labels; c++) {
+        if (next[c] > 0) {
+            sum += next[c] *
+                   rest[tr_graph_next(hmm->model->graph, row_state(hmm, row), (uint16_t)c)];
+        }
+    }
+    return sum;
+}
+
+/* The weights of an interpolated HMM are no probabilities of steps: part of what is paid on entering a state
+ * belongs to the steps out of it (docs/maths.md). With rest(z) = end(z) + sum_c factor(z, c) rest(z'),
+ *
+ *     P(c | z) = factor(z, c) rest(z') / rest(z)
+ *
+ * whichever way the weights are spread. The equations are solved by going round until nothing moves. */
+static void find_rests(const struct hmm *hmm, double *rest)
+{
+    size_t steps = (hmm->states + (size_t)1) * (hmm->labels + (size_t)1);
+    size_t passes = most_work / steps < MOST_PASSES ? most_work / steps : MOST_PASSES;
+    double moved = 1;
+    for (uint32_t z = 0; z <= hmm->states; z++) {
+        rest[z] = 1;
+    }
+    for (size_t pass = 0; pass < passes && moved > 1e-13 && moved < INFINITY; pass++) {
+        moved = 0;
+        for (uint32_t z = 0; z < hmm->states; z++) {
+            double sum = rest_of(hmm, rest, z);
+            moved = fmax(moved, sum > 0 ? fabs(sum - rest[z]) / sum : 0);
+            rest[z] = sum;
+        }
+    }
+    rest[hmm->states] = rest_of(hmm, rest, hmm->states);
+}
+
+static void spread_rests(struct hmm *hmm, const double *rest)
 {
     size_t side = (size_t)hmm->labels + 1;
-    for (size_t from = 0; from < side; from++) {
-        double sum = hmm->next[from * side + side - 1];
-        if (sum > 1.001) {
-            return tr_fail(
-                error, TRELLIS_DATA,
-                "the probabilities of the steps from '%.*s' sum to %.4g, not to 1; sequences "
-                "can be drawn from an HMM that was trained with --smoothing add, or written "
-                "by hand",
-                TR_SHOW(tr_model_gram_label(hmm->model, (uint16_t)from)), sum);
+    for (uint32_t row = 0; row <= hmm->states; row++) {
+        double *next = hmm->next + row * side;
+        for (uint32_t c = 0; c < hmm->labels; c++) {
+            if (next[c] > 0) {
+                next[c] *= rest[tr_graph_next(hmm->model->graph, row_state(hmm, row), (uint16_t)c)];
+            }
+            next[c] = rest[row] > 0 ? next[c] / rest[row] : 0;
+        }
+        next[hmm->labels] = rest[row] > 0 ? next[hmm->labels] / rest[row] : 0;
+    }
+}
+
+/* From factors to probabilities. */
+static trellis_status normalise(struct hmm *hmm, trellis_error *error)
+{
+    double *rest = tr_alloc((size_t)hmm->states + 1, sizeof *rest);
+    if (!rest) {
+        return tr_fail_memory(error);
+    }
+    find_rests(hmm, rest);
+    double all = rest[hmm->states];
+    spread_rests(hmm, rest);
+    free(rest);
+    return all < 1.01 || (!hmm->has_end && all < INFINITY)
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_DATA,
+                         "the probabilities of all sequences of this HMM sum to %.4g, not to 1; "
+                         "train it again, or mend its text and import it",
+                         all);
+}
+
+static trellis_text name_of(const struct hmm *hmm, uint32_t row)
+{
+    const struct tr_graph *graph = hmm->model->graph;
+    return tr_model_gram_label(hmm->model,
+                               row == hmm->states ? (uint16_t)hmm->labels : graph->label[row]);
+}
+
+static trellis_status sum_steps(const struct hmm *hmm, trellis_error *error)
+{
+    size_t side = (size_t)hmm->labels + 1;
+    for (uint32_t row = 0; row <= hmm->states; row++) {
+        double *next = hmm->next + row * side;
+        for (size_t to = 1; to < side; to++) {
+            next[to] += next[to - 1];
+        }
+        if (!(next[side - 1] <= 1.001)) {
+            return tr_fail(error, TRELLIS_DATA,
+                           "the probabilities of the steps from '%.*s' sum to %.4g, not to 1",
+                           TR_SHOW(name_of(hmm, row)), next[side - 1]);
         }
     }
     return TRELLIS_OK;
@@ -232,39 +360,37 @@ static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
 {
     const trellis_model *model = hmm->model;
     const char *type = trellis_model_note(model, "type");
-    if (!type || strcmp(type, "hmm") != 0 || model->plan.order != 1) {
-        return tr_fail(error, TRELLIS_DATA, "sequences can be drawn from a first-order HMM only");
-    }
-    if (hmm->labels > MOST_STATES) {
-        return tr_fail(error, TRELLIS_LIMIT, "an HMM to draw from can have %d labels, not %u",
-                       MOST_STATES, hmm->labels);
-    }
     size_t side = (size_t)hmm->labels + 1;
-    hmm->next = tr_alloc(side * side, sizeof *hmm->next);
+    if (!type || strcmp(type, "hmm") != 0) {
+        return tr_fail(error, TRELLIS_DATA, "sequences can be drawn from an HMM only");
+    }
+    if (hmm->labels > MOST_STATES || hmm->states + (size_t)1 > most_steps / side) {
+        return tr_fail(error, TRELLIS_LIMIT,
+                       "an HMM to draw from can have %d labels and %zu steps, and this has %u "
+                       "labels and %u states",
+                       MOST_STATES, most_steps, hmm->labels, hmm->states);
+    }
+    hmm->next = tr_alloc((hmm->states + (size_t)1) * side, sizeof *hmm->next);
     hmm->emissions = tr_alloc(hmm->labels, sizeof *hmm->emissions);
-    hmm->p = tr_alloc(hmm->labels, sizeof *hmm->p);
-    if (!hmm->next || !hmm->emissions || !hmm->p) {
+    hmm->words = tr_alloc(hmm->labels, sizeof *hmm->words);
+    hmm->p = tr_alloc(model->node.width > hmm->labels ? model->node.width : hmm->labels,
+                      sizeof *hmm->p);
+    if (!hmm->next || !hmm->emissions || !hmm->words || !hmm->p) {
         return tr_fail_memory(error);
     }
-    read_steps(hmm);
-    trellis_status status = check_steps(hmm, error);
-    if (status) {
-        return status;
+    trellis_status status = read_words(hmm, error);
+    if (!status) {
+        read_steps(hmm);
+        status = hmm->by_hand ? TRELLIS_OK : normalise(hmm, error);
     }
-    for (uint64_t i = 0; i < model->node.record_count; i++) {
-        const struct tr_text_record *record = &model->node.records[i];
-        if (!add_emissions(hmm, record, word_of(tr_table_text(&model->node, record)))) {
-            return tr_fail_memory(error);
-        }
-    }
-    return TRELLIS_OK;
+    return status ? status : sum_steps(hmm, error);
 }
 
 /* The next label, `labels` for the end; false where nothing can follow. */
-static bool draw_next(const struct hmm *hmm, struct tr_random *random, uint32_t from, uint32_t *to)
+static bool draw_next(const struct hmm *hmm, struct tr_random *random, uint32_t row, uint32_t *to)
 {
     size_t side = (size_t)hmm->labels + 1;
-    const double *sums = hmm->next + from * side;
+    const double *sums = hmm->next + row * side;
     double at = tr_random_real(random) * sums[side - 1];
     *to = 0;
     while (*to < hmm->labels && sums[*to] <= at) {
@@ -292,17 +418,17 @@ static trellis_text draw_emission(const struct emissions *emissions, struct tr_r
 static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *random, double ending,
                                     struct draft *draft, trellis_error *error)
 {
-    uint32_t label = hmm->labels;
+    uint32_t row = hmm->states;
     do {
-        uint32_t next;
-        if (!draw_next(hmm, random, label, &next)) {
+        uint32_t label;
+        if (!draw_next(hmm, random, row, &label)) {
             return tr_fail(error, TRELLIS_DATA, "the HMM has no step out of '%.*s'",
-                           TR_SHOW(tr_model_gram_label(hmm->model, (uint16_t)label)));
+                           TR_SHOW(name_of(hmm, row)));
         }
-        if (next == hmm->labels) {
+        if (label == hmm->labels) {
             break;
         }
-        label = next;
+        row = tr_graph_next(hmm->model->graph, row_state(hmm, row), (uint16_t)label);
         if (hmm->emissions[label].words.size == 0) {
             return tr_fail(error, TRELLIS_DATA, "the label '%.*s' of the HMM has no words",
                            TR_SHOW(hmm->model->labels[label]));
@@ -323,7 +449,10 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
 {
     uint64_t tokens = (uint64_t)tr_option_integer(options, "tokens"), drawn = 0;
     double ending = 1 / tr_option_real(options, "mean-length");
-    struct hmm hmm = {.model = model, .labels = model->label_count};
+    struct hmm hmm = {.model = model,
+                      .labels = model->label_count,
+                      .states = model->graph->states,
+                      .by_hand = tr_model_is_by_hand(model)};
     struct draft draft = {0};
     struct tr_random random;
     tr_random_seed(&random, (uint64_t)tr_option_integer(options, "seed"));
@@ -346,6 +475,7 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
     }
     free(hmm.emissions);
     free(hmm.next);
+    free(hmm.words);
     free(hmm.p);
     draft_free(&draft);
     return status;

@@ -172,7 +172,202 @@ static void test_other_models(void **state)
     trellis_error error = {0};
     char *text;
     assert_int_equal(draw(model, "tokens=10", &text, &error), TRELLIS_DATA);
-    assert_non_null(strstr(error.message, "first-order HMM"));
+    assert_non_null(strstr(error.message, "from an HMM only"));
+    free(text);
+    trellis_model_close(model);
+}
+
+/* ---- trained HMMs: how often a labelling is drawn, against the weights of the exported text -------- */
+
+enum { LONGEST = 3, VOCABULARY = 4 };
+
+/* A weight for each gram of A, B, C, < (start) and > (end), and the sum over the words of a label. */
+struct exported {
+    struct {
+        char gram[4];
+        double weight;
+    } steps[200];
+    size_t count;
+    double words[3];
+};
+
+static struct exported read_export(const trellis_model *model, double known)
+{
+    struct exported result = {0};
+    char *text = say(model, EXPORT), *rest = text, *line;
+    size_t listed[3] = {0};
+    while ((line = strsep(&rest, "\n"))) {
+        char name[3][16] = {"", "", ""}, label[16], word[64];
+        double weight;
+        int n = sscanf(line, "step\t%lf\t%15s\t%15s\t%15s", &weight, name[0], name[1], name[2]);
+        for (int i = 0; i < n - 1 && i < 3; i++) {
+            char c = strcmp(name[i], "\\start") == 0 ? '<'
+                     : strcmp(name[i], "\\end") == 0 ? '>'
+                                                     : name[i][0];
+            result.steps[result.count].gram[i] = c;
+            result.steps[result.count].weight = weight;
+        }
+        result.count += n > 1;
+        assert_true(result.count < TR_COUNT(result.steps));
+        if (sscanf(line, "node\t%lf\t%15s\t%*s\tword[0]=%63s", &weight, label, word) == 3) {
+            result.words[label[0] - 'A'] += exp(weight) / known;
+            listed[label[0] - 'A']++;
+        }
+    }
+    for (int z = 0; z < 3;
+         z++) { // words never seen with the label, and where known is 1, an unknown one
+        result.words[z] += (double)(VOCABULARY - listed[z]) + (known == 1);
+    }
+    free(text);
+    return result;
+}
+
+static double weight_of(const struct exported *e, const char *gram, size_t length)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        if (strlen(e->steps[i].gram) == length && memcmp(e->steps[i].gram, gram, length) == 0) {
+            return e->steps[i].weight;
+        }
+    }
+    return 0;
+}
+
+/* Reading the last of "<AB" behind the others, the sum over its words: every gram of up to order + 1 labels
+ * counts. */
+static double factor_of(const struct exported *e, const char *labels, size_t end, size_t order)
+{
+    char last = labels[end - 1];
+    double sum = last == '>' ? 0 : log(e->words[last - 'A']);
+    for (size_t length = 1; length <= order + 1 && length <= end; length++) {
+        sum += weight_of(e, labels + end - length, length);
+    }
+    return exp(sum);
+}
+
+/* P("<ABC>") */
+static double share_of(const struct exported *e, const char *labels, size_t order)
+{
+    double product = 1;
+    for (size_t end = 2; end <= strlen(labels); end++) {
+        product *= factor_of(e, labels, end, order);
+    }
+    return product;
+}
+
+/* P of all sequences but the empty one, to which interpolation gives a share that no weight tells of:
+ * forward, by the last two labels. */
+static double total_of(const struct exported *e, size_t order)
+{
+    static const char names[] = "<ABC";
+    double forward[4][4] = {{0}}, total = 0;
+    for (int y = 1; y < 4; y++) {
+        forward[0][y] = factor_of(e, (char[]){'<', names[y]}, 2, order);
+    }
+    for (int length = 1; length < 1000; length++) {
+        double next[4][4] = {{0}};
+        for (int xy = 0; xy < 16; xy++) {
+            char labels[] = {names[xy / 4], names[xy % 4], '>'};
+            double before = forward[xy / 4][xy % 4];
+            total += before > 0 ? before * factor_of(e, labels, 3, order) : 0;
+            for (int z = 1; before > 0 && z < 4; z++) {
+                labels[2] = names[z];
+                next[xy % 4][z] += before * factor_of(e, labels, 3, order);
+            }
+        }
+        memcpy(forward, next, sizeof next);
+    }
+    return total;
+}
+
+/* How many of the drawn sequences have these labels, "<ABC>". */
+static size_t count_labels(const char *text, const char *labels, size_t *ret_sequences)
+{
+    char found[LONGEST + 3] = "<";
+    size_t length = 1, hits = 0;
+    *ret_sequences = 0;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        if (*line != '\n') {
+            found[length] = strchr(line, '\t')[1];
+            length += length <= LONGEST + 1; // one more: too long
+            continue;
+        }
+        found[length] = '>';
+        hits += length + 1 == strlen(labels) && memcmp(found, labels, length + 1) == 0;
+        ++*ret_sequences;
+        length = 1;
+    }
+    return hits;
+}
+
+/* All labellings of one to three tokens. */
+static void check_labellings(const struct exported *e, const char *text, size_t order,
+                             const char *options)
+{
+    double all = 0, total = total_of(e, order);
+    assert_true(total > 0.8 && total < 1 + 1e-4);
+    for (int code = 0; code < 3 + 9 + 27; code++) {
+        int length = code < 3 ? 1 : code < 12 ? 2 : 3;
+        int rest = code - (length == 1 ? 0 : length == 2 ? 3 : 12);
+        char labels[LONGEST + 3] = "<";
+        for (int i = 1; i <= length; i++, rest /= 3) {
+            labels[i] = (char)('A' + rest % 3);
+        }
+        labels[length + 1] = '>';
+        size_t sequences, hits = count_labels(text, labels, &sequences);
+        double p = share_of(e, labels, order) / total, share = (double)hits / (double)sequences;
+        all += p;
+        if (fabs(share - p) > 5 * sqrt(p * (1 - p) / (double)sequences) + 1e-4) {
+            fail_msg("%s: %s: %.5f of %zu were drawn, and it has %.5f", options, labels, share,
+                     sequences, p);
+        }
+    }
+    assert_true(all > 0.5 && all < 1);
+}
+
+static void test_trained(void **state)
+{
+    (void)state;
+    static const char corpus[] =
+        "a A\nb B\nc C\n\na A\nb B\n\nb B\nc C\na A\n\na A\na A\nb B\nx B\n\n"
+        "c C\n\nc C\nb B\n\nb C\n\na A\nc C\na A\n";
+    static const struct {
+        const char *options;
+        size_t order;
+        double known; // with the preset 'hmm': one word of 19 tokens was seen once
+    } cases[] = {
+        {"type=hmm order=2 features=id", 2, 1},
+        {"type=hmm order=2 features=hmm", 2, 1 - 1.5 / 20},
+        {"type=hmm order=2 features=hmm alpha=0.5", 2, 1 - 1.5 / 20},
+        {"type=hmm order=1 features=id", 1, 1},
+        {"type=hmm order=1 features=hmm smoothing=interpolated", 1, 1 - 1.5 / 20},
+        {"type=hmm order=1 features=id smoothing=add alpha=0.5", 1, 1},
+        {"type=hmm order=1 features=hmm smoothing=add alpha=0.5", 1, 1 - 1.5 / 20},
+    };
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        trellis_model *model = train_on(corpus, cases[i].options);
+        char *text = must_draw(model, "tokens=200000");
+        struct exported e = read_export(model, cases[i].known);
+        check_labellings(&e, text, cases[i].order, cases[i].options);
+        free(text);
+        trellis_model_close(model);
+    }
+}
+
+/* Only words that were seen: no ending, no case, and as often as the weights say. */
+static void test_trained_words(void **state)
+{
+    (void)state;
+    trellis_model *model = train_on("a A\na A\nb A\n\na A\nq B\n", "type=hmm order=2");
+    char *text = must_draw(model, "tokens=50000");
+    size_t a = 0, all = 0;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        if (*line != '\n' && strchr(line, '\t')[1] == 'A') {
+            assert_true((line[0] == 'a' || line[0] == 'b') && line[1] == '\t');
+            a += line[0] == 'a';
+            all++;
+        }
+    }
+    assert_share(a, all, 0.75);
     free(text);
     trellis_model_close(model);
 }
@@ -213,6 +408,8 @@ int main(void)
         cmocka_unit_test(test_hmms_that_do_not_work),
         cmocka_unit_test(test_impossible_end),
         cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_trained_words),
         cmocka_unit_test(test_random_hmm),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
