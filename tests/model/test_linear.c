@@ -31,6 +31,97 @@ static void test_example(void **state)
     trellis_model_close(model);
 }
 
+/* The entries of w and Phi in the order of the paper: starts, steps from D, N and V, then words of D, N and V. */
+enum { ENTRIES = 3 + 9 + 6 };
+
+static int state_of(const char *name)
+{
+    return name[0] == 'D' ? 0 : name[0] == 'N' ? 1 : 2;
+}
+
+static int word_of(const char *name)
+{
+    return strcmp(name, "can") == 0 ? 0 : 1;
+}
+
+/* w from the exported text. An entry that is not there weighs 0. */
+static void read_weights(const trellis_model *model, double w[ENTRIES])
+{
+    char *text = say(model, EXPORT), *rest = text, *line;
+    memset(w, 0, ENTRIES * sizeof *w);
+    while ((line = strsep(&rest, "\n"))) {
+        char weight[32], from[16], to[16], word[16];
+        if (sscanf(line, "step\t%31s\t%15s\t%15s", weight, from, to) == 3) {
+            int row = from[0] == '\\' ? 0 : 1 + state_of(from);
+            w[3 * row + state_of(to)] = strtod(weight, NULL);
+        } else if (sscanf(line, "node\t%31s\t%15s\t%*s\tword[0]=%15s", weight, to, word) == 3) {
+            w[12 + 2 * state_of(to) + word_of(word)] = strtod(weight, NULL);
+        }
+    }
+    free(text);
+}
+
+/* The score of the best labelling of the example under weights of one's own. */
+static double score_under(const double w[ENTRIES])
+{
+    static const char *const names[] = {"\\start", "D", "N", "V"}, *const words[] = {"can", "the"};
+    struct tr_buffer text = {0};
+    double score;
+    tr_buffer_string(&text, "trellis-text\t1\ntemplate\tcolumns word\ntemplate\tnode word\n"
+                            "template\tstep start\nlabel\tD\nlabel\tN\nlabel\tV\norder\t1\n");
+    for (int k = 0; k < 12; k++) {
+        tr_buffer_format(&text, "step\t%.9g\t%s\t%s\n", w[k], names[k / 3], names[1 + k % 3]);
+    }
+    for (int k = 0; k < 6; k++) {
+        tr_buffer_format(&text, "word\t%.9g\t%s\t%s\n", w[12 + k], names[1 + k / 2], words[k % 2]);
+    }
+    trellis_model *model = import_model(put_file("weights.txt", text.data, text.size));
+    char *labels = tag_by(model, "the can can can the can", &score);
+    assert_string_equal(labels, "D N V V D N");
+    free(labels);
+    trellis_model_close(model);
+    tr_buffer_free(&text);
+    return score;
+}
+
+/* Equation 12, with the two digits of the paper and its minus infinities. Equation 15 is what the score gains as
+ * a weight grows, once that of N N has fallen, so that no other labelling is as good. */
+static void test_entries(void **state)
+{
+    (void)state;
+    const double inf = INFINITY, step = 0.25;
+    const double equation_12[ENTRIES] = {-0.22, -inf, -1.61, -inf, 0, -inf, -1.61, -1.61, -0.51,
+                                         -0.22, -inf, -1.61, -inf, 0, 0,    -inf,  0,     -inf};
+    static const int equation_15[ENTRIES] = {1, 0, 0, 0, 2, 0, 0, 0, 1, 1, 0, 1, 0, 2, 2, 0, 2, 0};
+    trellis_model *hmm = open_model("data/hmm/pidgin.txt"); // as `trellis convert --linear` does
+    trellis_error error = {0};
+    double w[ENTRIES];
+    assert_ok(trellis_model_check_hmm(hmm, &error), error);
+    assert_ok(trellis_model_save(hmm, path_of("linear.model"), &error), error);
+    trellis_model *linear = open_model(path_of("linear.model"));
+    read_weights(linear, w);
+    trellis_model_close(linear);
+    trellis_model_close(hmm);
+    for (int k = 0; k < ENTRIES; k++) {
+        if (isinf(equation_12[k]) ? w[k] != equation_12[k]
+                                  : !(fabs(w[k] - equation_12[k]) <= 0.005)) {
+            fail_msg("entry %d of w is %g, not %g", k + 1, w[k], equation_12[k]);
+        }
+        w[k] = isinf(w[k]) ? -50 : w[k];
+    }
+    w[3 + 3 + 1] -= 1;
+    double score = score_under(w);
+    assert_true(fabs(score - log(0.0768)) < 1e-5); // floats in the text
+    for (int k = 0; k < ENTRIES; k++) {
+        w[k] += step;
+        double phi = (score_under(w) - score) / step;
+        w[k] -= step;
+        if (!(fabs(phi - equation_15[k]) < 1e-4)) {
+            fail_msg("entry %d of Phi is %g, not %d", k + 1, phi, equation_15[k]);
+        }
+    }
+}
+
 static void refuse(const char *lines, const char *expected)
 {
     struct tr_buffer text = {0};
@@ -66,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_example),
+        cmocka_unit_test(test_entries),
         cmocka_unit_test(test_no_hmm),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
