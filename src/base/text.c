@@ -208,3 +208,18 @@ unsigned tr_edit_distance(const char *a, const char *b, unsigned most)
     }
     return row[m] <= most ? row[m] : most + 1;
 }
+
+trellis_text tr_text_word(trellis_text *line)
+{
+    size_t begin = 0;
+    while (begin < line->size && (line->data[begin] == ' ' || line->data[begin] == '\t')) {
+        begin++;
+    }
+    size_t end = begin;
+    while (end < line->size && line->data[end] != ' ' && line->data[end] != '\t') {
+        end++;
+    }
+    trellis_text word = {line->data + begin, end - begin};
+    *line = (trellis_text){line->data + end, line->size - end};
+    return word;
+}

@@ -72,4 +72,7 @@ trellis_status tr_buffer_flush(struct tr_buffer *buffer, trellis_sink sink, void
 /* The edit distance of two names, for suggestions; at most `most` + 1. */
 unsigned tr_edit_distance(const char *a, const char *b, unsigned most);
 
+/* Takes the next word off a line, blanks and tabs before it skipped; an empty one at its end. */
+trellis_text tr_text_word(trellis_text *line);
+
 #endif

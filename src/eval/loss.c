@@ -26,30 +26,15 @@ struct tr_loss {
 
 /* ---- the file of costs ----------------------------------------------------------------------------- */
 
-/* The next word of a line; an empty one at its end. */
-static trellis_text next_word(trellis_text *line)
-{
-    size_t begin = 0;
-    while (begin < line->size && (line->data[begin] == ' ' || line->data[begin] == '\t')) {
-        begin++;
-    }
-    size_t end = begin;
-    while (end < line->size && line->data[end] != ' ' && line->data[end] != '\t') {
-        end++;
-    }
-    trellis_text word = {line->data + begin, end - begin};
-    *line = (trellis_text){line->data + end, line->size - end};
-    return word;
-}
-
 static trellis_status read_line(struct tr_loss *loss, const struct tr_intern *labels,
                                 trellis_text line, struct tr_place place, trellis_error *error)
 {
-    trellis_text gold = next_word(&line), found = next_word(&line), number = next_word(&line);
+    trellis_text gold = tr_text_word(&line), found = tr_text_word(&line),
+                 number = tr_text_word(&line);
     if (gold.size == 0 || gold.data[0] == '#') {
         return TRELLIS_OK;
     }
-    if (number.size == 0 || next_word(&line).size) {
+    if (number.size == 0 || tr_text_word(&line).size) {
         return tr_fail_at(error, TRELLIS_FORMAT, place,
                           "a cost is three words: the right label, the one found, and a number");
     }

@@ -69,22 +69,6 @@ static trellis_status forbid_illegal(struct steps *steps, const trellis_text *la
     return TRELLIS_OK;
 }
 
-/* The next word of a line; an empty one at its end. */
-static trellis_text next_word(trellis_text *line)
-{
-    size_t begin = 0;
-    while (begin < line->size && (line->data[begin] == ' ' || line->data[begin] == '\t')) {
-        begin++;
-    }
-    size_t end = begin;
-    while (end < line->size && line->data[end] != ' ' && line->data[end] != '\t') {
-        end++;
-    }
-    trellis_text word = {line->data + begin, end - begin};
-    *line = (trellis_text){line->data + end, line->size - end};
-    return word;
-}
-
 static bool find_label(const trellis_text *labels, uint32_t count, trellis_text word, bool first,
                        uint32_t *ret_label)
 {
@@ -110,7 +94,8 @@ static trellis_status read_list(struct steps *steps, const char *path, const tre
         return status;
     }
     while (!(status = tr_input_line(input, &line, error))) {
-        trellis_text from = next_word(&line), to = next_word(&line), more = next_word(&line);
+        trellis_text from = tr_text_word(&line), to = tr_text_word(&line),
+                     more = tr_text_word(&line);
         uint32_t a, b;
         if (from.size == 0 || from.data[0] == '#') {
             continue;

@@ -265,4 +265,14 @@ static inline double accuracy_of(const trellis_model *model, const char *path)
     return accuracy;
 }
 
+static inline trellis_tagger *make_tagger(const trellis_model *model, const char *settings)
+{
+    trellis_tagger *tagger;
+    trellis_error error = {0};
+    trellis_options *options = make_options(settings);
+    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
+    trellis_options_destroy(options);
+    return tagger;
+}
+
 #endif

@@ -14,16 +14,6 @@ static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks V
 
 enum { LENGTH = 4 };
 
-static trellis_tagger *make_tagger(const trellis_model *model, const char *options_text)
-{
-    trellis_options *options = make_options(options_text);
-    trellis_tagger *tagger;
-    trellis_error error = {0};
-    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
-    trellis_options_destroy(options);
-    return tagger;
-}
-
 /* Allows the labels of a set of bits. */
 static void allow(trellis_tagger *tagger, const trellis_model *model, size_t position, unsigned set)
 {

@@ -13,16 +13,6 @@ static trellis_sequence make_sequence(size_t length)
     return (trellis_sequence){.length = length, .columns = 1, .cells = words, .weight = 1};
 }
 
-static trellis_tagger *make_tagger(const trellis_model *model, const char *settings)
-{
-    trellis_tagger *tagger;
-    trellis_error error = {0};
-    trellis_options *options = make_options(settings);
-    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
-    trellis_options_destroy(options);
-    return tagger;
-}
-
 /* All labellings there are: their probabilities sum to 1, and so do those of the labels. */
 static void test_all_labellings(void **state)
 {

@@ -32,16 +32,6 @@ static trellis_model *make_model(uint64_t seed)
     return model;
 }
 
-static trellis_tagger *make_tagger(const trellis_model *model, const char *settings)
-{
-    trellis_tagger *tagger;
-    trellis_error error = {0};
-    trellis_options *options = make_options(settings);
-    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
-    trellis_options_destroy(options);
-    return tagger;
-}
-
 static void read_labels(const trellis_text *labels, int *numbers)
 {
     assert_non_null(labels);

@@ -18,16 +18,6 @@ static const char *const models[] = {
     "type=maxent label=2 epochs=15",
 };
 
-static trellis_tagger *make_tagger(const trellis_model *model, const char *settings)
-{
-    trellis_tagger *tagger;
-    trellis_error error = {0};
-    trellis_options *options = make_options(settings);
-    assert_ok(trellis_tagger_create(model, options, &tagger, &error), error);
-    trellis_options_destroy(options);
-    return tagger;
-}
-
 static char letter(trellis_text label)
 {
     return label.data[0];

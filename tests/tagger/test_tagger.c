@@ -7,7 +7,7 @@
 static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks VB\nloudly RB\n\n"
                              "dogs NN\nchase VB\nthe DT\ncats NN\n\nCats NN\nsleep VB\n";
 
-static trellis_tagger *make_tagger(const trellis_model *model)
+static trellis_tagger *plain_tagger(const trellis_model *model)
 {
     trellis_tagger *tagger;
     trellis_error error = {0};
@@ -89,7 +89,7 @@ static void test_threads(void **state)
 static char *tag_file(const trellis_model *model, const char *path, const char *options_text)
 {
     trellis_options *options = make_options(options_text);
-    trellis_tagger *tagger = make_tagger(model);
+    trellis_tagger *tagger = plain_tagger(model);
     trellis_reader *reader;
     const trellis_sequence *sequence;
     const trellis_text *labels = NULL;
@@ -166,7 +166,7 @@ static void test_rebinding(void **state)
 {
     (void)state;
     trellis_model *model = train_on(corpus, "epochs=6 features=id");
-    trellis_tagger *tagger = make_tagger(model);
+    trellis_tagger *tagger = plain_tagger(model);
     const char *const orders[] = {"columns=word,x label=none", "columns=x,word label=none"};
     const char *const data[] = {"the 1\ncat 1\nsleeps 1\n", "1 the\n1 cat\n1 sleeps\n"};
     for (int i = 0; i < 6; i++) {
@@ -195,7 +195,7 @@ static void test_empty_sequence(void **state)
 {
     (void)state;
     trellis_model *model = train_on(corpus, "epochs=2");
-    trellis_tagger *tagger = make_tagger(model);
+    trellis_tagger *tagger = plain_tagger(model);
     for (int i = 0; i < 2; i++) { // as the first one, and behind another
         trellis_sequence empty = {.columns = 1, .weight = 1};
         const trellis_text *labels;
@@ -236,7 +236,7 @@ static void test_values(void **state)
 {
     (void)state;
     trellis_model *model = train_on("A\tx\nB\ty\n\nB\ty\nA\tx\n", "format=crfsuite epochs=4");
-    trellis_tagger *tagger = make_tagger(model);
+    trellis_tagger *tagger = plain_tagger(model);
     static const double values[] = {1, 2, 0.5, -1, 0};
     double once = 0;
     for (size_t i = 0; i < TR_COUNT(values); i++) {
@@ -273,7 +273,7 @@ static void test_long_sequence(void **state)
         cells[i] = tr_text(words[i % PERIOD]);
     }
     trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = cells, .weight = 1};
-    trellis_tagger *tagger = make_tagger(model);
+    trellis_tagger *tagger = plain_tagger(model);
     const trellis_text *labels;
     trellis_error error = {0};
     assert_ok(trellis_tagger_tag(tagger, &sequence, &labels, &error), error);
