@@ -5,12 +5,14 @@
 t=$TRELLIS_TMP
 mkdir $t/bin
 ln -s "$(realpath "$TRELLIS")" $t/bin/trellis
+# A head that reads to the end, so that the command before it does not fail because its reader has gone.
+printf '#!/bin/sh\n%s "$@"\nif [ -p /dev/stdin ]; then cat >/dev/null; fi\n' "$(command -v head)" >$t/bin/head
+chmod +x $t/bin/head
 root=$PWD
 
-# Runs the commands of file $1 in folder $2; what they write goes to $t/written. Without pipefail: head may end before
-# the command that it reads from, which is no mistake.
+# Runs the commands of file $1 in folder $2; what they write goes to $t/written.
 run_block() {
-    (cd "$2" && PATH=$t/bin:$PATH bash -eu "$1") >$t/written 2>$t/said || {
+    (cd "$2" && PATH=$t/bin:$PATH bash -eu -o pipefail "$1") >$t/written 2>$t/said || {
         complain "$page: these commands fail:"
         cat "$1" $t/said
     }
