@@ -25,7 +25,7 @@ row() {
     iterations=$(grep -c . "$work/log")
     features=$("$trellis" info --json "$work/model" | sed -n 's/.*"weights":\([0-9]*\).*/\1/p')
     size=$(stat -c %s "$work/model")
-    score=$("$trellis" eval -m "$work/model" "$corpus/test.txt" | tail -n 1 | sed 's/.*FB1: *//')
+    score=$("$trellis" eval -m "$work/model" "$corpus/test.txt" | sed -n "2s/.*FB1: *//p")
     awk -v n="$name" -v o="$*" -v s="$start" -v e="$end" -v i="$iterations" -v f="$features" -v b="$size" \
         -v x="$score" 'BEGIN { printf "| %s | `%s` | %.1f | %d | %d | %.1f | %s |\n", n, o, e - s, i, f, b / 1e6, x }'
     rm -f "$work/log"

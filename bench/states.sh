@@ -74,7 +74,7 @@ labelled() {
     awk -v n="$sentences" -v rest="$work/rest" 'NF == 0 { s++ } { if (s < n) print; else print >rest }' "$work/train" \
         >"$work/some"
     learn "$@" "$work/some"
-    echo "| $name | $("$trellis" eval -m "$work/model" "$work/test" | tail -n 1 | sed 's/accuracy: *\([0-9.]*\).*/\1/') |"
+    echo "| $name | $("$trellis" eval -m "$work/model" "$work/test" | sed -n '2s/accuracy: *\([0-9.]*\).*/\1/p') |"
 }
 awk 'NF == 0 { s++ } s >= 1000 && s < 1500' "$work/train" >"$work/dev"
 

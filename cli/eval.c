@@ -228,8 +228,7 @@ const struct command command_eval = {
         "Without a model, compares the two last columns: the right label and the one found. With "
         "a model, labels the input and compares with its own labels.\n\n"
         "Labels such as B-NP and O are scored by span, as the conlleval program of the CoNLL "
-        "shared tasks does and in its layout; the line with the overall figures comes last. All "
-        "other labels are scored one by one.",
+        "shared tasks does and in its layout. All other labels are scored one by one.",
     .own = own,
     .groups = TRELLIS_GROUP_EVAL | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .without = "nbest memory",

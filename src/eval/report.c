@@ -75,11 +75,11 @@ static void span_lines(struct tr_buffer *out, const trellis_evaluation *evaluati
                      (unsigned long long)tokens.gold, (unsigned long long)spans.gold);
     tr_buffer_format(out, "found: %llu phrases; correct: %llu.\n", (unsigned long long)spans.found,
                      (unsigned long long)spans.right);
-    rate_lines(out, evaluation, TRELLIS_BY_TYPE);
     struct tr_rates rates = percents(spans.gold, spans.found, spans.right);
     tr_buffer_format(out, "accuracy: %6.2f%%; precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f\n",
                      percents(tokens.gold, tokens.gold, tokens.right).precision, rates.precision,
                      rates.recall, rates.f1);
+    rate_lines(out, evaluation, TRELLIS_BY_TYPE);
 }
 
 static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluation)
@@ -89,10 +89,10 @@ static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluat
                      (unsigned long long)tokens.gold, (unsigned long long)sequences.gold);
     tr_buffer_format(out, "correct: %llu tokens, %llu sequences.\n",
                      (unsigned long long)tokens.right, (unsigned long long)sequences.right);
-    rate_lines(out, evaluation, TRELLIS_BY_LABEL);
     tr_buffer_format(out, "accuracy: %6.2f%%; sequences: %6.2f%% right\n",
                      percents(tokens.gold, tokens.gold, tokens.right).precision,
                      percents(sequences.gold, sequences.gold, sequences.right).precision);
+    rate_lines(out, evaluation, TRELLIS_BY_LABEL);
 }
 
 static void interval_line(struct tr_buffer *out, const trellis_evaluation *evaluation,

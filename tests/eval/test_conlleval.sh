@@ -18,7 +18,7 @@ chunks() {
         END { close_chunk(n) }' "$2"
 }
 
-# oracle FILE: the lines of conlleval, the overall ones last
+# oracle FILE: the lines of conlleval
 oracle() {
     chunks 1 "$1" | sort >$t/gold
     chunks 0 "$1" | sort >$t/found
@@ -44,9 +44,9 @@ oracle() {
             if (NR) show()
             split(tokens, count, " ")
             printf "processed %d tokens with %d phrases; found: %d phrases; correct: %d.\n", count[1], all_gold, all_found, all_both
-            printf "%s", lines
             p = percent(all_both, all_found); r = percent(all_both, all_gold)
             printf "accuracy: %6.2f%%; precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f\n", percent(count[2], count[1]), p, r, f1(p, r)
+            printf "%s", lines
         }'
 }
 
