@@ -24,7 +24,7 @@ static trellis_status show_corpus(struct showing *showing, const struct argument
 {
     const char *templates = trellis_options_get(arguments->options, "features");
     if (strcmp(templates, "auto") == 0) {
-        templates = "extended";
+        templates = "general";
     }
     trellis_status status = trellis_features_open(templates, &showing->features, error);
     if (!status) {

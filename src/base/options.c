@@ -46,9 +46,9 @@ static const trellis_option table[] = {
     {"algorithm", 'a', TRELLIS_WORDS, TRAIN, "NAME", "default", 0, 0, NULL,
      "How to learn it; each type has a default."},
     {"features", 'f', TRELLIS_WORDS, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
-     "Feature templates: a preset (id, hmm, classes, extended, pos, chunk, ner, chars) or a file in "
-     "the native language, of CRF++ or of Wapiti. 'auto' is 'extended', 'hmm' for -t hmm, or none for "
-     "ready-made attributes."},
+     "Feature templates: a preset (id, hmm, classes, extended, general, pos, chunk, ner, chars) or a "
+     "file in the native language, of CRF++ or of Wapiti. 'auto' is 'general', 'hmm' for -t hmm, or "
+     "none for ready-made attributes."},
     {"dev", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Held-out data: scored after each iteration, decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,

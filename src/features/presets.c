@@ -1,7 +1,8 @@
 /* presets.c - template sets that go by a name.
  *
  * `id` and `extended` are the two sets of the course notes (tables 3.2 and 3.3 there): what an HMM
- * sees, and that with the spelling of the word. The others are for the tasks they are named after.
+ * sees, and that with the spelling of the word. `general` does well whatever the task; the others are
+ * for the tasks they are named after.
  */
 #include "base/text.h"
 
@@ -36,6 +37,22 @@ static const struct preset presets[] = {
                  "node prefix(word,1..3)\n"
                  "node suffix(word,1..3)\n"
                  "step start end\n"},
+    {"general",
+     "# Whatever the task: words and their spelling, those beside them, a second column.\n"
+     "columns word pos?\n"
+     "pad\n"
+     "node word\n"
+     "node lower(word[-2..2])\n"
+     "node ngram(lower(word),-1..1,2)\n"
+     "node prefix(lower(word),1..4)\n"
+     "node suffix(lower(word),1..5)\n"
+     "node shortshape(word[-1..1])\n"
+     "node ngram(shortshape(word),-1..1,2)\n"
+     "node hasdigit(word)\n"
+     "node hashyphen(word)\n"
+     "node ngram(pos,-2..2,1..3)\n"
+     "node lower(word) & pos[-1..1]\n"
+     "step start end\n"},
     {"pos", "# Part-of-speech tagging.\n"
             "columns word\n"
             "pad\n"

@@ -122,7 +122,7 @@ static trellis_status choose_features(struct tr_training *training, trellis_erro
         return tr_features_parse(TR_TEXT("step start end\n"), "gaussian", &training->features,
                                  error);
     }
-    const char *usual = !training->learner->generative ? "extended"
+    const char *usual = !training->learner->generative ? "general"
                         : tr_training_is_em(training)  ? "id"
                                                        : "hmm";
     return trellis_features_open(strcmp(wanted, "auto") == 0 ? usual : wanted, &training->features,
