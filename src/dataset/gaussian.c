@@ -63,8 +63,18 @@ void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *blo
 
 /* ---- densities ----------------------------------------------------------------------------------- */
 
+/* Adds to a score in two floats; `low` may be NULL. */
+static void add(double amount, float *score, float *low)
+{
+    double sum = (double)*score + (low ? (double)*low : 0) + amount;
+    *score = (float)sum;
+    if (low) {
+        *low = isfinite(sum) ? (float)(sum - (double)*score) : 0;
+    }
+}
+
 void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size_t n, float *scores,
-                       size_t stride)
+                       float *low, size_t stride)
 {
     const double least = -1e30; // beyond this all is equally impossible
     size_t columns = gaussian->columns;
@@ -81,7 +91,8 @@ void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size
                 double distance = x[i * columns + d] - mean[d];
                 sum += distance * distance / variance[d];
             }
-            scores[i * stride + c] += (float)fmax(-0.5 * sum, least);
+            add(fmax(-0.5 * sum, least), &scores[i * stride + c],
+                low ? &low[i * stride + c] : NULL);
         }
     }
 }

@@ -34,9 +34,9 @@ bool tr_gaussian_read(const void *data, size_t size, uint32_t label_count,
 void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *block);
 
 /* scores[i][c] += log N(x_i) under label c; x [n][columns], scores [n][stride]. Never NaN, and never so low
- * that a path through it is lost. */
+ * that a path through it is lost. `low`, which may be NULL, is what the floats leave over. */
 void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size_t n, float *scores,
-                       size_t stride);
+                       float *low, size_t stride);
 
 /* How many columns are named in a list: 0 for an empty one. */
 size_t tr_gaussian_count(const char *names);

@@ -94,6 +94,9 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
             low[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
         }
     }
+    if (fine && model->gaussian.columns) {
+        tr_gaussian_score(&model->gaussian, tagger->reals.at, sequence->length, high, low, width);
+    }
     return fine;
 }
 
@@ -113,8 +116,8 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
     for (size_t i = 0; !exact && fine && i < n; i++) {
         fine = add_seen(tagger, &model->node, &observation->node, i, scores + i * width);
     }
-    if (model->gaussian.columns) {
-        tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, width);
+    if (!exact && model->gaussian.columns) {
+        tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, NULL, width);
     }
     if (fine && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
         if (n > MOST_EDGE_SCORES / (model->graph->labels * width)) {

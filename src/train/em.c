@@ -261,6 +261,7 @@ void tr_em_destroy(struct tr_em *em)
         free(em->moments);
         free(em->weights);
         free(em->kept);
+        free(em->kept_low);
         free(em->kept_normals);
         free(em);
     }

@@ -22,6 +22,7 @@ struct tr_em {
 
     /* The best of the starts. */
     float *kept;          // [training->size]
+    float *kept_low;      // [training->size] what those leave over of the exact weights
     double *kept_normals; // [normals_size] laid out like normals->best
     size_t normals_size;
     double kept_score;

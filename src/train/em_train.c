@@ -69,7 +69,9 @@ static trellis_status end_iteration(struct tr_em *em, struct course *course, dou
         status = dev_likelihood(em, &figures.dev_likelihood, error);
     }
     if (!status) {
+        t->exact = em->w;
         status = tr_training_iteration(t, &figures, em->weights, &stop, error);
+        t->exact = NULL;
     }
     course->reason = stop && t->stopped           ? "it was interrupted"
                      : stop                       ? "the score on --dev does not rise"
@@ -106,6 +108,7 @@ static void keep(struct tr_em *em, const char *reason, bool first)
     double score = t->dev.sequences ? t->best_score : -t->figures.objective;
     if (first || score > em->kept_score) {
         memcpy(em->kept, t->best, t->size * sizeof *em->kept);
+        memcpy(em->kept_low, t->low, t->size * sizeof *em->kept_low);
         if (t->normals) {
             memcpy(em->kept_normals, t->normals->best, em->normals_size * sizeof *em->kept_normals);
         }
@@ -163,8 +166,9 @@ trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
     if (!status) {
         em->normals_size = t->normals ? 2 * (size_t)t->normals->labels * t->normals->columns : 0;
         em->kept = tr_alloc_aligned(t->size, sizeof *em->kept);
+        em->kept_low = tr_alloc(t->size, sizeof *em->kept_low);
         em->kept_normals = tr_alloc(em->normals_size, sizeof *em->kept_normals);
-        status = em->kept && em->kept_normals ? TRELLIS_OK : tr_fail_memory(error);
+        status = em->kept && em->kept_low && em->kept_normals ? TRELLIS_OK : tr_fail_memory(error);
     }
     if (!status && starts > 1 && !tr_em_begins_by_chance(em)) {
         status = tr_fail(error, TRELLIS_OPTION,
@@ -177,6 +181,7 @@ trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
     }
     if (!status) {
         memcpy(t->best, em->kept, t->size * sizeof *t->best);
+        memcpy(t->low, em->kept_low, t->size * sizeof *t->low);
         if (t->normals) {
             memcpy(t->normals->best, em->kept_normals, em->normals_size * sizeof *em->kept_normals);
         }

@@ -85,7 +85,7 @@ static trellis_status fill_scores(const struct tr_training *training,
         struct tr_gaussian gaussian = tr_normals_now(training->normals);
         tr_gaussian_score(&gaussian,
                           dataset->real.at + dataset->sequence.at[sequence] * dataset->reals,
-                          tokens.n, tr_lattice_nodes(lattice), width);
+                          tokens.n, tr_lattice_nodes(lattice), NULL, width);
     }
     if (dataset->edge.attribute.size == 0) {
         return TRELLIS_OK;
