@@ -185,7 +185,10 @@ static int run(const struct arguments *arguments)
     trellis_evaluation *evaluations[2] = {NULL, NULL};
     trellis_error error = {0};
     struct output output;
-    int result = output_open(&output, argument(arguments, "output"));
+    int result = check_cost(arguments);
+    if (result == EXIT_RIGHT) {
+        result = output_open(&output, argument(arguments, "output"));
+    }
     if (result == EXIT_RIGHT) {
         trellis_report_form form = form_of(arguments);
         trellis_status status = score_all(&comparison, arguments, evaluations, &error);

@@ -159,9 +159,6 @@ static int check_options(const struct arguments *arguments)
         return usage_error(arguments->command, "--nbest goes with --decode viterbi, not %s",
                            decode);
     }
-    if (strcmp(decode, "risk") != 0 && trellis_options_given(arguments->options, "cost")) {
-        return usage_error(arguments->command, "--cost goes with --decode risk, not %s", decode);
-    }
     if (labellings_wanted(arguments) > 1 && argument_flag(arguments, "all-marginals")) {
         return usage_error(arguments->command, "--nbest does not go with --all-marginals");
     }
@@ -172,7 +169,7 @@ static int check_options(const struct arguments *arguments)
     if (strcmp(decode, "beam") != 0 && argument_flag(arguments, "check")) {
         return usage_error(arguments->command, "--check goes with --decode beam, not %s", decode);
     }
-    return EXIT_RIGHT;
+    return check_cost(arguments);
 }
 
 static trellis_status tag(struct labelling *labelling, const struct arguments *arguments,

@@ -1,8 +1,20 @@
 /* tagging.c - labels the sequences of some files, one by one as they are read. */
 #include "tagging.h"
 
+#include <string.h>
+
 #include "batch.h"
+#include "message.h"
 #include "parallel.h"
+
+int check_cost(const struct arguments *arguments)
+{
+    const char *decode = trellis_options_get(arguments->options, "decode");
+    if (strcmp(decode, "risk") != 0 && trellis_options_given(arguments->options, "cost")) {
+        return usage_error(arguments->command, "--cost goes with --decode risk, not %s", decode);
+    }
+    return EXIT_RIGHT;
+}
 
 static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *tagger,
                                const char *path, trellis_error *error)

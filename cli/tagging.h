@@ -2,6 +2,7 @@
 #ifndef TRELLIS_CLI_TAGGING_H
 #define TRELLIS_CLI_TAGGING_H
 
+#include "arguments.h"
 #include "finding.h"
 
 struct tagging {
@@ -23,6 +24,9 @@ struct tagging {
                              const struct finding *finding, trellis_error *error);
     void *user;
 };
+
+/* Complains of costs that would be read and not used. */
+int check_cost(const struct arguments *arguments);
 
 trellis_status tagging_run(const struct tagging *tagging, unsigned threads, trellis_error *error);
 

@@ -28,6 +28,7 @@ check eval_clusters_json 0 eval --clusters --json $t/states
 columns $t/first a/B-X/B-X b/I-X/O c/O/O "|" d/B-Y/B-Y "|" e/O/B-X f/B-X/B-X "|" g/B-X/O
 columns $t/second a/B-X/B-X b/I-X/I-X c/O/O "|" d/B-Y/B-Y "|" e/O/O f/B-X/B-X "|" g/B-X/B-X
 check eval_details 0 eval --details $t/first
+check eval_cost 2 eval -m $t/none --cost $t/none $t/first
 check eval_against 0 eval $t/first --against $t/second
 check eval_against_json 0 eval --json $t/first --against $t/second
 want "all is one JSON object" python3 -c 'import json,sys; json.load(open(sys.argv[1]))["comparison"]["f1"]["p"]' $out

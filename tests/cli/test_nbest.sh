@@ -36,6 +36,7 @@ want "other formats have the same comments" diff <(grep '^#' $out) <(grep '^# [1
 check nbest_jsonl 2 tag -m $t/crf --nbest 2 --output-format jsonl $t/test
 check nbest_zero 2 tag -m $t/crf --nbest 0 $t/test
 check nbest_posterior 2 tag -m $t/crf --nbest 2 --decode posterior $t/test
+check cost_viterbi 2 tag -m $t/none --cost $t/none $t/none
 run 2 eval -m $t/crf --nbest 2 $t/test
 
 # The probability of each label.
