@@ -134,8 +134,9 @@ window.addEventListener("error", function (event) {
     picture.appendChild(svg("text", {x: (left + W - right) / 2, y: H - 6, "text-anchor": "middle"}, "iteration"));
     picture.appendChild(svg("path", {class: "curve", d: points.map(function (p, i) {
       return (i ? "L" : "M") + X(p[0]).toFixed(1) + " " + Y(p[1]).toFixed(1); }).join("")}));
-    picture.appendChild(svg("circle", {class: "dot", cx: X(last[0]), cy: Y(last[1]), r: 4},
-      svg("title", {}, "iteration " + last[0] + ": " + show(last[1]))));
+    var kept = points.filter(function (p) { return p[0] === Number(notes.iterations); })[0] || last;
+    picture.appendChild(svg("circle", {class: "dot", cx: X(kept[0]), cy: Y(kept[1]), r: 4},
+      svg("title", {}, "this model, iteration " + kept[0] + ": " + show(kept[1]))));
     return el("figure", {}, picture, el("figcaption", {}, name));
   }
 
