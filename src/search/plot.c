@@ -116,13 +116,38 @@ static void draw_axes(struct tr_buffer *out, struct frame *frame, const char *na
         tr_buffer_format(out, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", x,
                          upwards(frame, score), frame->x + PANEL - RIGHT);
     }
-    size_t count = frame->names.size, step = count / 6 + 1;
-    for (size_t i = 0; i < count; i += step) {
-        tr_buffer_format(out, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">",
-                         across(frame, position(frame, frame->names.at[i])), bottom + 18);
-        escape(out, frame->names.at[i]);
-        tr_buffer_string(out, "</text>\n");
+}
+
+/* Whether the text of value i would run into one of those before it that were written. */
+static bool has_room(struct frame *frame, const bool *written, size_t i)
+{
+    enum { HALF_LETTER = 4, GAP = 8 };
+    const char *const *names = frame->names.at;
+    double x = across(frame, position(frame, names[i]));
+    bool room = true;
+    for (size_t k = 0; room && k < i; k++) {
+        double apart = fabs(x - across(frame, position(frame, names[k])));
+        double both = (double)(strlen(names[i]) + strlen(names[k]));
+        room = !written[k] || apart >= HALF_LETTER * both + GAP;
     }
+    return room;
+}
+
+static bool draw_values(struct tr_buffer *out, struct frame *frame)
+{
+    bool *written = tr_alloc(frame->names.size, sizeof *written), fine = written;
+    for (size_t i = 0; fine && i < frame->names.size; i++) {
+        written[i] = has_room(frame, written, i);
+        if (written[i]) {
+            tr_buffer_format(out, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">",
+                             across(frame, position(frame, frame->names.at[i])),
+                             frame->y + HEIGHT - BOTTOM + 18);
+            escape(out, frame->names.at[i]);
+            tr_buffer_string(out, "</text>\n");
+        }
+    }
+    free(written);
+    return fine;
 }
 
 static void draw_dots(struct tr_buffer *out, struct frame *frame, const trellis_search *search,
@@ -202,10 +227,11 @@ trellis_status trellis_search_plot(const trellis_search *search, trellis_sink si
                               .y = (double)row * HEIGHT,
                               .lowest = lowest,
                               .highest = highest};
-        if (!measure(&frame, search, i)) {
+        bool fine = measure(&frame, search, i);
+        draw_axes(&out, &frame, search->names[i]);
+        if (!fine || !draw_values(&out, &frame)) {
             out.failed = true;
         }
-        draw_axes(&out, &frame, search->names[i]);
         draw_dots(&out, &frame, search, i, best);
         free(frame.names.at);
     }
