@@ -31,6 +31,7 @@ struct planned {
 struct plan {
     struct planned *at; // [count] templates whose columns are there
     size_t count;
+    bool even; // all templates have a key at all tokens, and none has a value
 };
 
 /* What tr_seen points into. */
@@ -155,14 +156,27 @@ static struct source make_source(const struct tr_extractor *extractor, const str
                            part->negated};
 }
 
+/* Whether a template has a key at all tokens, and no value. */
+static bool is_even(const struct tr_extractor *extractor, const struct tr_template *template)
+{
+    bool even = !template->conditions && !template->factors;
+    for (uint32_t k = 0; even && k < template->mixed; k++) {
+        uint32_t view = extractor->features->parts.at[template->parts + k].view;
+        even = view == TR_NONE || tr_rows_always(&extractor->rows, view);
+    }
+    return even;
+}
+
 static void make_plan(struct tr_extractor *extractor, const trellis_sequence *sequence)
 {
     const trellis_features *features = extractor->features;
     extractor->node_plan.count = extractor->edge_plan.count = 0;
+    extractor->node_plan.even = extractor->edge_plan.even = true;
     for (uint32_t i = 0; i < features->templates.size; i++) {
         const struct tr_template *template = &features->templates.at[i];
         struct plan *plan = template->edge ? &extractor->edge_plan : &extractor->node_plan;
         if (is_active(extractor, template, sequence->columns)) {
+            plan->even = plan->even && is_even(extractor, template);
             plan->at[plan->count++] = (struct planned){template->key,        i,
                                                        template->parts,      template->mixed,
                                                        template->conditions, template->factors};
@@ -260,6 +274,51 @@ static inline __attribute__((always_inline)) size_t see_token(const struct plan 
     return at;
 }
 
+/* The keys of one template at n tokens. The number of sources is a constant where this is called, so
+ * that what is known of them stays in registers. */
+static inline __attribute__((always_inline)) void mix_sources(uint64_t first,
+                                                              const struct source *sources,
+                                                              uint32_t mixed, size_t n,
+                                                              uint64_t *keys, size_t stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct tr_key key = {first, 0};
+        for (uint32_t k = 0; k < mixed; k++) {
+            struct tr_key value = {sources[k].low[i & sources[k].mask], 0};
+            key = tr_mix(key, value);
+        }
+        keys[i * stride] = key.low;
+    }
+}
+
+/* The keys of a plan that is even, template by template: tokens need not wait for each other. */
+static void see_evenly(const struct plan *plan, const struct source *sources, size_t n,
+                       struct tr_seen *seen)
+{
+    for (size_t t = 0; t < plan->count; t++) {
+        const struct planned *planned = &plan->at[t];
+        const struct source *from = sources + planned->source;
+        uint64_t first = planned->key.low, *keys = seen->low + t;
+        switch (planned->mixed) {
+        case 1:
+            mix_sources(first, from, 1, n, keys, plan->count);
+            break;
+        case 2:
+            mix_sources(first, from, 2, n, keys, plan->count);
+            break;
+        case 3:
+            mix_sources(first, from, 3, n, keys, plan->count);
+            break;
+        default:
+            mix_sources(first, from, planned->mixed, n, keys, plan->count);
+            break;
+        }
+    }
+    for (size_t i = 0; i <= n; i++) {
+        seen->begin[i] = i * plan->count;
+    }
+}
+
 /* Adds the attributes that came with the input. */
 static trellis_status see_ready_made(const trellis_sequence *sequence, size_t token, bool whole,
                                      struct tr_seen *seen, size_t *at, trellis_error *error)
@@ -308,6 +367,10 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     const struct plan *plan = &extractor->node_plan;
     const struct source *sources = extractor->sources;
     bool valued = seen->value != NULL;
+    if (plan->even && !extractor->whole && !valued) {
+        see_evenly(plan, sources, sequence->length, seen);
+        return TRELLIS_OK;
+    }
     size_t at = 0;
     for (size_t i = 0; i < sequence->length; i++) {
         seen->begin[i] = at;

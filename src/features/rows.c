@@ -436,6 +436,16 @@ trellis_status tr_rows_see(struct tr_rows *rows, const trellis_sequence *sequenc
     return check_evaluation(rows, error);
 }
 
+bool tr_rows_always(const struct tr_rows *rows, uint32_t view)
+{
+    size_t margins = 2 * (size_t)rows->features->reach;
+    bool always = rows->features->views.at[view].operation == TR_OP_COLUMN;
+    for (size_t k = 0; always && k < margins; k++) {
+        always = rows->pad[rows->row_of[view] * margins + k].low != 0;
+    }
+    return always;
+}
+
 /* ---- texts -------------------------------------------------------------------------------------- */
 
 bool tr_rows_text(struct tr_rows *rows, const trellis_sequence *sequence, uint32_t number,

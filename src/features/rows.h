@@ -52,6 +52,9 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t view, ptrdi
     return rows->row_of[view] * rows->room + (size_t)((ptrdiff_t)rows->features->reach + token);
 }
 
+/* Whether a view has something at every token and wherever a template may look beyond them. */
+bool tr_rows_always(const struct tr_rows *rows, uint32_t view);
+
 /* What the hash of a view at a token stands for; false for nothing. Until the next call. */
 bool tr_rows_text(struct tr_rows *rows, const trellis_sequence *sequence, uint32_t view,
                   ptrdiff_t token, trellis_text *ret_text);

@@ -27,10 +27,9 @@ static bool same_low(const struct tr_seen *a, const struct tr_seen *b, size_t n)
            memcmp(a->low, b->low, a->begin[n] * sizeof *a->low) == 0;
 }
 
-static void test_low_keys_equal_whole_keys(void **state)
+static void check_low_keys(const char *text)
 {
-    (void)state;
-    trellis_features *features = templates(everything);
+    trellis_features *features = templates(text);
     struct tr_extractor *whole = extractor_for(features, true),
                         *low = extractor_for(features, false);
     static struct table table;
@@ -46,6 +45,15 @@ static void test_low_keys_equal_whole_keys(void **state)
     tr_extractor_destroy(whole);
     tr_extractor_destroy(low);
     trellis_features_destroy(features);
+}
+
+static void test_low_keys_equal_whole_keys(void **state)
+{
+    (void)state;
+    check_low_keys(everything);
+    check_low_keys("U0:%x[0,0]\nU1:%x[-2,0]/%x[1,1]\nU2:%x[-1,0]%x[0,1]\n" // nothing but cells
+                   "U3\nU4:%x[-3,1]/%x[0,0]/%x[2,0]\nB0:%x[0,0]\n");
+    check_low_keys("U0:%x[0,0]\nU1:%x[1,0]|%t[0,0,\"^[A-Z]\"]\n"); // a test among them
 }
 
 /* Different texts have different keys, equal texts equal ones, wherever they were seen. */
