@@ -19,6 +19,9 @@ struct tr_kernels {
     /* sum[j] += row[j], and sum[j] += scale * row[j] */
     void (*add)(float *sum, const float *row, size_t width);
     void (*add_scaled)(float *sum, const float *row, float scale, size_t width);
+    /* sum[j] += sum_k rows[begin[k] + j], k below count; those rows may begin anywhere */
+    void (*add_listed)(float *sum, const float *rows, const uint32_t *begin, size_t count,
+                       size_t width);
     /* out[j] = exp(in[j]), within 2 units in the last place; 0 below -86.5, where a float runs out of
      * exponents, infinity above 88.73. out may be in. */
     void (*exp)(float *out, const float *in, size_t width);

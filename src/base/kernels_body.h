@@ -33,6 +33,13 @@ INLINE vector load(const float *row)
     return *(const vector *)row; // a vector may alias its elements
 }
 
+/* From where no row of ours begins. */
+INLINE vector load_loose(const float *row)
+{
+    typedef float loose __attribute__((vector_size(4 * LANES), aligned(4)));
+    return *(const loose *)row;
+}
+
 INLINE void store(float *row, vector x)
 {
     *(vector *)row = x;
@@ -133,6 +140,55 @@ static void add_scaled(float *sum, const float *row, float scale, size_t width)
     vector factor = all(scale);
     for (size_t j = 0; j < width; j += LANES) {
         store(sum + j, fused(factor, load(row + j), load(sum + j)));
+    }
+}
+
+/* The first `columns` vectors, which stay in registers. */
+INLINE void add_listed_block(float *sum, const float *rows, const uint32_t *begin, size_t count,
+                             const int columns)
+{
+    vector x[6];
+#pragma GCC unroll 6
+    for (int c = 0; c < columns; c++) {
+        x[c] = load(sum + c * LANES);
+    }
+    for (size_t k = 0; k < count; k++) {
+#pragma GCC unroll 6
+        for (int c = 0; c < columns; c++) {
+            x[c] += load_loose(rows + begin[k] + c * LANES);
+        }
+    }
+#pragma GCC unroll 6
+    for (int c = 0; c < columns; c++) {
+        store(sum + c * LANES, x[c]);
+    }
+}
+
+static void add_listed(float *sum, const float *rows, const uint32_t *begin, size_t count,
+                       size_t width)
+{
+    size_t b = 0;
+    for (; b + 6 * LANES <= width; b += 6 * LANES) {
+        add_listed_block(sum + b, rows + b, begin, count, 6);
+    }
+    switch ((width - b) / LANES) {
+    case 5:
+        add_listed_block(sum + b, rows + b, begin, count, 5);
+        break;
+    case 4:
+        add_listed_block(sum + b, rows + b, begin, count, 4);
+        break;
+    case 3:
+        add_listed_block(sum + b, rows + b, begin, count, 3);
+        break;
+    case 2:
+        add_listed_block(sum + b, rows + b, begin, count, 2);
+        break;
+    case 1:
+        add_listed_block(sum + b, rows + b, begin, count, 1);
+        break;
+    default:
+        break;
     }
 }
 
@@ -611,6 +667,7 @@ const struct tr_kernels KERNELS = {
     .name = KERNELS_NAME,
     .add = add,
     .add_scaled = add_scaled,
+    .add_listed = add_listed,
     .exp = row_exp,
     .sum = row_sum,
     .maximum = maximum,

@@ -84,10 +84,12 @@ static inline uint32_t tr_table_find(const struct tr_table *table, uint64_t key)
     uint64_t at = tr_table_home(table, key);
     for (uint32_t probe = 0; probe <= table->probes; probe++) {
         const struct tr_bucket *bucket = &table->buckets[at];
-        for (int i = 0; i < TR_BUCKET_KEYS; i++) {
-            if (bucket->key[i] == key && (uint32_t)i < (bucket->used & 7)) {
-                return bucket->row[i];
-            }
+        unsigned place = TR_BUCKET_KEYS; // without branches, which would often be guessed wrong
+        for (unsigned i = TR_BUCKET_KEYS; i-- > 0;) {
+            place = bucket->key[i] == key ? i : place;
+        }
+        if (place < (bucket->used & 7) && place < TR_BUCKET_KEYS) {
+            return bucket->row[place];
         }
         if (!(bucket->used & TR_BUCKET_FULL)) {
             break;

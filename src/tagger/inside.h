@@ -2,6 +2,7 @@
 #ifndef TRELLIS_TAGGER_INSIDE_H
 #define TRELLIS_TAGGER_INSIDE_H
 
+#include "base/kernels.h"
 #include "eval/loss.h"
 #include "tagger/tagger.h"
 
@@ -38,10 +39,12 @@ struct trellis_tagger {
     TR_ARRAY(bool) improbable;   // [length] tokens of the best path that are left out
 
     TR_ARRAY(trellis_text) labels;
-    TR_ARRAY(uint32_t) rows;  // of the attributes of one token
-    TR_ARRAY(double) exact;   // [width] scores of one token, with all digits
-    struct tr_steps *relaxed; // where nothing is impossible; once they are needed
-    bool impossible;          // what was found last has probability 0
+    const struct tr_kernels *kernels;
+    TR_ARRAY(uint32_t) rows;   // dense ones of one token,
+    TR_ARRAY(uint32_t) sparse; // and the others
+    TR_ARRAY(double) exact;    // [width] scores of one token, with all digits
+    struct tr_steps *relaxed;  // where nothing is impossible; once they are needed
+    bool impossible;           // what was found last has probability 0
     trellis_scheme_storage *storage;
     size_t word_column;       // what the tag dictionary is asked about
     char *forced;             // --forced, NULL where it was not given

@@ -1,7 +1,9 @@
 /* scores.c - from what is seen in a sequence to the scores of its lattice.
  *
- * Looking up a key and reading its row are two cache misses. The keys of a token are known together,
- * so the misses are made to overlap: first all buckets are fetched, then all rows, then they are added.
+ * Looking up a key and reading its row are two cache misses. All keys of the sequence are known, so the
+ * misses are made to overlap with work on the tokens before:
+ *
+ *     buckets of token i + 2 are fetched -> rows of token i + 1 are found and fetched -> those of i are added
  */
 #include <math.h>
 
@@ -10,43 +12,75 @@
 /* Floats for the scores of label pairs at all positions: 4 GB. */
 #define MOST_EDGE_SCORES ((size_t)1 << 30)
 
-/* Finds the rows of what is seen at one token, in tagger->rows; how many the model knows, SIZE_MAX where
- * memory is out. */
-static size_t find_rows(trellis_tagger *tagger, const struct tr_table *table,
-                        const struct tr_seen *seen, size_t token)
+static void fetch_buckets(const struct tr_table *table, const struct tr_seen *seen, size_t token)
 {
-    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin, known = 0;
-    if (!tr_reserve(&tagger->rows, count)) {
-        return SIZE_MAX;
+    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
+        __builtin_prefetch(&table->buckets[tr_table_home(table, seen->low[k])]);
     }
-    const uint64_t *keys = seen->low + begin;
-    uint32_t *rows = tagger->rows.at;
-    for (size_t k = 0; k < count; k++) {
-        __builtin_prefetch(&table->buckets[tr_table_home(table, keys[k])]);
-    }
-    for (size_t k = 0; k < count; k++) {
-        rows[k] = tr_table_find(table, keys[k]);
-        if (rows[k] < table->word_count) {
-            __builtin_prefetch(&table->words[rows[k]]);
-            known++;
-        }
-    }
-    return known;
 }
 
-/* Adds the weights of what is seen at one token to its scores. */
-static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
-                     const struct tr_seen *seen, size_t token, float *scores)
+/* Finds the rows of what is seen at one token, and fetches them. Dense ones are listed in tagger->rows,
+ * others in tagger->sparse; which a row is cannot be foretold, so there is no branch for it. */
+static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
+                      const struct tr_seen *seen, size_t token)
 {
-    size_t begin = seen->begin[token], count = seen->begin[token + 1] - begin;
-    size_t known = find_rows(tagger, table, seen, token);
-    for (size_t k = 0; known && known != SIZE_MAX && k < count; k++) {
-        if (tagger->rows.at[k] != TR_NONE) {
-            tr_table_add(table, tagger->rows.at[k], seen->value ? seen->value[begin + k] : 1.0f,
-                         scores);
+    const struct tr_table here = *table; // so that nothing is loaded again behind a store
+    uint32_t *dense = tagger->rows.at, *sparse = tagger->sparse.at;
+    size_t dense_count = 0, sparse_count = 0;
+    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
+        uint32_t row = tr_table_find(&here, seen->low[k]);
+        bool known = row < here.word_count;
+        dense[dense_count] = sparse[sparse_count] = row;
+        dense_count += row + (uint64_t)here.width <= here.dense_words;
+        sparse_count += known && row >= here.dense_words;
+        __builtin_prefetch(&here.words[known ? row : 0]);
+    }
+    tagger->rows.size = dense_count;
+    tagger->sparse.size = sparse_count;
+}
+
+/* Adds the rows that were found to the scores of a token: dense ones together, in registers. */
+static void add_rows(const trellis_tagger *tagger, const struct tr_table *table, float *scores)
+{
+    tagger->kernels->add_listed(scores, (const float *)table->words, tagger->rows.at,
+                                tagger->rows.size, table->width);
+    for (size_t k = 0; k < tagger->sparse.size; k++) {
+        tr_table_add(table, tagger->sparse.at[k], 1, scores);
+    }
+}
+
+/* The same for attributes with values. */
+static void add_valued(const struct tr_table *table, const struct tr_seen *seen, size_t token,
+                       float *scores)
+{
+    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
+        tr_table_add(table, tr_table_find(table, seen->low[k]), seen->value[k], scores);
+    }
+}
+
+/* Adds the weights of what is seen at the tokens from..n-1 to scores [n][stride]. */
+static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
+                     const struct tr_seen *seen, size_t from, size_t n, float *scores,
+                     size_t stride)
+{
+    size_t most = n ? seen->begin[n] : 0;
+    if (!tr_reserve(&tagger->rows, most) || !tr_reserve(&tagger->sparse, most)) {
+        return false;
+    }
+    for (size_t i = from; i < n + 2; i++) {
+        if (i < n) {
+            fetch_buckets(table, seen, i);
+        }
+        if (seen->value && i >= from + 2) {
+            add_valued(table, seen, i - 2, scores + (i - 2) * stride);
+        } else if (i >= from + 2) {
+            add_rows(tagger, table, scores + (i - 2) * stride);
+        }
+        if (!seen->value && i > from && i <= n) {
+            find_rows(tagger, table, seen, i - 1);
         }
     }
-    return known != SIZE_MAX;
+    return true;
 }
 
 /* ---- all digits, for an HMM ----------------------------------------------------------------------- */
@@ -76,12 +110,11 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
     bool fine = low && tr_reserve(&tagger->exact, width);
     for (size_t i = 0; fine && i < sequence->length; i++) {
         double *scores = tagger->exact.at;
-        size_t begin = seen->begin[i], count = seen->begin[i + 1] - begin;
         memset(scores, 0, width * sizeof *scores);
-        fine = find_rows(tagger, &model->node, seen, i) != SIZE_MAX;
-        for (size_t k = 0; fine && k < count; k++) {
-            tr_table_add_exact(&model->node, tagger->rows.at[k],
-                               seen->value ? seen->value[begin + k] : 1.0f, scores);
+        fetch_buckets(&model->node, seen, i);
+        for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
+            tr_table_add_exact(&model->node, tr_table_find(&model->node, seen->low[k]),
+                               seen->value ? seen->value[k] : 1.0f, scores);
         }
         bool unknown = guess &&
                        tr_lexicon_find(
@@ -112,10 +145,9 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
         return status;
     }
     float *scores = tr_lattice_nodes(tagger->lattice);
-    bool exact = model->step_low, fine = !exact || fill_exact(tagger, sequence, &observation->node);
-    for (size_t i = 0; !exact && fine && i < n; i++) {
-        fine = add_seen(tagger, &model->node, &observation->node, i, scores + i * width);
-    }
+    bool exact = model->step_low;
+    bool fine = exact ? fill_exact(tagger, sequence, &observation->node)
+                      : add_seen(tagger, &model->node, &observation->node, 0, n, scores, width);
     if (!exact && model->gaussian.columns) {
         tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, NULL, width);
     }
@@ -126,11 +158,8 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
                            model->graph->labels, n);
         }
         scores = tr_lattice_edges(tagger->lattice);
-        fine = scores != NULL;
-        for (size_t i = 1; fine && i < n; i++) {
-            fine = add_seen(tagger, &model->edge, &observation->edge, i,
-                            scores + i * model->graph->labels * width);
-        }
+        fine = scores && add_seen(tagger, &model->edge, &observation->edge, 1, n, scores,
+                                  model->graph->labels * width);
     }
     return fine ? TRELLIS_OK : tr_fail_memory(error);
 }

@@ -76,6 +76,7 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
         return tr_fail_memory(error);
     }
     tagger->model = model;
+    tagger->kernels = tr_kernels();
     tagger->decoding = tr_option_is(options, "decode", "posterior") ? POSTERIOR
                        : tr_option_is(options, "decode", "risk")    ? RISK
                        : tr_option_is(options, "decode", "beam")    ? BEAM
@@ -129,6 +130,7 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->improbable.at);
     free(tagger->labels.at);
     free(tagger->rows.at);
+    free(tagger->sparse.at);
     free(tagger->exact.at);
     tr_steps_destroy(tagger->relaxed);
     free(tagger->forced);
@@ -317,6 +319,12 @@ static bool make_room(trellis_tagger *tagger, size_t length, size_t ranks)
            tr_reserve(&tagger->scores, most) && tr_reserve(&tagger->labels, length);
 }
 
+static bool is_hmm(const trellis_model *model)
+{
+    const char *type = trellis_model_note(model, "type");
+    return type && strcmp(type, "hmm") == 0;
+}
+
 /* Finds the best labels, or as many of the best as `ranks` says. */
 static trellis_status find(trellis_tagger *tagger, const trellis_sequence *sequence, size_t ranks,
                            trellis_error *error)
@@ -331,8 +339,7 @@ static trellis_status find(trellis_tagger *tagger, const trellis_sequence *seque
         if (status == TRELLIS_DATA && by_dictionary) { // no path: as if there were no dictionary
             status = score_and_decode(tagger, sequence, observation, false, error);
         }
-        const char *type = trellis_model_note(tagger->model, "type");
-        if (status == TRELLIS_DATA && type && strcmp(type, "hmm") == 0) {
+        if (status == TRELLIS_DATA && is_hmm(tagger->model)) {
             status = decode_impossible(tagger, sequence, observation, error);
         }
     }

@@ -65,6 +65,30 @@ static void for_all(void (*check)(struct operands *))
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
+/* Rows of a matrix that begin between its own, and one of them twice. */
+static void check_added(struct operands *x)
+{
+    float was[MOST_WIDTH];
+    uint32_t begin[MOST_WIDTH + 1];
+    size_t count = 0;
+    memcpy(was, x->out, x->width * sizeof *was);
+    for (size_t a = 0; a + 1 < x->rows; a++) {
+        begin[count++] = (uint32_t)(a * x->width + a % x->width);
+    }
+    begin[count++] = 0;
+    x->kernels->add_listed(x->out, x->matrix, begin, count, x->width);
+    for (size_t j = 0; j < x->width; j++) {
+        double sum = (double)was[j];
+        for (size_t k = 0; k < count; k++) {
+            sum += (double)x->matrix[begin[k] + j];
+        }
+        assert_near((double)x->out[j], sum, 1e-5);
+    }
+    memcpy(was, x->out, x->width * sizeof *was);
+    x->kernels->add_listed(x->out, x->matrix, begin, 0, x->width);
+    assert_memory_equal(x->out, was, x->width * sizeof *was);
+}
+
 static void check_rows(struct operands *x)
 {
     float was[MOST_WIDTH];
@@ -92,6 +116,7 @@ static void rows(void **state)
 {
     (void)state;
     for_all(check_rows);
+    for_all(check_added);
 }
 
 /* Of equal ones the lowest, and a lowest even where all are minus infinity. */
