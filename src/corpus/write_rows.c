@@ -117,6 +117,30 @@ trellis_status tr_put_columns(trellis_writer *writer, const trellis_sequence *se
 
 /* ---- CoNLL-U --------------------------------------------------------------------------------- */
 
+/* Writes the row of a token with another label. */
+typedef trellis_status replacer(trellis_writer *writer, const trellis_sequence *sequence,
+                                trellis_text row, trellis_text label, trellis_error *error);
+
+/* All rows as they were read, comments and blanks too; those of tokens with their labels, if any. */
+static trellis_status copy_rows(trellis_writer *writer, const trellis_sequence *sequence,
+                                const trellis_text *labels, replacer *replace, trellis_error *error)
+{
+    for (size_t i = 0; i < sequence->row_count; i++) {
+        size_t token = sequence->row_token[i];
+        trellis_text row = sequence->rows[i];
+        if (labels && token < sequence->length) {
+            trellis_status status = replace(writer, sequence, row, labels[token], error);
+            if (status) {
+                return status;
+            }
+        } else {
+            tr_buffer_text(&writer->buffer, row);
+        }
+        tr_buffer_char(&writer->buffer, '\n');
+    }
+    return TRELLIS_OK;
+}
+
 static trellis_status replace_cell(trellis_writer *writer, const trellis_sequence *sequence,
                                    trellis_text row, trellis_text label, trellis_error *error)
 {
@@ -131,25 +155,6 @@ static trellis_status replace_cell(trellis_writer *writer, const trellis_sequenc
                                         "\t" LINE_ENDS, error);
     tr_buffer_add(&writer->buffer, behind, (size_t)(row.data + row.size - behind));
     return status;
-}
-
-static trellis_status copy_conllu(trellis_writer *writer, const trellis_sequence *sequence,
-                                  const trellis_text *labels, trellis_error *error)
-{
-    for (size_t i = 0; i < sequence->row_count; i++) {
-        size_t token = sequence->row_token[i];
-        trellis_text row = sequence->rows[i];
-        if (labels && token < sequence->length) {
-            trellis_status status = replace_cell(writer, sequence, row, labels[token], error);
-            if (status) {
-                return status;
-            }
-        } else {
-            tr_buffer_text(&writer->buffer, row);
-        }
-        tr_buffer_char(&writer->buffer, '\n');
-    }
-    return TRELLIS_OK;
 }
 
 /* Where each column of CoNLL-U comes from: the column of that name, TR_NO_COLUMN for none. */
@@ -202,7 +207,7 @@ trellis_status tr_put_conllu(trellis_writer *writer, const trellis_sequence *seq
                              const trellis_text *labels, trellis_error *error)
 {
     trellis_status status = tr_has_rows(writer, sequence)
-                                ? copy_conllu(writer, sequence, labels, error)
+                                ? copy_rows(writer, sequence, labels, replace_cell, error)
                                 : build_conllu(writer, sequence, labels ? labels : sequence->labels,
                                                error);
     tr_buffer_char(&writer->buffer, '\n');
@@ -229,25 +234,6 @@ static trellis_status replace_label(trellis_writer *writer, const trellis_sequen
     trellis_status status = put_name(writer, sequence, label, error);
     tr_buffer_add(&writer->buffer, behind, (size_t)(row.data + row.size - behind));
     return status;
-}
-
-static trellis_status copy_crfsuite(trellis_writer *writer, const trellis_sequence *sequence,
-                                    const trellis_text *labels, trellis_error *error)
-{
-    for (size_t i = 0; i < sequence->row_count; i++) {
-        size_t token = sequence->row_token[i];
-        trellis_text row = sequence->rows[i];
-        if (token < sequence->length) {
-            trellis_status status = replace_label(writer, sequence, row, labels[token], error);
-            if (status) {
-                return status;
-            }
-        } else {
-            tr_buffer_text(&writer->buffer, row);
-        }
-        tr_buffer_char(&writer->buffer, '\n');
-    }
-    return TRELLIS_OK;
 }
 
 static trellis_status put_attribute(trellis_writer *writer, const trellis_sequence *sequence,
@@ -320,10 +306,8 @@ trellis_status tr_put_crfsuite(trellis_writer *writer, const trellis_sequence *s
     trellis_status status = TRELLIS_OK;
     if (!tr_has_rows(writer, sequence)) {
         status = build_crfsuite(writer, sequence, labels ? labels : sequence->labels, error);
-    } else if (labels) {
-        status = copy_crfsuite(writer, sequence, labels, error);
     } else {
-        tr_put_rows(writer, sequence);
+        status = copy_rows(writer, sequence, labels, replace_label, error);
     }
     tr_buffer_char(&writer->buffer, '\n');
     return status;
