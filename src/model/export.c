@@ -46,22 +46,22 @@ static void flush_some(struct export *e)
     }
 }
 
-/* The shortest text that reads back to the same float. JSON has no infinity: a step or a label that
- * minus infinity forbids is null there. */
-static void put_weight(struct tr_buffer *out, float weight, bool json)
+/* The shortest text that reads back to the same float, or where the model has all digits of its weights, to the
+ * same double. JSON has no infinity: a step or a label that minus infinity forbids is null there. */
+static void put_weight(struct export *e, double weight)
 {
     if (!isfinite(weight)) {
-        tr_buffer_string(out, json ? "null" : isnan(weight) ? "nan" : weight < 0 ? "-inf" : "inf");
+        const char *name = isnan(weight) ? "nan" : weight < 0 ? "-inf" : "inf";
+        tr_buffer_string(&e->out, e->json ? "null" : name);
         return;
     }
     char text[40];
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)weight);
-        if (strtof(text, NULL) == weight) {
-            break;
-        }
+    bool exact = e->model->step_low, same = false;
+    for (int digits = 1; digits <= 17 && !same; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, weight);
+        same = exact ? strtod(text, NULL) == weight : strtof(text, NULL) == (float)weight;
     }
-    tr_buffer_string(out, text);
+    tr_buffer_string(&e->out, text);
 }
 
 /* A weight on its way out: which record it belongs to. */
@@ -70,6 +70,13 @@ struct outgoing {
     const struct tr_table *table;
     const struct tr_text_record *record;
 };
+
+static void put_outgoing(const struct outgoing *outgoing, uint32_t outcome, float weight)
+{
+    const struct tr_table *table = outgoing->table;
+    put_weight(outgoing->e,
+               table->low ? tr_table_exact(table, outgoing->record->row, outcome) : (double)weight);
+}
 
 static bool is_edge(const struct export *e, const struct tr_table *table)
 {
@@ -82,16 +89,16 @@ static void put_weight_line(void *user, uint32_t outcome, float weight)
     struct export *e = outgoing->e;
     const struct tr_table *table = outgoing->table;
     struct tr_buffer *out = &e->out;
-    uint32_t width = e->model->graph->width;
+    uint32_t width = e->model->graph->width, to = outcome;
     tr_buffer_string(out, is_edge(e, table) ? "edge\t" : "node\t");
-    put_weight(out, weight, false);
+    put_outgoing(outgoing, outcome, weight);
     tr_buffer_char(out, '\t');
     if (is_edge(e, table)) {
         tr_textform_escape(out, trellis_model_label(e->model, outcome / width));
         tr_buffer_char(out, '\t');
-        outcome %= width;
+        to = outcome % width;
     }
-    tr_textform_escape(out, trellis_model_label(e->model, outcome));
+    tr_textform_escape(out, trellis_model_label(e->model, to));
     tr_buffer_format(out, "\t%016llx\t", (unsigned long long)outgoing->record->key);
     tr_textform_escape(out, tr_table_text(table, outgoing->record));
     tr_buffer_char(out, '\n');
@@ -217,13 +224,39 @@ static void put_text_gaussian(struct export *e)
     }
 }
 
+/* What an HMM has to know of unknown words (UNKN). */
+static void put_text_unknown(struct export *e)
+{
+    const double *unknown = e->model->unknown;
+    for (uint32_t i = 0; unknown && i <= e->model->label_count; i++) {
+        tr_buffer_string(&e->out, "unknown\t");
+        put_weight(e, unknown[i]);
+        tr_buffer_string(&e->out, i ? "\t" : "");
+        tr_textform_escape(&e->out, i ? e->model->labels[i - 1] : tr_text(""));
+        tr_buffer_char(&e->out, '\n');
+    }
+}
+
+/* An HMM may emit a word with probability 1 whatever the label: without a weight other than 0, it is there. */
+static void put_text_record(struct export *e, const struct tr_table *table,
+                            const struct tr_text_record *record)
+{
+    struct outgoing outgoing = {e, table, record};
+    size_t before = e->out.size;
+    tr_table_each(table, record, put_weight_line, &outgoing);
+    if (e->out.size == before && table->low) {
+        put_weight_line(&outgoing, 0, 0);
+    }
+    flush_some(e);
+}
+
 static void put_text(struct export *e)
 {
     const trellis_model *model = e->model;
     put_text_head(e);
     for (size_t i = 0; i < model->plan.gram_count && !e->status; i++) {
         tr_buffer_string(&e->out, "step\t");
-        put_weight(&e->out, model->step_weights[i], false);
+        put_weight(e, tr_model_exact_step(model, i));
         for (int k = 0; k < model->grams[i].length; k++) {
             tr_buffer_char(&e->out, '\t');
             put_gram_label(e, model->grams[i].label[k]);
@@ -234,11 +267,10 @@ static void put_text(struct export *e)
     const struct tr_table *tables[] = {&model->node, &model->edge};
     for (size_t t = 0; t < TR_COUNT(tables); t++) {
         for (uint64_t i = 0; i < tables[t]->record_count && !e->status; i++) {
-            struct outgoing outgoing = {e, tables[t], &tables[t]->records[i]};
-            tr_table_each(tables[t], outgoing.record, put_weight_line, &outgoing);
-            flush_some(e);
+            put_text_record(e, tables[t], &tables[t]->records[i]);
         }
     }
+    put_text_unknown(e);
     put_text_gaussian(e);
     put_text_lexicon(e);
 }
@@ -248,17 +280,17 @@ static void put_weight_member(void *user, uint32_t outcome, float weight)
     const struct outgoing *outgoing = user;
     struct export *e = outgoing->e;
     struct tr_buffer *out = &e->out;
-    uint32_t width = e->model->graph->width;
+    uint32_t width = e->model->graph->width, to = outcome;
     bool first = out->size && out->data[out->size - 1] == '[';
     tr_buffer_string(out, first ? "[" : ",[");
     if (is_edge(e, outgoing->table)) {
         tr_buffer_json(out, trellis_model_label(e->model, outcome / width));
         tr_buffer_char(out, ',');
-        outcome %= width;
+        to = outcome % width;
     }
-    tr_buffer_json(out, trellis_model_label(e->model, outcome));
+    tr_buffer_json(out, trellis_model_label(e->model, to));
     tr_buffer_char(out, ',');
-    put_weight(out, weight, true);
+    put_outgoing(outgoing, outcome, weight);
     tr_buffer_char(out, ']');
 }
 
@@ -322,6 +354,16 @@ static void put_json_gaussian(struct export *e)
     tr_buffer_string(out, gaussian->columns ? "]" : "");
 }
 
+static void put_json_unknown(struct export *e)
+{
+    const double *unknown = e->model->unknown;
+    for (uint32_t i = 0; unknown && i <= e->model->label_count; i++) {
+        tr_buffer_string(&e->out, i ? "," : ",\n\"unknown\":[");
+        put_weight(e, unknown[i]);
+    }
+    tr_buffer_string(&e->out, unknown ? "]" : "");
+}
+
 static void put_json(struct export *e)
 {
     const trellis_model *model = e->model;
@@ -343,13 +385,14 @@ static void put_json(struct export *e)
             tr_buffer_json(out, tr_model_gram_label(model, model->grams[i].label[k]));
         }
         tr_buffer_string(out, "],\"weight\":");
-        put_weight(out, model->step_weights[i], true);
+        put_weight(e, tr_model_exact_step(model, i));
         tr_buffer_char(out, '}');
         flush_some(e);
     }
     tr_buffer_char(out, ']');
     put_json_table(e, "node", &model->node);
     put_json_table(e, "edge", &model->edge);
+    put_json_unknown(e);
     put_json_gaussian(e);
     put_json_lexicon(e);
     tr_buffer_string(out, "}\n");

@@ -265,6 +265,16 @@ static const struct mistake mistakes[] = {
      "'x' has two weights"},
     {HEAD "label\tA\nedge\t1\tA\tA\t0123456789abcdef\tx\nedge\t2\tA\tA\t0123456789abcdef\ty\n", 4,
      "'x' has two weights"},
+    /* unknown words */
+    {HEAD "label\tA\nunknown\t0.5\n", 3, "logarithm of a share"},
+    {HEAD "label\tA\nunknown\t-inf\n", 3, "logarithm of a share"},
+    {HEAD "label\tA\nunknown\tmany\n", 3, "a weight is"},
+    {HEAD "label\tA\nunknown\t-1\tB\n", 3, "no label 'B'"},
+    {HEAD "label\tA\nunknown\t-1\tA\tA\n", 3, "fields"},
+    {HEAD "label\tA\nunknown\t-1\tA\nunknown\t-1\tA\n", 4, "already"},
+    {HEAD "label\tA\nunknown\t-1\tA\n", 3, "1 are missing"},
+    {HEAD "label\tA\nunknown\t-1\nlabel\tB\n", 4, "before all weights"},
+    {HEAD "label\tA\nstep\t1\tA\nunknown\t-1\nunknown\t-1\tA\n", 5, "for an HMM"},
     /* templates */
     {WORDS "word\t1\tA\tx\nword\t2\tA\tx\n", 7, "two weights"},
     {WORDS "word\t1\tA\n", 6, "fields"},

@@ -1,0 +1,85 @@
+/* import.h - a model in text form while it is read: its lines, and what they have said so far. */
+#ifndef TRELLIS_MODEL_IMPORT_H
+#define TRELLIS_MODEL_IMPORT_H
+
+#include "base/input.h"
+#include "model/import_normals.h"
+#include "model/model.h"
+#include "model/textform.h"
+
+enum { TR_MOST_FIELDS = TR_MOST_ORDER + 4 };
+
+/* A weight as read, before the rows are laid out. */
+struct tr_loose_weight {
+    uint32_t attribute, outcome;
+    double weight;
+    uint32_t line; // where it stands, for messages
+};
+
+struct tr_loose_part {
+    struct tr_dictionary dictionary;
+    TR_ARRAY(struct tr_loose_weight) weights;
+    struct tr_rows *rows;
+    float *values; // [rows->size]
+    float *low;    // [rows->size] what those leave over
+};
+
+struct tr_import {
+    struct tr_input *input;
+    trellis_error *error;
+    trellis_text fields[TR_MOST_FIELDS]; // of this line, escapes in place
+    size_t count;
+    struct tr_buffer scratch, notes, source, block;
+    TR_ARRAY(uint64_t) template_lines; // where each line of `source` stands
+    uint64_t block_line;               // where the last line of `block` stands
+    trellis_features *features;
+    struct tr_extractor *extractor;
+    struct tr_intern labels;
+    uint32_t order, count_cap;
+    bool observed_states;
+    TR_ARRAY(struct tr_gram) grams;
+    struct tr_intern gram_texts; // the labels of each, as bytes: no two are the same
+    TR_ARRAY(float) step_weights;
+    TR_ARRAY(float) step_low;     // what those leave over
+    TR_ARRAY(uint16_t) forbidden; // pairs
+    struct tr_loose_part node, edge;
+    TR_ARRAY(double) unknown; // [0] or [1 + labels] as in the section UNKN; NaN: not said yet
+    struct tr_normal_lines normals;
+    struct tr_lexicon_draft lexicon;
+    struct tr_buffer lexicon_block;
+};
+
+#define TR_REFUSE(import, ...)                                                                     \
+    tr_fail_at((import)->error, TRELLIS_FORMAT, tr_input_place((import)->input), __VA_ARGS__)
+
+/* ---- fields of the line at hand (import_fields.c) --------------------------------------------------- */
+
+/* Field i without its escapes; until the next call. */
+trellis_status tr_import_text(struct tr_import *import, size_t i, trellis_text *ret_text);
+/* Field i as a label; the ends of a sequence have numbers behind those of all labels. */
+trellis_status tr_import_label(struct tr_import *import, size_t i, bool ends, uint16_t *ret_label);
+trellis_status tr_import_weight(struct tr_import *import, size_t i, double *ret_weight);
+trellis_status tr_import_whole(struct tr_import *import, size_t i, int64_t most,
+                               uint32_t *ret_value);
+/* The value of a hexadecimal digit, -1 where it is none. */
+int tr_import_hex(char c);
+
+/* ---- templates (import_templates.c) ---------------------------------------------------------------- */
+
+trellis_status tr_import_template(struct tr_import *import);
+trellis_status tr_import_block(struct tr_import *import);
+/* Compiles the templates, once, when they are first needed. */
+trellis_status tr_import_features(struct tr_import *import);
+
+/* ---- weights (import_weights.c) -------------------------------------------------------------------- */
+
+trellis_status tr_import_step(struct tr_import *import);
+trellis_status tr_import_attribute(struct tr_import *import);
+/* A weight for a word: its attribute is what the templates see in a sequence of that word alone. */
+trellis_status tr_import_word(struct tr_import *import);
+/* Lays out the rows of a part and fills in its weights. */
+trellis_status tr_import_settle(struct tr_import *import, struct tr_loose_part *part,
+                                uint32_t outcomes);
+void tr_import_part_free(struct tr_loose_part *part);
+
+#endif
