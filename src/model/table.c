@@ -48,9 +48,10 @@ static void put_sparse(struct tr_buffer *bytes, const struct tr_rows *rows, cons
 }
 
 /* Writes rows of `values`, where there are weights other than 0, and notes where each begins; attributes
- * without weights get TR_NONE. Dense rows are written in a first pass, so that their area is one piece. */
+ * without weights get TR_NONE, unless `all` are kept. Dense rows are written in a first pass, so that their
+ * area is one piece. */
 static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
-                       const float *values, uint32_t *row_of)
+                       const float *values, bool all, uint32_t *row_of)
 {
     size_t header = bytes->size;
     uint64_t words = 0, dense_words = 0;
@@ -70,7 +71,7 @@ static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, cons
                 row_of[a] = (uint32_t)words;
                 put_dense(bytes, rows, values, a);
                 words += rows->width;
-            } else if (pass == 1 && !dense && count) {
+            } else if (pass == 1 && !dense && (count || all)) {
                 row_of[a] = (uint32_t)words;
                 put_sparse(bytes, rows, weights, values, a, count);
                 words += 1 + 2 * (uint64_t)count;
@@ -163,13 +164,13 @@ static void write_texts(struct tr_buffer *bytes, const struct tr_dictionary *dic
 
 trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               const struct tr_dictionary *dictionary, const struct tr_rows *rows,
-                              const float *weights, trellis_error *error)
+                              const float *weights, bool all, trellis_error *error)
 {
     uint32_t *row_of = tr_alloc(rows->attributes, sizeof *row_of);
     trellis_status status = row_of ? TRELLIS_OK : tr_fail_memory(error);
     if (!status) {
         tr_image_section(writer, (char[4]){kind, 'R', 'O', 'W'});
-        write_rows(&writer->bytes, rows, weights, weights, row_of);
+        write_rows(&writer->bytes, rows, weights, weights, all, row_of);
         tr_image_section(writer, (char[4]){kind, 'K', 'E', 'Y'});
         status = write_keys(&writer->bytes, dictionary, rows->attributes, row_of, error);
         tr_image_section(writer, (char[4]){kind, 'T', 'X', 'T'});
@@ -185,7 +186,7 @@ void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct 
     uint32_t *row_of = tr_alloc(rows->attributes, sizeof *row_of);
     tr_image_section(writer, (char[4]){kind, 'L', 'O', 'W'});
     if (row_of) {
-        write_rows(&writer->bytes, rows, weights, low, row_of);
+        write_rows(&writer->bytes, rows, weights, low, true, row_of);
     } else {
         writer->bytes.failed = true;
     }

@@ -48,11 +48,12 @@ struct tr_table {
 };
 
 /* Writes the sections <kind>KEY, <kind>ROW and <kind>TXT: attributes with at least one weight other
- * than 0. */
+ * than 0, or `all`. */
 trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               const struct tr_dictionary *dictionary, const struct tr_rows *rows,
-                              const float *weights, trellis_error *error);
-/* Writes the section <kind>LOW: what the floats of the weights leave over, laid out like <kind>ROW. */
+                              const float *weights, bool all, trellis_error *error);
+/* Writes the section <kind>LOW: what the floats of the weights leave over, laid out like <kind>ROW with all
+ * attributes. */
 void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
                         const float *weights, const float *low);
 /* Finds and checks them. `outcomes` is what the graph says. */

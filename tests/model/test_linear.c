@@ -153,12 +153,78 @@ static void test_no_hmm(void **state)
     refuse(lines, "words of 'A' sum to 0.25");
 }
 
+/* A word with probability 1 in all states has only weights of 0, and is there nevertheless. */
+static void test_certain_word(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "trellis-text\t1\nnote\ttype\thmm\ntemplate\tcolumns word\ntemplate\tnode word\n"
+        "label\tA\nlabel\tB\norder\t1\nstep\tlog(1)\t\\start\tA\nstep\tlog(1)\tA\tB\n"
+        "step\tlog(0.25)\tB\tA\nstep\tlog(0.75)\tB\t\\end\n"
+        "step\t-inf\t\\start\tB\nstep\t-inf\tA\tA\nstep\t-inf\tB\tB\nstep\t-inf\tA\t\\end\n"
+        "word\tlog(1)\tA\tx\nword\tlog(1)\tB\tx\n";
+    trellis_error error = {0};
+    trellis_model *model = import_model(put_file("one.txt", text, strlen(text)));
+    assert_ok(trellis_model_check_hmm(model, &error), error);
+    char *again = say(model, EXPORT);
+    trellis_model_close(model);
+    model = import_model(put_file("again.txt", again, strlen(again)));
+    assert_ok(trellis_model_check_hmm(model, &error), error);
+    double score;
+    char *labels = tag_by(model, "x x", &score);
+    assert_string_equal(labels, "A B");
+    assert_true(fabs(score - log(0.75)) < 1e-9);
+    free(labels);
+    free(again);
+    trellis_model_close(model);
+}
+
+/* Score and log Z of a sentence; those of two models are the same. */
+static void compare_scores(const trellis_model *one, const trellis_model *other, const char *text)
+{
+    const trellis_model *models[] = {one, other};
+    double scores[2], log_z[2];
+    trellis_error error = {0};
+    for (int i = 0; i < 2; i++) {
+        trellis_tagger *tagger = make_tagger(models[i], "");
+        free(tag_with(tagger, text, &scores[i]));
+        assert_ok(trellis_tagger_log_z(tagger, &log_z[i], &error), error);
+        trellis_tagger_destroy(tagger);
+    }
+    assert_true(isfinite(scores[0]) && scores[0] < log_z[0]);
+    if (fabs(scores[0] - scores[1]) > 1e-12 || fabs(log_z[0] - log_z[1]) > 1e-12) {
+        fail_msg("%s: score %.17g and %.17g, log Z %.17g and %.17g", text, scores[0], scores[1],
+                 log_z[0], log_z[1]);
+    }
+}
+
+/* The text of an HMM has all digits, and what is known of unknown words. */
+static void test_round_trip(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"type=hmm label=2", "type=hmm label=2 order=2",
+                                           "type=hmm label=2 alpha=0.5 features=id"};
+    for (size_t i = 0; i < TR_COUNT(settings); i++) {
+        trellis_model *model = train_file("data/english/train.conll", settings[i]);
+        char *text = say(model, EXPORT);
+        trellis_model *again = import_model(put_text("again.txt", text));
+        compare_scores(model, again, "The old schoolmaster began to mend .");
+        compare_scores(model, again, "Unheard-of Words were whimsically blorking in 1999 .");
+        char *second = say(again, EXPORT);
+        assert_string_equal(text, second);
+        free(text);
+        free(second);
+        trellis_model_close(model);
+        trellis_model_close(again);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),
-        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_no_hmm),
+        cmocka_unit_test(test_example),    cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_no_hmm),     cmocka_unit_test(test_certain_word),
+        cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
