@@ -101,7 +101,7 @@ static inline double tr_model_exact_step(const trellis_model *model, size_t gram
 bool tr_model_is_by_hand(const trellis_model *model);
 
 /* The key of the notes, one for each iteration, that tell the course of a training: the number of the
- * iteration, objective, error rate on the training data, accuracy and F1 on the held-out data; nan where
+ * iteration, objective, error rate on the training data, accuracy and F1 on the held-out data; a dash where
  * there is none. */
 #define TR_CURVE "curve"
 static inline bool tr_note_is_curve(const struct tr_note *note)
