@@ -6,7 +6,7 @@
  * corrupts is for the address sanitizer to find. tests/faults/test_covered.sh checks that no function of the
  * header is missing here.
  */
-#include "faults/failing.h"
+#include "support/failing.h"
 
 #include "model/test_model.h"
 #include "train/ways.h"

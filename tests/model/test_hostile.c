@@ -4,104 +4,14 @@
  * tests here damage a model and then repair them. Whatever the bytes: a model opens or it does not, and
  * one that opens can be asked everything. The sanitizers are the judge.
  */
-#include "test_model.h"
+#include "hostile_models.h"
 
 #include <math.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/random.h"
-#include "test_hostile.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN
-#endif
-
-enum { MOST_MEGABYTES = 512, ROUNDS = 10000 };
-
-/* An allocation that no small file can justify fails, and then the status says so. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1:max_allocation_size_mb=512";
-}
-
-static void limit_memory(void)
-{
-#ifndef WITH_ASAN
-    struct rlimit limit = {(rlim_t)MOST_MEGABYTES << 20, (rlim_t)MOST_MEGABYTES << 20};
-    setrlimit(RLIMIT_AS, &limit);
-#endif
-}
-
-/* ---- the models that are damaged ------------------------------------------------------------------- */
-
-enum { EDGES, SECOND_ORDER, HMM, SPANS, MODELS };
-
-static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks VB\nloudly RB\n\n"
-                             "dogs NN\ncan VB\nchase VB\nthe DT\ncan NN\n";
-static const char spans[] = "John B-PER\nSmith I-PER\nsaw O\nOslo B-LOC\n\nthe O\ncan B-LOC\n";
-
-static trellis_model *make_model(int which)
-{
-    char options[900], templates[900];
-    switch (which) {
-    case EDGES:
-        snprintf(
-            options, sizeof options, "epochs=4 features=%s",
-            put_text("edges.tpl",
-                     "columns word\nnode word\nnode bias\nedge suffix(word,1)\nstep start end\n"));
-        return train_on(corpus, options);
-    case SECOND_ORDER:
-        snprintf(templates, sizeof templates,
-                 "columns word tag?\nnode word\nnode suffix(word,1)\nnode inlist(word,\"%s\")\n"
-                 "node tag[-1]\nstep\n",
-                 put_text("words.txt", "cat\ncan\n"));
-        snprintf(options, sizeof options, "epochs=4 order=2 features=%s",
-                 put_text("second.tpl", templates));
-        return train_on(corpus, options);
-    case HMM:
-        return import_model("data/hmm/pidgin.txt");
-    default:
-        return train_on(spans, "epochs=4 features=id train-scheme=iobes");
-    }
-}
-
-/* Its bytes; the caller frees them. */
-static unsigned char *make_bytes(int which, size_t *ret_size)
-{
-    trellis_model *model = make_model(which);
-    trellis_error error = {0};
-    assert_ok(trellis_model_save(model, path_of("sound.model"), &error), error);
-    trellis_model_close(model);
-    unsigned char *bytes = (unsigned char *)get_file(path_of("sound.model"), ret_size);
-    trellis_model *opened;
-    assert_ok(open_bytes(bytes, *ret_size, &opened, &error), error);
-    trellis_model_close(opened);
-    return bytes;
-}
-
-/* Opens and, where that goes well, exercises. */
-static trellis_status try_bytes(const unsigned char *bytes, size_t size)
-{
-    trellis_model *model;
-    trellis_error error = {0};
-    trellis_status status = open_bytes(bytes, size, &model, &error);
-    if (status) {
-        assert_null(model);
-        assert_int_equal(error.status, status);
-        assert_true(error.message[0]);
-        assert_true(status == TRELLIS_MODEL || status == TRELLIS_LIMIT);
-    } else {
-        exercise(model);
-        trellis_model_close(model);
-    }
-    return status;
-}
+enum { ROUNDS = 10000 };
 
 /* Both kinds of rows are there to be damaged. */
 static void test_has_both_rows(void **state)
@@ -225,70 +135,6 @@ static void test_flipped_and_repaired(void **state)
     }
 }
 
-static void test_section_table(void **state)
-{
-    (void)state;
-    size_t size;
-    unsigned char *bytes = make_bytes(EDGES, &size), *bad = malloc(size);
-    const uint64_t extremes[] = {0,
-                                 1,
-                                 31,
-                                 32,
-                                 63,
-                                 64,
-                                 65,
-                                 128,
-                                 size - 64,
-                                 size - 1,
-                                 size,
-                                 size + 1,
-                                 size + 64,
-                                 1u << 31,
-                                 UINT32_MAX,
-                                 1ull << 32,
-                                 1ull << 63,
-                                 UINT64_MAX,
-                                 UINT64_MAX - 63,
-                                 (uint64_t)0 - size};
-    for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
-        for (size_t a = 0; a < TR_COUNT(extremes); a++) {
-            for (size_t b = 0; b <= TR_COUNT(extremes); b++) { // the last: the size stays
-                memcpy(bad, bytes, size);
-                set_u64_at(bad, HEADER + i * ENTRY + 8, extremes[a]);
-                if (b < TR_COUNT(extremes)) {
-                    set_u64_at(bad, HEADER + i * ENTRY + 16, extremes[b]);
-                }
-                repair_checksums(bad, size);
-                try_bytes(bad, size);
-                memcpy(bad, bytes, size); // and the size alone
-                set_u64_at(bad, HEADER + i * ENTRY + 16, extremes[a]);
-                repair_checksums(bad, size);
-                try_bytes(bad, size);
-            }
-        }
-        memcpy(bad, bytes, size); // a section that is not there
-        bad[HEADER + i * ENTRY] = '?';
-        repair_checksums(bad, size);
-        bool optional = memcmp(bytes + HEADER + i * ENTRY, "WORD", 4) == 0;
-        assert_int_equal(try_bytes(bad, size), optional ? TRELLIS_OK : TRELLIS_MODEL);
-    }
-    const uint32_t counts[] = {0, 1, 10, 14, 63, 64, 65, 1u << 27, 1u << 31, UINT32_MAX};
-    for (size_t i = 0; i < TR_COUNT(counts); i++) {
-        memcpy(bad, bytes, size);
-        memcpy(bad + SECTION_COUNT, &counts[i], sizeof counts[i]);
-        repair_checksums(bad, size);
-        assert_int_equal(try_bytes(bad, size), TRELLIS_MODEL);
-    }
-    for (size_t i = 0; i < TR_COUNT(extremes); i++) {
-        memcpy(bad, bytes, size);
-        set_u64_at(bad, FILE_SIZE, extremes[i]);
-        repair_checksums(bad, size);
-        assert_int_equal(try_bytes(bad, size), extremes[i] == size ? TRELLIS_OK : TRELLIS_MODEL);
-    }
-    free(bad);
-    free(bytes);
-}
-
 static uint32_t find_section(const unsigned char *bytes, size_t size, const char *name)
 {
     for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
@@ -396,50 +242,6 @@ static void test_alignment(void **state)
     }
     free(bad);
     free(bytes);
-}
-
-/* Each number of each section, as 32 and as 64 bits, set to what is hard to bear. */
-static void test_extreme_numbers(void **state)
-{
-    (void)state;
-    static const uint64_t extremes[] = {0,
-                                        1,
-                                        2,
-                                        7,
-                                        8,
-                                        255,
-                                        0x7FFFFFFF,
-                                        0x80000000,
-                                        UINT32_MAX,
-                                        UINT32_MAX - 1,
-                                        1ull << 32,
-                                        INT64_MAX,
-                                        UINT64_MAX,
-                                        UINT64_MAX - 63,
-                                        0x7FC000007FC00000,
-                                        0x7F8000007F800000,
-                                        0xFF800000FF800000,
-                                        0x7F7FFFFF7F7FFFFF};
-    for (int which = 0; which < MODELS; which++) {
-        size_t size, begin, length;
-        unsigned char *bytes = make_bytes(which, &size), *bad = malloc(size);
-        for (uint32_t i = 0; i < sections_of(bytes, size); i++) {
-            assert_true(section_at(bytes, size, i, &begin, &length));
-            for (size_t at = 0; at + 4 <= length && at < 128; at += 4) {
-                for (size_t e = 0; e < TR_COUNT(extremes); e++) {
-                    size_t wide = at + 8 <= length && e % 2 ? 8 : 4;
-                    memcpy(bad, bytes, size);
-                    memcpy(bad + begin + at, &extremes[e], wide);
-                    repair_checksums(bad, size);
-                    if (!is_large(bad, size)) {
-                        try_bytes(bad, size);
-                    }
-                }
-            }
-        }
-        free(bad);
-        free(bytes);
-    }
 }
 
 /* One change somewhere in the sections. */
@@ -596,10 +398,8 @@ int main(void)
         cmocka_unit_test(test_flipped_bytes),
         cmocka_unit_test(test_large_sections),
         cmocka_unit_test(test_flipped_and_repaired),
-        cmocka_unit_test(test_section_table),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_random_damage),
         cmocka_unit_test(test_weights_that_are_no_numbers),
         cmocka_unit_test(test_many_labels_with_pairs),
