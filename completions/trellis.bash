@@ -19,7 +19,7 @@ _trellis() {
         --loss) values="hamming root" ;;
         --update) values="standard early max-violation" ;;
         --smoothing) values="auto add interpolated" ;;
-        --dev-score) values="auto accuracy likelihood" ;;
+        --dev-score) values="auto accuracy one-to-one many-to-one likelihood" ;;
         --decode) values="viterbi posterior risk beam" ;;
         --budget) values="data epochs" ;;
     esac

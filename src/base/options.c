@@ -159,9 +159,11 @@ static const trellis_option table[] = {
      "More training data for -a em and -a viterbi, whose labels, if any, are not looked at."},
     {"unlabelled-weight", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
      "How much a sequence of --unlabelled counts against one of the labelled data."},
-    {"dev-score", 0, TRELLIS_CHOICE, TRAIN, "WHAT", "auto", 0, 0, "auto accuracy likelihood",
-     "What of --dev decides with -a em and -a viterbi: how many labels are right, or its likelihood. "
-     "'auto' is the accuracy where labels of the training data are known."},
+    {"dev-score", 0, TRELLIS_CHOICE, TRAIN, "WHAT", "auto", 0, 0,
+     "auto accuracy one-to-one many-to-one likelihood",
+     "What of --dev decides with -a em and -a viterbi: how many labels are right; how many are right where "
+     "each state stands for a label of its own, or for the label it is found for most often; or its "
+     "likelihood. 'auto' is the accuracy where labels of the training data are known, else the likelihood."},
     {"gaussian", 0, TRELLIS_WORDS, TRAIN, "COLUMNS", "", 0, 0, NULL,
      "Columns of numbers that the states of -t hmm emit by normal distributions, each with a mean and a "
      "variance: names or numbers from 1, separated by commas. No words are looked at then, unless "

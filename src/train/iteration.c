@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include "train/normals.h"
+#include "train/states.h"
 
 uint64_t tr_training_epochs(const struct tr_training *training)
 {
@@ -282,6 +283,23 @@ static trellis_status test_sequence(struct tr_training *training, struct testing
     return status ? status : trellis_evaluation_add(testing->evaluation, gold, found, n, error);
 }
 
+static trellis_status score(const struct tr_training *training,
+                            const trellis_evaluation *evaluation, trellis_progress *figures,
+                            trellis_error *error)
+{
+    trellis_scores scores = trellis_evaluation_scores(evaluation);
+    trellis_cluster_scores clusters;
+    trellis_status status = TRELLIS_OK;
+    if (!tr_states_dev_clusters(training)) {
+        figures->dev_accuracy = scores.accuracy;
+        figures->dev_f1 = scores.has_spans ? scores.f1 : NAN;
+    } else if (!(status = trellis_evaluation_clusters(evaluation, &clusters, error))) {
+        bool one = tr_option_is(training->options, "dev-score", "one-to-one");
+        figures->dev_accuracy = one ? clusters.one_to_one : clusters.many_to_one;
+    }
+    return status;
+}
+
 static trellis_status test(struct tr_training *training, const float *w, trellis_progress *figures,
                            trellis_error *error)
 {
@@ -298,9 +316,7 @@ static trellis_status test(struct tr_training *training, const float *w, trellis
         status = test_sequence(training, &testing, s, w, error);
     }
     if (!status) {
-        trellis_scores scores = trellis_evaluation_scores(testing.evaluation);
-        figures->dev_accuracy = scores.accuracy;
-        figures->dev_f1 = scores.has_spans ? scores.f1 : NAN;
+        status = score(training, testing.evaluation, figures, error);
     }
     testing_free(&testing);
     return status;

@@ -44,10 +44,16 @@ enum tr_label_use tr_states_label_use(const struct tr_training *training)
 
 bool tr_states_dev_likelihood(const struct tr_training *training)
 {
-    if (!tr_training_is_em(training) || tr_option_is(training->options, "dev-score", "accuracy")) {
-        return false;
-    }
-    return !training->labels_known || tr_option_is(training->options, "dev-score", "likelihood");
+    const trellis_options *options = training->options;
+    bool automatic = tr_option_is(options, "dev-score", "auto") && !training->labels_known;
+    return tr_training_is_em(training) &&
+           (automatic || tr_option_is(options, "dev-score", "likelihood"));
+}
+
+bool tr_states_dev_clusters(const struct tr_training *training)
+{
+    return tr_option_is(training->options, "dev-score", "one-to-one") ||
+           tr_option_is(training->options, "dev-score", "many-to-one");
 }
 
 /* ---- names --------------------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@ bool tr_training_is_em(const struct tr_training *training);
 trellis_status tr_states_check_options(const struct tr_training *training, trellis_error *error);
 /* What the labels of the training data are good for. */
 enum tr_label_use tr_states_label_use(const struct tr_training *training);
+/* Whether states stand for the labels of --dev, by the best assignment, rather than being labels. */
+bool tr_states_dev_clusters(const struct tr_training *training);
 /* Whether the likelihood of --dev decides, not its accuracy. After tr_states_name(). */
 bool tr_states_dev_likelihood(const struct tr_training *training);
 

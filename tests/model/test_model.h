@@ -238,10 +238,11 @@ static inline void assert_tags(const trellis_model *model, const char *tokens, c
     free(found);
 }
 
-/* The share of tokens of a file that a model labels as the second column says. */
-static inline double accuracy_of(const trellis_model *model, const char *path)
+/* What a model finds in a file against the labels that are there. */
+static inline trellis_evaluation *evaluate_by(const trellis_model *model, const char *path,
+                                              const char *settings)
 {
-    trellis_options *options = make_options("label=2");
+    trellis_options *options = make_options(settings);
     trellis_tagger *tagger;
     trellis_reader *reader;
     trellis_evaluation *evaluation;
@@ -257,11 +258,18 @@ static inline double accuracy_of(const trellis_model *model, const char *path)
             trellis_evaluation_add(evaluation, sequence->labels, labels, sequence->length, &error),
             error);
     }
-    double accuracy = trellis_evaluation_scores(evaluation).accuracy;
-    trellis_evaluation_destroy(evaluation);
     trellis_reader_close(reader);
     trellis_tagger_destroy(tagger);
     trellis_options_destroy(options);
+    return evaluation;
+}
+
+/* The share of tokens of a file that a model labels as the second column says. */
+static inline double accuracy_of(const trellis_model *model, const char *path)
+{
+    trellis_evaluation *evaluation = evaluate_by(model, path, "label=2");
+    double accuracy = trellis_evaluation_scores(evaluation).accuracy;
+    trellis_evaluation_destroy(evaluation);
     return accuracy;
 }
 

@@ -8,7 +8,8 @@ enum { MOST_ITERATIONS = 60 };
 
 struct course {
     size_t iterations;
-    double likelihood[MOST_ITERATIONS], objective[MOST_ITERATIONS], dev[MOST_ITERATIONS];
+    double likelihood[MOST_ITERATIONS], objective[MOST_ITERATIONS];
+    double dev[MOST_ITERATIONS], accuracy[MOST_ITERATIONS]; // on --dev: likelihood, labels
     char notes[2000];
 };
 
@@ -19,6 +20,7 @@ static inline bool follow(void *user, const trellis_progress *progress)
         course->iterations < MOST_ITERATIONS) {
         course->likelihood[course->iterations] = progress->likelihood;
         course->dev[course->iterations] = progress->dev_likelihood;
+        course->accuracy[course->iterations] = progress->dev_accuracy;
         course->objective[course->iterations++] = progress->objective;
     } else if (strcmp(progress->phase, "note") == 0) {
         size_t at = strlen(course->notes);

@@ -113,6 +113,43 @@ static void test_dev_likelihood_decides(void **state)
     trellis_model_close(model);
 }
 
+/* States stand for labels: the score of --dev is that of `eval --clusters`, and the best iterate is kept. */
+static void check_dev_clusters(const char *score)
+{
+    struct sentence corpus[SENTENCES];
+    struct tr_random random;
+    trellis_error error = {0};
+    struct course course;
+    trellis_model *model;
+    trellis_cluster_scores scores;
+    tr_random_seed(&random, 12);
+    make_corpus(corpus, &random, false, 1);
+    const char *path = put_corpus("plain.jsonl", corpus, 0, SENTENCES, false);
+    const char *dev = put_corpus("dev.jsonl", corpus, 0, SENTENCES / 2, true);
+    assert_ok(learn(path,
+                    SETTINGS("algorithm=em", "states=4", "alpha=0.01", "restarts=4", "epochs=12",
+                             setting("dev", dev), setting("dev-score", score)),
+                    &course, &model, &error),
+              error);
+    trellis_evaluation *evaluation = evaluate_by(model, dev, "");
+    assert_ok(trellis_evaluation_clusters(evaluation, &scores, &error), error);
+    bool one = strcmp(score, "one-to-one") == 0;
+    double found = strtod(trellis_model_note(model, "dev-accuracy"), NULL);
+    assert_true(fabs(found - (one ? scores.one_to_one : scores.many_to_one)) < 1e-6);
+    for (size_t k = 0; k < course.iterations; k++) {
+        assert_true(course.accuracy[k] <= found + 1e-6);
+    }
+    trellis_evaluation_destroy(evaluation);
+    trellis_model_close(model);
+}
+
+static void test_dev_clusters(void **state)
+{
+    (void)state;
+    check_dev_clusters("one-to-one");
+    check_dev_clusters("many-to-one");
+}
+
 /* ---- what cannot be -------------------------------------------------------------------------------- */
 
 struct refusal {
@@ -141,10 +178,6 @@ static void test_refusals(void **state)
         {"a X\nb Y\n", {"states=2"}, TRELLIS_OPTION, "--states is for learning without labels"},
         {"a X\nb Y\n", {"algorithm=em", "restarts=2"}, TRELLIS_OPTION, "random starts"},
         {"a X\nb Y\n", {"algorithm=em", "order=2"}, TRELLIS_OPTION, "--order 1"},
-        {"a X\nb Y\n",
-         {"algorithm=em", setting("checkpoint", path_of("ckpt"))},
-         TRELLIS_OPTION,
-         "write no checkpoints"},
         {"a X\nb Y\n",
          {"algorithm=em", "alpha=-1"},
          TRELLIS_OPTION,
@@ -215,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_begins_with_a_model),
         cmocka_unit_test(test_dictionary_names_and_limits),
         cmocka_unit_test(test_dev_likelihood_decides),
+        cmocka_unit_test(test_dev_clusters),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_small),
     };
