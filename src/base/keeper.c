@@ -1,6 +1,7 @@
 /* keeper.c - which variables are the state of a long computation, so that it can be gone on with later. */
 #include "base/keeper.h"
 
+#include <float.h>
 #include <math.h>
 
 static void keep(struct tr_keeper *keeper, const char *name, struct tr_kept kept)
@@ -13,12 +14,28 @@ static void keep(struct tr_keeper *keeper, const char *name, struct tr_kept kept
 
 void tr_keep_floats(struct tr_keeper *keeper, const char *name, float *at, size_t count)
 {
-    keep(keeper, name, (struct tr_kept){.kind = TR_KEPT_FLOATS, .at = at, .count = count});
+    keep(keeper, name, tr_kept_floats(at, count, false));
+}
+
+void tr_keep_logs(struct tr_keeper *keeper, const char *name, float *at, size_t count)
+{
+    keep(keeper, name, tr_kept_floats(at, count, true));
 }
 
 void tr_keep_doubles(struct tr_keeper *keeper, const char *name, double *at, size_t count)
 {
-    keep(keeper, name, (struct tr_kept){.kind = TR_KEPT_DOUBLES, .at = at, .count = count});
+    tr_keep_between(keeper, name, at, count, -DBL_MAX, DBL_MAX);
+}
+
+void tr_keep_between(struct tr_keeper *keeper, const char *name, double *at, size_t count,
+                     double lowest, double highest)
+{
+    keep(keeper, name,
+         (struct tr_kept){.kind = TR_KEPT_DOUBLES,
+                          .at = at,
+                          .count = count,
+                          .lowest = lowest,
+                          .highest = highest});
 }
 
 void tr_keep_whole(struct tr_keeper *keeper, const char *name, uint64_t *at, size_t count,
@@ -76,6 +93,15 @@ static size_t element_size(enum tr_kept_kind kind)
     return kind == TR_KEPT_FLOATS || kind == TR_KEPT_ORDER ? 4 : 8;
 }
 
+struct tr_kept tr_kept_floats(float *at, size_t count, bool logs)
+{
+    return (struct tr_kept){.kind = TR_KEPT_FLOATS,
+                            .at = at,
+                            .count = count,
+                            .lowest = logs ? -INFINITY : -FLT_MAX,
+                            .highest = FLT_MAX};
+}
+
 void tr_kept_write(const struct tr_kept *kept, struct tr_buffer *buffer)
 {
     if (kept->kind == TR_KEPT_FORM) {
@@ -85,20 +111,22 @@ void tr_kept_write(const struct tr_kept *kept, struct tr_buffer *buffer)
     }
 }
 
-static bool floats_fit(const float *at, size_t count)
+static bool floats_fit(const struct tr_kept *kept)
 {
+    const float *at = kept->at;
     bool fit = true;
-    for (size_t i = 0; fit && i < count; i++) {
-        fit = isfinite(at[i]);
+    for (size_t i = 0; fit && i < kept->count; i++) {
+        fit = (double)at[i] >= kept->lowest && (double)at[i] <= kept->highest;
     }
     return fit;
 }
 
-static bool doubles_fit(const double *at, size_t count)
+static bool doubles_fit(const struct tr_kept *kept)
 {
+    const double *at = kept->at;
     bool fit = true;
-    for (size_t i = 0; fit && i < count; i++) {
-        fit = isfinite(at[i]);
+    for (size_t i = 0; fit && i < kept->count; i++) {
+        fit = at[i] >= kept->lowest && at[i] <= kept->highest;
     }
     return fit;
 }
@@ -146,10 +174,10 @@ trellis_status tr_kept_read(const struct tr_kept *kept, trellis_text content, bo
     }
     switch (kept->kind) {
     case TR_KEPT_FLOATS:
-        *ret_fits = floats_fit(kept->at, kept->count);
+        *ret_fits = floats_fit(kept);
         break;
     case TR_KEPT_DOUBLES:
-        *ret_fits = doubles_fit(kept->at, kept->count);
+        *ret_fits = doubles_fit(kept);
         break;
     case TR_KEPT_WHOLE:
         *ret_fits = whole_fit(kept->at, kept->count, kept->most);

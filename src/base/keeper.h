@@ -32,7 +32,8 @@ struct tr_kept {
     enum tr_kept_kind kind;
     void *at;
     size_t count;
-    uint64_t most; // of TR_KEPT_WHOLE
+    uint64_t most;          // of TR_KEPT_WHOLE
+    double lowest, highest; // of TR_KEPT_FLOATS and TR_KEPT_DOUBLES
     const struct tr_kept_form *form;
 };
 
@@ -45,7 +46,11 @@ struct tr_keeper {
 
 /* Names are four letters, each once. */
 void tr_keep_floats(struct tr_keeper *keeper, const char *name, float *at, size_t count);
+/* Logarithms: minus infinity is one of them. */
+void tr_keep_logs(struct tr_keeper *keeper, const char *name, float *at, size_t count);
 void tr_keep_doubles(struct tr_keeper *keeper, const char *name, double *at, size_t count);
+void tr_keep_between(struct tr_keeper *keeper, const char *name, double *at, size_t count,
+                     double lowest, double highest);
 /* Whole numbers from 0 to `most`. */
 void tr_keep_whole(struct tr_keeper *keeper, const char *name, uint64_t *at, size_t count,
                    uint64_t most);
@@ -60,7 +65,9 @@ void tr_keeper_free(struct tr_keeper *keeper);
 trellis_status tr_keeper_load(struct tr_keeper *keeper, bool *ret_loaded, trellis_error *error);
 trellis_status tr_keeper_save(struct tr_keeper *keeper, trellis_error *error);
 
-/* For the owner: the bytes of one variable, and back. False where they do not fit. */
+/* For the owner: floats that need no name, ... */
+struct tr_kept tr_kept_floats(float *at, size_t count, bool logs);
+/* ... the bytes of one variable, and back. False where they do not fit. */
 void tr_kept_write(const struct tr_kept *kept, struct tr_buffer *buffer);
 trellis_status tr_kept_read(const struct tr_kept *kept, trellis_text content, bool *ret_fits,
                             trellis_error *error);

@@ -1,7 +1,7 @@
 /* checkpoint.c - a training that can be gone on with after an interruption.
  *
  *     CKPT   fingerprint, phase, iterations done, of the best iterate: whether there is one, iterations since,
- *            its own number, score, objective, dev figures; the random numbers
+ *            its own number, score, objective, dev figures, likelihood; the random numbers
  *     BEST   its weights            NOTE   the notes so far
  *     SLCT   in the second phase: the weights that the first one ended with
  *     ...    what the learner has named
@@ -20,7 +20,7 @@ struct standing {
     uint64_t phase; // 0, or 1 once features have been selected
     uint64_t done;
     uint64_t has_best, since_best, best_iteration;
-    double best_score, objective, dev_accuracy, dev_f1;
+    double best_score, objective, dev_accuracy, dev_f1, likelihood;
     struct tr_random random;
 };
 
@@ -82,6 +82,7 @@ static trellis_status find_fingerprint(const struct tr_training *training,
     mix_dataset(&f, &training->data);
     mix_dataset(&f, &training->dev);
     mix_number(&f, training->size);
+    mix(&f, training->lexicon_block.data, training->lexicon_block.size);
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
         const char *value = tr_option_text(training->options, option->name);
@@ -111,6 +112,7 @@ static struct standing standing_of(const struct tr_checkpoint *c)
                              .objective = t->figures.objective,
                              .dev_accuracy = t->figures.dev_accuracy,
                              .dev_f1 = t->figures.dev_f1,
+                             .likelihood = t->figures.likelihood,
                              .random = t->random};
 }
 
@@ -168,7 +170,7 @@ static trellis_status damaged(const struct tr_checkpoint *c, const char *how, tr
 static trellis_status read_floats(const struct tr_checkpoint *c, const char *name, float *at,
                                   size_t count, trellis_error *error)
 {
-    struct tr_kept kept = {.kind = TR_KEPT_FLOATS, .at = at, .count = count};
+    struct tr_kept kept = tr_kept_floats(at, count, c->training->learner->generative);
     trellis_text content;
     bool fits = false;
     trellis_status status = TRELLIS_OK;
@@ -225,6 +227,7 @@ static void stand(struct tr_training *t, const struct standing *standing)
     t->figures.objective = standing->objective;
     t->figures.dev_accuracy = standing->dev_accuracy;
     t->figures.dev_f1 = standing->dev_f1;
+    t->figures.likelihood = standing->likelihood;
 }
 
 static trellis_status load(struct tr_keeper *keeper, bool *ret_loaded, trellis_error *error)

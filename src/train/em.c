@@ -260,9 +260,6 @@ void tr_em_destroy(struct tr_em *em)
         free(em->w);
         free(em->moments);
         free(em->weights);
-        free(em->kept);
-        free(em->kept_low);
-        free(em->kept_normals);
         free(em);
     }
 }

@@ -19,15 +19,6 @@ struct tr_em {
     double *moments;               // [moment_count] of real-valued columns
     size_t moment_count;
     float *weights; // [training->size] w in single precision
-
-    /* The best of the starts. */
-    float *kept;          // [training->size]
-    float *kept_low;      // [training->size] what those leave over of the exact weights
-    double *kept_normals; // [normals_size] laid out like normals->best
-    size_t normals_size;
-    double kept_score;
-    trellis_progress kept_figures;
-    const char *kept_reason; // why it ended there
 };
 
 trellis_status tr_em_create(struct tr_training *training, struct tr_em **ret_em,

@@ -1,4 +1,8 @@
-/* em_train.c - the learner: EM from one start after the other, until there is a reason to stop. */
+/* em_train.c - the learner: EM from one start after the other, until there is a reason to stop.
+ *
+ * A checkpoint is written between an E-step and its M-step, and holds the counts: weights would do as well, but
+ * some may be minus infinity, and the M-step is the cheaper half.
+ */
 #include <math.h>
 
 #include "model/model.h"
@@ -23,47 +27,67 @@ static trellis_status dev_likelihood(struct tr_em *em, double *ret_value, trelli
                                             : TRELLIS_OK;
 }
 
-/* What a start has been through. */
-struct course {
-    uint64_t first, last; // iterations
-    TR_ARRAY(double) value;
-    const char *reason;
-    double seconds;
+/* Why a start ended. */
+enum reason { GOES_ON, INTERRUPTED, DEV_FALLS, SETTLED, LONG_ENOUGH };
+static const char *const reasons[] = {
+    "it goes on", "it was interrupted", "the score on --dev does not rise",
+    "the likelihood hardly rises", "the number of iterations is reached"};
+
+/* Figures of the best iterate of the starts so far. */
+struct figures {
+    uint64_t iteration, reason;
+    double score, objective, likelihood, dev_accuracy, dev_f1;
 };
 
+struct climber {
+    struct tr_em *em;
+    struct tr_training *training;
+    uint64_t starts, most; // iterations of a start
+    double seconds;        // when the last one ended
+
+    uint64_t start, before, iterations; // starts done, the iterations of those and of this one
+    double *values;                     // [period + 1] F, a ring
+    size_t period;
+
+    /* The best iterate of the starts so far. */
+    float *kept;          // [training->size]
+    float *kept_low;      // [training->size]
+    double *kept_normals; // [normals_size] laid out like normals->best
+    size_t normals_size;
+    struct figures kept_figures;
+};
+
+/* ---- one start ----------------------------------------------------------------------------------- */
+
 /* Whether F rose by less than --delta of itself over --period iterations. */
-static bool has_settled(const struct tr_em *em, const struct course *course)
+static bool has_settled(const struct climber *c)
 {
-    const trellis_options *options = em->training->options;
-    size_t period = (size_t)tr_option_integer(options, "period"), count = course->value.size;
-    double delta = tr_option_real(options, "delta");
-    if (delta == 0 || count <= period) {
+    double delta = tr_option_real(c->training->options, "delta");
+    if (delta == 0 || c->iterations <= c->period) {
         return false;
     }
-    double now = course->value.at[count - 1], before = course->value.at[count - 1 - period];
+    double now = c->values[(c->iterations - 1) % (c->period + 1)];
+    double before = c->values[c->iterations % (c->period + 1)];
     return now - before < delta * fabs(now);
 }
 
 /* After an E-step: reports, and finds out whether there is a reason to stop. */
-static trellis_status end_iteration(struct tr_em *em, struct course *course, double value,
-                                    double likelihood, trellis_error *error)
+static trellis_status end_iteration(struct climber *c, double value, double likelihood,
+                                    enum reason *ret_reason, trellis_error *error)
 {
-    struct tr_training *t = em->training;
+    struct tr_em *em = c->em;
+    struct tr_training *t = c->training;
     trellis_progress figures = tr_training_figures(t);
-    uint64_t most = (uint64_t)tr_option_integer(t->options, "epochs");
     double now = tr_training_seconds(t);
     bool stop = false;
-    most = most ? most : EPOCHS;
-    figures.iteration = course->first + course->value.size;
-    figures.iterations = course->last;
+    c->values[c->iterations++ % (c->period + 1)] = value;
+    figures.iteration = c->before + c->iterations;
+    figures.iterations = c->before + c->most;
     figures.fraction = 1;
     figures.objective = -value;
     figures.likelihood = likelihood / em->weighted_tokens;
-    figures.tokens_per_second = (double)t->data.tokens / (now - course->seconds + 1e-9);
-    course->seconds = now;
-    if (!tr_push(&course->value, value)) {
-        return tr_fail_memory(error);
-    }
+    figures.tokens_per_second = (double)t->data.tokens / (now - c->seconds + 1e-9);
+    c->seconds = now;
     trellis_status status = TRELLIS_OK;
     if (t->dev.sequences && tr_states_dev_likelihood(t)) {
         status = dev_likelihood(em, &figures.dev_likelihood, error);
@@ -73,74 +97,155 @@ static trellis_status end_iteration(struct tr_em *em, struct course *course, dou
         status = tr_training_iteration(t, &figures, em->weights, &stop, error);
         t->exact = NULL;
     }
-    course->reason = stop && t->stopped           ? "it was interrupted"
-                     : stop                       ? "the score on --dev does not rise"
-                     : has_settled(em, course)    ? "the likelihood hardly rises"
-                     : course->value.size >= most ? "the number of iterations is reached"
-                                                  : NULL;
+    *ret_reason = stop && t->stopped         ? INTERRUPTED
+                  : stop                     ? DEV_FALLS
+                  : has_settled(c)           ? SETTLED
+                  : c->iterations >= c->most ? LONG_ENOUGH
+                                             : GOES_ON;
     return status;
 }
 
-/* EM from one start, until there is a reason to stop. */
-static trellis_status climb(struct tr_em *em, struct course *course, trellis_error *error)
+/* EM from one start, or on from the counts of a checkpoint, until there is a reason to stop. */
+static trellis_status climb(struct climber *c, bool goes_on, enum reason *ret_reason,
+                            trellis_error *error)
 {
     double likelihood, value;
-    trellis_status status = tr_em_begin(em, error);
-    em->training->has_best = false;
-    em->training->since_best = 0;
+    trellis_status status = goes_on ? tr_em_maximise(c->em, error) : tr_em_begin(c->em, error);
+    if (!goes_on) {
+        c->training->has_best = false;
+        c->training->since_best = 0;
+    }
     while (!status) {
-        status = tr_em_expect(em, &likelihood, &value, error);
+        status = tr_em_expect(c->em, &likelihood, &value, error);
         if (!status) {
-            status = end_iteration(em, course, value, likelihood, error);
+            status = end_iteration(c, value, likelihood, ret_reason, error);
         }
-        if (status || course->reason) {
+        if (status || *ret_reason != GOES_ON) {
             break;
         }
-        status = tr_em_maximise(em, error);
+        status = tr_keeper_save(c->training->keeper, error);
+        if (!status) {
+            status = tr_em_maximise(c->em, error);
+        }
     }
     return status;
 }
+
+/* ---- one after the other ------------------------------------------------------------------------- */
 
 /* Keeps the best iterate of this start where it is better than those of the starts before. */
-static void keep(struct tr_em *em, const char *reason, bool first)
+static void keep(struct climber *c, enum reason reason)
 {
-    struct tr_training *t = em->training;
+    struct tr_training *t = c->training;
     double score = t->dev.sequences ? t->best_score : -t->figures.objective;
-    if (first || score > em->kept_score) {
-        memcpy(em->kept, t->best, t->size * sizeof *em->kept);
-        memcpy(em->kept_low, t->low, t->size * sizeof *em->kept_low);
+    if (c->start == 0 || score > c->kept_figures.score) {
+        memcpy(c->kept, t->best, t->size * sizeof *c->kept);
+        memcpy(c->kept_low, t->low, t->size * sizeof *c->kept_low);
         if (t->normals) {
-            memcpy(em->kept_normals, t->normals->best, em->normals_size * sizeof *em->kept_normals);
+            memcpy(c->kept_normals, t->normals->best, c->normals_size * sizeof *c->kept_normals);
         }
-        em->kept_score = score;
-        em->kept_figures = t->figures;
-        em->kept_reason = reason;
+        c->kept_figures = (struct figures){.iteration = t->figures.iteration,
+                                           .reason = reason,
+                                           .score = score,
+                                           .objective = t->figures.objective,
+                                           .likelihood = t->figures.likelihood,
+                                           .dev_accuracy = t->figures.dev_accuracy,
+                                           .dev_f1 = t->figures.dev_f1};
     }
 }
 
-static trellis_status start_again_and_again(struct tr_em *em, uint64_t starts, trellis_error *error)
+static trellis_status start_again_and_again(struct climber *c, bool goes_on, trellis_error *error)
 {
-    struct tr_training *t = em->training;
-    uint64_t most = (uint64_t)tr_option_integer(t->options, "epochs");
-    struct course course = {.seconds = tr_training_seconds(t)};
+    struct tr_training *t = c->training;
+    enum reason reason = GOES_ON;
     trellis_status status = TRELLIS_OK;
-    for (uint64_t i = 0; !status && !t->stopped && i < starts; i++) {
-        course.first += course.value.size + (i == 0);
-        course.last = course.first - 1 + (most ? most : EPOCHS);
-        course.value.size = 0;
-        status = climb(em, &course, error);
+    while (!status && !t->stopped && c->start < c->starts) {
+        status = climb(c, goes_on, &reason, error);
         if (!status) {
             tr_training_note(t,
-                             "start %llu of %llu: %.6f nats a token after %zu iterations; "
+                             "start %llu of %llu: %.6f nats a token after %llu iterations; "
                              "stopped because %s",
-                             (unsigned long long)i + 1, (unsigned long long)starts,
-                             t->figures.likelihood, course.value.size, course.reason);
-            keep(em, course.reason, i == 0);
+                             (unsigned long long)c->start + 1, (unsigned long long)c->starts,
+                             t->figures.likelihood, (unsigned long long)c->iterations,
+                             reasons[reason]);
+            keep(c, reason);
         }
+        goes_on = false;
+        c->start++;
+        c->before += c->iterations;
+        c->iterations = 0;
     }
-    free(course.value.at);
     return status;
 }
+
+/* The model is the iterate that was kept. */
+static void finish(const struct climber *c)
+{
+    struct tr_training *t = c->training;
+    memcpy(t->best, c->kept, t->size * sizeof *t->best);
+    memcpy(t->low, c->kept_low, t->size * sizeof *t->low);
+    if (t->normals) {
+        memcpy(t->normals->best, c->kept_normals, c->normals_size * sizeof *c->kept_normals);
+    }
+    t->has_best = true;
+    t->figures.iteration = c->kept_figures.iteration;
+    t->figures.objective = c->kept_figures.objective;
+    t->figures.likelihood = c->kept_figures.likelihood;
+    t->figures.dev_accuracy = c->kept_figures.dev_accuracy;
+    t->figures.dev_f1 = c->kept_figures.dev_f1;
+    tr_note_text(&t->notes, "stopped-because", reasons[c->kept_figures.reason]);
+    tr_note_format(&t->notes, "log-likelihood", "%.10g", t->figures.likelihood);
+}
+
+/* ---- checkpoints --------------------------------------------------------------------------------- */
+
+static void write_figures(const void *at, struct tr_buffer *buffer)
+{
+    tr_buffer_add(buffer, at, sizeof(struct figures));
+}
+
+/* Figures that a training does not have are NaN. */
+static trellis_status read_figures(void *at, trellis_text content, trellis_error *error)
+{
+    struct figures *figures = at;
+    if (content.size == sizeof *figures) {
+        memcpy(figures, content.data, sizeof *figures);
+    }
+    return content.size == sizeof *figures && figures->reason < TR_COUNT(reasons)
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_MODEL, "the checkpoint's figures of EM do not fit");
+}
+
+/* The best iterate is the pipeline's, but for what only an HMM has of it. */
+static void name_state(struct climber *c)
+{
+    static const struct tr_kept_form form = {write_figures, read_figures};
+    const double most_count = 1e100;
+    struct tr_training *t = c->training;
+    struct tr_keeper *keeper = t->keeper;
+    const uint64_t most = UINT64_C(1) << 52;
+    tr_keep_whole(keeper, "STRT", &c->start, 1, c->starts - 1);
+    tr_keep_whole(keeper, "BFOR", &c->before, 1, most);
+    tr_keep_whole(keeper, "ITER", &c->iterations, 1, most);
+    tr_keep_doubles(keeper, "VALU", c->values, c->period + 1);
+    tr_keep_between(keeper, "CNTS", c->em->counts, t->size, 0, most_count);
+    tr_keep_floats(keeper, "BLOW", t->low, t->size);
+    if (c->starts > 1) {
+        tr_keep_form(keeper, "KFIG", &c->kept_figures, &form);
+        tr_keep_logs(keeper, "KEPT", c->kept, t->size);
+        tr_keep_floats(keeper, "KLOW", c->kept_low, t->size);
+    }
+    if (t->normals && c->starts > 1) {
+        tr_normals_name(t->normals, c->kept_normals, keeper, "KMEA", "KVAR");
+    }
+    if (t->normals) {
+        tr_keep_doubles(keeper, "MMNT", c->em->moments, c->em->moment_count);
+        tr_normals_name(t->normals, t->normals->mean, keeper, "MEAN", "VARI");
+        tr_normals_name(t->normals, t->normals->best, keeper, "BMEA", "BVAR");
+    }
+}
+
+/* ---- the learner --------------------------------------------------------------------------------- */
 
 /* What EM cannot do. */
 static trellis_status check(const struct tr_training *t, trellis_error *error)
@@ -148,48 +253,65 @@ static trellis_status check(const struct tr_training *t, trellis_error *error)
     if (t->plan.order != 1 || t->plan.count_cap) {
         return tr_fail(error, TRELLIS_OPTION, "-a em and -a viterbi are for --order 1");
     }
-    if (t->checkpoint) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "-a em and -a viterbi write no checkpoints; --from goes on from a model");
-    }
     return tr_hmm_check(t, error);
+}
+
+static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_error *error)
+{
+    uint64_t most = (uint64_t)tr_option_integer(t->options, "epochs");
+    *c = (struct climber){.training = t,
+                          .starts = (uint64_t)tr_option_integer(t->options, "restarts"),
+                          .most = most ? most : EPOCHS,
+                          .seconds = tr_training_seconds(t),
+                          .period = (size_t)tr_option_integer(t->options, "period")};
+    trellis_status status = tr_em_create(t, &c->em, error);
+    if (status) {
+        return status;
+    }
+    if (c->starts > 1 && !tr_em_begins_by_chance(c->em)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--restarts is for random starts, but this training begins with %s",
+                       *tr_option_text(t->options, "from") ? "the model of --from"
+                                                           : "the labels that are known");
+    }
+    c->normals_size = t->normals ? 2 * (size_t)t->normals->labels * t->normals->columns : 0;
+    c->values = tr_alloc(c->period + 1, sizeof *c->values);
+    c->kept = tr_alloc_aligned(t->size, sizeof *c->kept);
+    c->kept_low = tr_alloc(t->size, sizeof *c->kept_low);
+    c->kept_normals = tr_alloc(c->normals_size, sizeof *c->kept_normals);
+    t->low = tr_alloc(t->size, sizeof *t->low);
+    if (!c->values || !c->kept || !c->kept_low || !c->kept_normals || !t->low) {
+        return tr_fail_memory(error);
+    }
+    if (t->normals) { // so that there are variances in a checkpoint of the first start
+        memcpy(c->kept_normals, t->normals->mean, c->normals_size * sizeof *c->kept_normals);
+    }
+    name_state(c);
+    return TRELLIS_OK;
 }
 
 trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
 {
-    struct tr_em *em = NULL;
-    uint64_t starts = (uint64_t)tr_option_integer(t->options, "restarts");
+    struct climber c = {0};
+    bool goes_on = false;
     trellis_status status = check(t, error);
     if (!status) {
-        status = tr_em_create(t, &em, error);
+        status = prepare(&c, t, error);
     }
     if (!status) {
-        em->normals_size = t->normals ? 2 * (size_t)t->normals->labels * t->normals->columns : 0;
-        em->kept = tr_alloc_aligned(t->size, sizeof *em->kept);
-        em->kept_low = tr_alloc(t->size, sizeof *em->kept_low);
-        em->kept_normals = tr_alloc(em->normals_size, sizeof *em->kept_normals);
-        status = em->kept && em->kept_low && em->kept_normals ? TRELLIS_OK : tr_fail_memory(error);
-    }
-    if (!status && starts > 1 && !tr_em_begins_by_chance(em)) {
-        status = tr_fail(error, TRELLIS_OPTION,
-                         "--restarts is for random starts, but this training begins with %s",
-                         *tr_option_text(t->options, "from") ? "the model of --from"
-                                                             : "the labels that are known");
+        status = tr_keeper_load(t->keeper, &goes_on, error);
     }
     if (!status) {
-        status = start_again_and_again(em, starts, error);
+        status = start_again_and_again(&c, goes_on, error);
     }
     if (!status) {
-        memcpy(t->best, em->kept, t->size * sizeof *t->best);
-        memcpy(t->low, em->kept_low, t->size * sizeof *t->low);
-        if (t->normals) {
-            memcpy(t->normals->best, em->kept_normals, em->normals_size * sizeof *em->kept_normals);
-        }
-        t->has_best = true;
-        t->figures = em->kept_figures;
-        tr_note_text(&t->notes, "stopped-because", em->kept_reason);
-        tr_note_format(&t->notes, "log-likelihood", "%.10g", t->figures.likelihood);
+        finish(&c);
     }
-    tr_em_destroy(em);
+    tr_keeper_clear(t->keeper);
+    tr_em_destroy(c.em);
+    free(c.values);
+    free(c.kept);
+    free(c.kept_low);
+    free(c.kept_normals);
     return status;
 }

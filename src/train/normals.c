@@ -11,6 +11,8 @@
 #include "model/model.h"
 #include "train/pass.h"
 
+static const double least_variance = 1e-300, most_variance = DBL_MAX / 4;
+
 /* ---- the data as a whole ------------------------------------------------------------------------- */
 
 /* Mean and variance of each column, each token alike. */
@@ -36,7 +38,7 @@ static void begin(struct tr_normals *normals, double share)
 {
     for (size_t d = 0; d < normals->columns; d++) {
         double centre = normals->centre[d];
-        double least = fmax(fmin(1e-20 * centre * centre, DBL_MAX / 8), 1e-300);
+        double least = fmax(fmin(1e-20 * centre * centre, DBL_MAX / 8), least_variance);
         normals->floor[d] = fmax(share * normals->spread[d], least);
         normals->spread[d] = fmax(normals->spread[d], normals->floor[d]);
         for (size_t c = 0; c < normals->labels; c++) {
@@ -115,6 +117,14 @@ void tr_normals_keep(struct tr_normals *normals)
     memcpy(normals->best, normals->mean, 2 * cells * sizeof *normals->best);
 }
 
+void tr_normals_name(const struct tr_normals *normals, double *both, struct tr_keeper *keeper,
+                     const char *mean, const char *variance)
+{
+    size_t cells = (size_t)normals->labels * normals->columns;
+    tr_keep_doubles(keeper, mean, both, cells);
+    tr_keep_between(keeper, variance, both + cells, cells, least_variance, most_variance);
+}
+
 /* ---- moments ------------------------------------------------------------------------------------- */
 
 /* n, then sum (x - centre) and sum (x - centre)^2 for each column. */
@@ -162,7 +172,7 @@ void tr_normals_estimate(struct tr_normals *normals, const double *moments)
             double mean = normals->centre[d] + first, variance = second - first * first;
             if (isfinite(mean)) {
                 normals->mean[cell] = mean;
-                normals->variance[cell] = fmin(fmax(variance, normals->floor[d]), DBL_MAX / 4);
+                normals->variance[cell] = fmin(fmax(variance, normals->floor[d]), most_variance);
             }
         }
     }

@@ -34,6 +34,9 @@ void tr_normals_destroy(struct tr_normals *normals);
 struct tr_gaussian tr_normals_now(const struct tr_normals *normals);
 struct tr_gaussian tr_normals_best(const struct tr_normals *normals);
 void tr_normals_keep(struct tr_normals *normals);
+/* Names distributions, laid out like `best`, to a keeper: their means and variances. */
+void tr_normals_name(const struct tr_normals *normals, double *both, struct tr_keeper *keeper,
+                     const char *mean, const char *variance);
 
 /* moments [moment_count] += those of x [n][columns]: each token with probabilities p [n][width], or with its
  * label, times a weight. */

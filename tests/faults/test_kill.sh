@@ -41,10 +41,11 @@ one_of() {
 }
 
 killed=0
-train() { "$TRELLIS" train "$@" -f chunk -q -j 1 "$dir/train.txt"; }
+train() { "$TRELLIS" train "$@" -q -j 1 "$dir/train.txt"; }
 
 # Training and saving over a model that is there: a series for each learner.
-ways=("-t perceptron -e 8" "-t perceptron -a arow -e 8" "-t crf -e 20" "-t crf -a sgd -e 8" "-t ssvm -e 6 --gap 0")
+ways=("-t perceptron -f chunk -e 8" "-t perceptron -f chunk -a arow -e 8" "-t crf -f chunk -e 20"
+    "-t crf -f chunk -a sgd -e 8" "-t ssvm -f chunk -e 6 --gap 0" "-t hmm -a em --states 9 --restarts 3 -e 20")
 share=$((kills / 2 / ${#ways[@]}))
 for way in "${ways[@]}"; do
     target=$dir/target.model
@@ -53,7 +54,7 @@ for way in "${ways[@]}"; do
     cp "$dir/old.model" "$target"
     rm -f "$dir/checkpoint"
     for ((i = 0; i < share; i++)); do
-        kill_after "$whole" "$TRELLIS" train $way -f chunk -q -j 1 --seed 2 --checkpoint "$dir/checkpoint" \
+        kill_after "$whole" "$TRELLIS" train $way -q -j 1 --seed 2 --checkpoint "$dir/checkpoint" \
             --resume -m "$target" "$dir/train.txt"
         one_of "$target" "$dir/old.model" "$dir/new.model"
         ! cmp -s "$target" "$dir/new.model" || { cp "$dir/old.model" "$target"; rm -f "$dir/checkpoint"; }

@@ -7,14 +7,18 @@ int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char corpus[] = "A\tx\ty\nB\tx\n\nB\ty\nA\tx\n\n";
-static const char *const ways[][2] = {
-    {"perceptron", "arow"}, {"crf", "lbfgs"}, {"crf", "sgd"}, {"ssvm", "bcfw"}, {"crf", "cg"}};
+static const char words[] = "A\tx\nB\ty\n\nB\ty\nA\tx\n\n"; // one at a token, for an HMM
+static const char *const ways[][2] = {{"perceptron", "arow"}, {"crf", "lbfgs"}, {"crf", "sgd"},
+                                      {"ssvm", "bcfw"},       {"crf", "cg"},    {"hmm", "em"},
+                                      {"hmm", "viterbi"}};
 static struct tr_buffer sound[TR_COUNT(ways)];
 static char path[60]; // of the checkpoint
 
 static void train(size_t way, bool resume)
 {
-    struct memory_file file = memory_file(corpus, sizeof corpus - 1);
+    bool hidden = strcmp(ways[way][0], "hmm") == 0;
+    struct memory_file file = hidden ? memory_file(words, sizeof words - 1)
+                                     : memory_file(corpus, sizeof corpus - 1);
     const char *corpus_path = file.path;
     trellis_options *options;
     trellis_model *model = NULL;
@@ -23,6 +27,8 @@ static void train(size_t way, bool resume)
         trellis_options_set(options, "type", ways[way][0], NULL) ||
         trellis_options_set(options, "algorithm", ways[way][1], NULL) ||
         trellis_options_set(options, "epochs", "3", NULL) ||
+        (hidden && (trellis_options_set(options, "states", "2", NULL) ||
+                    trellis_options_set(options, "restarts", "2", NULL))) ||
         trellis_options_set(options, "gap", "0", NULL) ||
         trellis_options_set(options, "threads", "1", NULL) ||
         trellis_options_set(options, "every", resume ? "1000" : "1", NULL) ||
