@@ -12,12 +12,13 @@
 struct tr_output {
     char *path;
     char *temporary; // NULL where the target is a device or a pipe, which is written to as it is
+    bool nameless;   // the file gets its temporary name when it is committed
     int file;
 };
 
 static void drop_temporary(const struct tr_output *output)
 {
-    if (output->temporary) {
+    if (output->temporary && !output->nameless) {
         unlink(output->temporary);
     }
 }
@@ -32,25 +33,76 @@ static void output_free(struct tr_output *output)
     free(output);
 }
 
-/* Opens a new file beside the target, as a plain open would: the rights are up to the umask, which
- * mkostemp() passes over. Whoever else writes to the same target gets another name. */
-static int open_temporary(struct tr_output *output)
+/* The path of the folder that a path is in; NULL where memory is out. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? tr_copy_text(path, (size_t)(slash - path) + 1) : tr_copy_text(".", 1);
+}
+
+/* The path of an open file under /proc, by which linkat() gives it a name. */
+struct descriptor_path {
+    char text[40];
+};
+
+static struct descriptor_path descriptor_path(int file)
+{
+    struct descriptor_path path;
+    snprintf(path.text, sizeof path.text, "/proc/self/fd/%d", file);
+    return path;
+}
+
+/* Opens a file without a name, of which nothing is left when the process is killed; -1 where the file system
+ * has no such files, or the system no way to give them a name later. */
+static int open_nameless(const char *path)
+{
+    int file = -1;
+#ifdef O_TMPFILE
+    char *folder = folder_of(path);
+    file = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    if (file >= 0 && access(descriptor_path(file).text, F_OK) != 0) {
+        close(file);
+        file = -1;
+    }
+#else
+    (void)path;
+#endif
+    return file;
+}
+
+/* Takes the first name beside the target that is free, so whoever else writes to the same target gets another:
+ * for a new file, whose number it returns, or for `nameless`. -1 where that cannot be. */
+static int take_name(struct tr_output *output, int nameless)
 {
     size_t size = strlen(output->path) + 40;
-    output->temporary = tr_alloc(size, 1);
-    if (!output->temporary) {
-        errno = ENOMEM;
-        return -1;
-    }
     int file = -1;
     for (unsigned i = 0; i < 10000; i++) {
         snprintf(output->temporary, size, "%s.%ld-%u", output->path, (long)getpid(), i);
-        file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (nameless < 0) {
+            file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        } else if (linkat(AT_FDCWD, descriptor_path(nameless).text, AT_FDCWD, output->temporary,
+                          AT_SYMLINK_FOLLOW) == 0) {
+            file = nameless;
+        }
         if (file >= 0 || errno != EEXIST) {
             break;
         }
     }
     return file;
+}
+
+/* Opens a new file, as a plain open would: the rights are up to the umask, which mkostemp() passes over. */
+static int open_temporary(struct tr_output *output)
+{
+    output->temporary = tr_alloc(strlen(output->path) + 40, 1);
+    if (!output->temporary) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int file = open_nameless(output->path);
+    output->nameless = file >= 0;
+    return output->nameless ? file : take_name(output, -1);
 }
 
 trellis_status tr_output_open(const char *path, struct tr_output **ret_output, trellis_error *error)
@@ -104,8 +156,7 @@ trellis_status tr_output_write(struct tr_output *output, const void *data, size_
 /* Makes the rename itself durable; a file system that cannot sync a directory is no error. */
 static void sync_directory(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? tr_copy_text(path, (size_t)(slash - path) + 1) : tr_copy_text(".", 1);
+    char *folder = folder_of(path);
     if (folder) {
         int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (file >= 0) {
@@ -121,6 +172,10 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
     trellis_status status = TRELLIS_OK;
     if (fsync(output->file) != 0 && errno != EINVAL && errno != EROFS) {
         status = tr_fail_system(error, "write", output->path);
+    }
+    if (!status && output->nameless) {
+        output->nameless = take_name(output, output->file) < 0;
+        status = output->nameless ? tr_fail_system(error, "write", output->path) : TRELLIS_OK;
     }
     if (close(output->file) != 0 && !status) {
         status = tr_fail_system(error, "write", output->path);

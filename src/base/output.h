@@ -1,8 +1,9 @@
 /* output.h - a file that appears whole or not at all.
  *
- * What is written goes to a temporary name beside the target; commit syncs it and renames it over the
- * target, anything else removes it. A crash at any moment leaves the old file or the new one. A target
- * that is no plain file, such as /dev/null or a pipe, is written to as it is.
+ * What is written goes to a file without a name, or where there are none to a temporary name beside the
+ * target; commit syncs it and renames it over the target, anything else removes it. A crash at any moment
+ * leaves the old file or the new one, and of a file without a name nothing. A target that is no plain file,
+ * such as /dev/null or a pipe, is written to as it is.
  */
 #ifndef TRELLIS_BASE_OUTPUT_H
 #define TRELLIS_BASE_OUTPUT_H

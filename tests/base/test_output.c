@@ -1,13 +1,16 @@
 /* test_output.c - a file is there whole or not at all, and nothing else is left behind. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +19,25 @@
 #include "base/output.h"
 #include "base/text.h"
 #include "support/temporary.h"
+
+/* The library's open() (tests/CMakeLists.txt links with --wrap), so that all is tried as well as on a file system
+ * without files that have no name. */
+static bool without_nameless;
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if (without_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return __real_open(path, flags, mode);
+}
 
 /* A folder for each test, and a name in it. */
 struct place {
@@ -200,6 +222,32 @@ static void two_writers_do_not_disturb_each_other(void **state)
     drop_place(&place);
 }
 
+static bool has_nameless(const char *folder)
+{
+    int file = __wrap_open(folder, O_WRONLY | O_TMPFILE, 0600);
+    return file >= 0 && close(file) == 0;
+}
+
+/* The old file stays, and where files need no name nothing else is there. */
+static void leaves_nothing_when_it_is_killed(void **state)
+{
+    (void)state;
+    struct place place = make_place();
+    write_all(place.path, "old");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        put(open_output(place.path), "half of it");
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    expect_contents(place.path, "old", 3);
+    assert_int_equal(files_in(place.folder), has_nameless(place.folder) ? 1 : 2);
+    drop_place(&place);
+}
+
 static void expect_refused(const char *path)
 {
     struct tr_output *output = (struct tr_output *)(uintptr_t)1;
@@ -299,10 +347,13 @@ int main(void)
         cmocka_unit_test(keeps_the_rights_of_the_old_file),
         cmocka_unit_test(heeds_the_umask),
         cmocka_unit_test(two_writers_do_not_disturb_each_other),
+        cmocka_unit_test(leaves_nothing_when_it_is_killed),
         cmocka_unit_test(refuses_where_it_cannot_write),
         cmocka_unit_test(cleans_up_when_the_commit_fails),
         cmocka_unit_test(leaves_devices_and_pipes_in_place),
         cmocka_unit_test(notices_a_full_disk),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    without_nameless = true;
+    return failures + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# kill -9 at random moments, KILLS times (200): while a model is trained with checkpoints, and while one is saved.
-# After each, the model on disk is the complete old one or the complete new one, and it opens; what is gone on
-# with from a checkpoint ends with the model of a run that nobody killed.
+# kill -9 at random moments, KILLS times (200): while a model is trained with checkpoints, while options are tuned,
+# and while a model is saved. After each, the model on disk is the complete old one or the complete new one, and it
+# opens; what is gone on with from a checkpoint ends with the model of a run that nobody killed; a search goes on
+# from the scores it had and ends with the same table; and no temporary files are left.
 . tests/cli/lib.sh
 kills=${KILLS:-200}
 dir=$TRELLIS_TMP
@@ -24,7 +25,7 @@ kill_after() {
     wait=$(((RANDOM * 32768 + RANDOM) % (most + 1)))
     "$@" >/dev/null 2>&1 &
     pid=$!
-    sleep "$(printf '0.%03d' "$((wait % 1000))")"
+    sleep "$(printf '%d.%03d' "$((wait / 1000))" "$((wait % 1000))")"
     kill -9 "$pid" 2>/dev/null && killed=$((killed + 1))
     wait "$pid" 2>/dev/null
 }
@@ -63,6 +64,26 @@ for way in "${ways[@]}"; do
     cmp -s "$target" "$dir/new.model" || complain "$way: gone on with after $share kills, another model"
 done
 
+# Tuning: every score that was written stays, what is left of a last line does no harm.
+tune=("$TRELLIS" tune -t perceptron -e 2 -f id -k 2 --try "order=0,1" --try "min-count=1,2,3" -q -j 1 "$dir/train.txt")
+ranks() { awk '{ $3 = ""; print }'; } # without the seconds
+"${tune[@]}" | ranks >"$dir/ranks"
+whole=$(milliseconds "${tune[@]}")
+had=0
+for ((i = 0; i < kills / 5; i++)); do
+    kill_after "$whole" "${tune[@]}" -r "$dir/scores"
+    lines=$(grep -c '}$' "$dir/scores" 2>/dev/null)
+    [ "${lines:-0}" -ge "$had" ] || complain "of $had lines of scores $lines are left after kill -9"
+    [ "$(head -n "${lines:-0}" "$dir/scores" 2>/dev/null | grep -cvE '^\{.*\}$')" = 0 ] ||
+        complain "a score is broken after kill -9"
+    had=${lines:-0}
+    if [ "$had" = 7 ] || [ "$i" = $((kills / 5 - 1)) ]; then # all six scores behind the task, or no kill to come
+        "${tune[@]}" -r "$dir/scores" | ranks | cmp -s - "$dir/ranks" || complain "gone on with after kill -9, another result"
+        rm -f "$dir/scores"
+        had=0
+    fi
+done
+
 # Saving: little else happens while a model is imported.
 "$TRELLIS" export "$dir/old.model" >"$dir/old.text"
 "$TRELLIS" export "$dir/new.model" >"$dir/new.text"
@@ -75,5 +96,8 @@ for ((i = 0; killed < kills && i < 4 * kills; i++)); do
     one_of "$dir/target.model" "$dir/old.model" "$dir/new.model"
 done
 echo "$killed processes killed"
+# A temporary file has a name only between two system calls, where the file system knows files without a name.
+left=$(find "$dir" -name '*.[0-9]*-[0-9]*' | wc -l)
+[ "$dir" = "$TRELLIS_TMP" ] || [ "$left" -le 2 ] || complain "$left temporary files are left"
 [ "$killed" -ge "$((kills * 3 / 4))" ] || complain "only $killed processes were killed in time"
 finish
