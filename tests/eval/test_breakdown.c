@@ -153,6 +153,65 @@ static void details_end_with_conlleval(void **state)
     trellis_evaluation_destroy(e);
 }
 
+/* Whether a report has all of these; the report is freed. */
+static void check_report(const trellis_evaluation *e, trellis_report_form form,
+                         const char *const *expected, size_t count)
+{
+    struct tr_buffer out = {0};
+    assert_int_equal(trellis_evaluation_report(e, form, into_buffer, &out, NULL), TRELLIS_OK);
+    tr_buffer_char(&out, '\0');
+    for (size_t i = 0; i < count; i++) {
+        if (!strstr(out.data, expected[i])) {
+            fail_msg("not in the report:\n%s\nwhich is:\n%s", expected[i], out.data);
+        }
+    }
+    tr_buffer_free(&out);
+}
+
+/* Thirteen labels are too many for a matrix. */
+static void mistakes_are_listed_by_their_number(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"most frequent mistakes\n"
+                                           "             gold     found    tokens\n"
+                                           "                B         A         2\n"
+                                           "                C         D         1\n\n"};
+    trellis_evaluation *e = evaluate("A B C D E F G H I J K L M B", "A A D D E F G H I J K L M A");
+    check_report(e, TRELLIS_DETAILS, expected, TR_COUNT(expected));
+    trellis_evaluation_destroy(e);
+}
+
+/* Four tokens with a probability of 1/81: a perplexity of 3. */
+static void probabilities_are_in_the_reports(void **state)
+{
+    (void)state;
+    trellis_text labels[] = {TR_TEXT("A"), TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B")};
+    float marginals[] = {0.5f, 0.5f, 0.75f, 1.0f};
+    double likely = -1.5, unlikely = -INFINITY;
+    const double probability = -4 * log(3);
+    trellis_labelled sequence = {4, labels, labels, NULL, marginals, &likely, &probability};
+    static const char *const details[] = {
+        "          0.5-0.6         4         4    100.00%     50.00%\n",
+        "log-probability of the sequences: -8.79, perplexity 3.000 a token\n",
+        "log-likelihood of the gold labels: -1.50, -1.5000 a sequence; "
+        "without 1 sequences that the model rules out\n",
+        "expected calibration error: 0.3125\n"};
+    static const char *const json[] = {"\"perplexity\": 3", "\"bootstrap\": 10,",
+                                       "\"accuracy\": [1, 1]"};
+    trellis_options *options;
+    trellis_evaluation *e;
+    assert_int_equal(trellis_options_create(&options, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_options_set(options, "bootstrap", "10", NULL), TRELLIS_OK);
+    assert_int_equal(trellis_evaluation_create(options, &e, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
+    sequence.log_likelihood = &unlikely;
+    assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
+    check_report(e, TRELLIS_DETAILS, details, TR_COUNT(details));
+    check_report(e, TRELLIS_JSON, json, TR_COUNT(json));
+    trellis_evaluation_destroy(e);
+    trellis_options_destroy(options);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +220,8 @@ int main(void)
         cmocka_unit_test(averages_are_those_of_the_textbook),
         cmocka_unit_test(confidence_is_compared_with_what_was_right),
         cmocka_unit_test(details_end_with_conlleval),
+        cmocka_unit_test(mistakes_are_listed_by_their_number),
+        cmocka_unit_test(probabilities_are_in_the_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
