@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all demo test bench install uninstall lint format asan tsan coverage fuzz soak mutants reliability clean help
+.PHONY: all demo test bench install uninstall lint format asan tsan races coverage fuzz soak mutants reliability clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -38,12 +38,13 @@ setup = $(if $(filter yes,$(SETUP)),scripts/setup.sh $(1),:)
 configure = test -f $(1)/Makefile || cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) $(2) $(CMAKE_ARGS)
 # $(call compile,DIRECTORY,TARGET)
 compile = MAKEFLAGS= cmake --build $(1) --parallel $(JOBS) --target $(2) -- --no-print-directory
-# $(call run_tests,DIRECTORY,OPTIONS): configures again where the directory was made without tests.
+# $(call run_tests,DIRECTORY,OPTIONS[,TARGET,OPTIONS OF CTEST]): configures again where the directory was made
+# without tests; all tests, unless a target builds some and ctest is told to run those.
 define run_tests
 @grep -qsx 'TRELLIS_TESTS:BOOL=ON' $(1)/CMakeCache.txt && test -f $(1)/Makefile || \
     cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) -DTRELLIS_TESTS=ON $(2) $(CMAKE_ARGS)
-@$(call compile,$(1),build_tests)
-@JOBS=$(JOBS) scripts/run_tests.sh $(1)
+@$(call compile,$(1),$(if $(3),$(3),build_tests))
+@JOBS=$(JOBS) scripts/run_tests.sh $(1) $(4)
 endef
 
 all: ## build the command and both libraries into build/
@@ -86,6 +87,10 @@ asan: ## run all tests under the address and undefined-behaviour sanitizers
 tsan: ## run all tests under the thread sanitizer
 	@$(call setup,build test)
 	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread)
+
+races: ## run the tests that use threads under the thread sanitizer
+	@$(call setup,build test)
+	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread,build_thread_tests,-L threads)
 
 coverage: ## run all tests and say which share of the lines of src/ they reach
 	@$(call setup,build test)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs the tests of a build directory; the last line is "N passed, N failed, N skipped".
 #
-#   scripts/run_tests.sh BUILD_DIRECTORY
+#   scripts/run_tests.sh BUILD_DIRECTORY [OPTION OF CTEST...]
 #
 # Programs and scripts are counted, one each. A case that a cmocka program skips inside itself adds to
 # "skipped" and is named above that line.
 set -uo pipefail
 build=$1
+shift
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 # A sanitizer's report must not look like an ordinary failure of the command, which is exit status 1.
@@ -16,7 +17,7 @@ export LSAN_OPTIONS=exitcode=86:${LSAN_OPTIONS:-}
 export TSAN_OPTIONS=exitcode=86:halt_on_error=1:${TSAN_OPTIONS:-}
 
 log=$build/test.log
-(cd "$build" && exec ctest --output-on-failure --no-tests=error -j "${JOBS:-$(nproc)}") | tee "$log"
+(cd "$build" && exec ctest --output-on-failure --no-tests=error -j "${JOBS:-$(nproc)}" "$@") | tee "$log"
 status=$?
 
 cases=$build/Testing/Temporary/LastTest.log
