@@ -1,15 +1,19 @@
-/* build.h - the two ways a graph is built, for graph.c alone. */
+/* build.h - the three ways a graph is built, for graph.c alone. */
 #ifndef TRELLIS_GRAPH_BUILD_H
 #define TRELLIS_GRAPH_BUILD_H
 
 #include "graph/graph.h"
 
-/* Both fill in a zeroed graph whose labels, width and features are set; what a failure leaves behind
+/* All fill in a zeroed graph whose labels, width and features are set; what a failure leaves behind
  * is for tr_graph_destroy(). The plan is checked. */
 trellis_status tr_graph_build_first_order(struct tr_graph *graph, const struct tr_graph_plan *plan,
                                           enum tr_listing listing, trellis_error *error);
 trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_graph_plan *plan,
                                         trellis_error *error);
+
+trellis_status tr_graph_build_histories(struct tr_graph *graph, const struct tr_graph_plan *plan,
+                                        trellis_error *error);
+void tr_histories_destroy(struct tr_histories *histories);
 
 /* Allocates what is sized by states, and what is sized by steps and features. */
 bool tr_graph_make_states(struct tr_graph *graph, uint32_t states);

@@ -31,6 +31,15 @@ static trellis_status check_sizes(const struct tr_graph_plan *plan, trellis_erro
         return tr_fail(error, TRELLIS_OPTION, "counted states go with order 1, not %u",
                        plan->order);
     }
+    if (plan->pruned && (plan->order < 1 || plan->count_cap > 1)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "pruning is for order 1 and more, without counted states");
+    }
+    if (plan->pruned && !(plan->threshold >= 0 && plan->threshold <= 1)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "what is pruned is less probable than a number from 0 "
+                       "to 1");
+    }
     if (plan->gram_count >= UINT32_MAX) {
         return tr_fail(error, TRELLIS_LIMIT, "there are too many step features");
     }
@@ -135,9 +144,10 @@ trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr
     graph->labels = plan->labels;
     graph->width = (plan->labels + TR_LANES - 1) / TR_LANES * TR_LANES;
     graph->features = (uint32_t)plan->gram_count;
-    graph->first_order = plan->order <= 1 && plan->count_cap <= 1;
-    status = graph->first_order ? tr_graph_build_first_order(graph, plan, listing, error)
-                                : tr_graph_build_automaton(graph, plan, error);
+    graph->first_order = !plan->pruned && plan->order <= 1 && plan->count_cap <= 1;
+    status = plan->pruned         ? tr_graph_build_histories(graph, plan, error)
+             : graph->first_order ? tr_graph_build_first_order(graph, plan, listing, error)
+                                  : tr_graph_build_automaton(graph, plan, error);
     if (status) {
         tr_graph_destroy(graph);
         return status;
@@ -171,6 +181,7 @@ void tr_graph_destroy(struct tr_graph *graph)
     free(graph->end_begin);
     free(graph->end_feature);
     free(graph->end_forbidden);
+    tr_histories_destroy(graph->histories);
     free(graph);
 }
 
@@ -207,6 +218,9 @@ uint32_t tr_graph_step(const struct tr_graph *graph, uint32_t from, uint32_t to)
 
 uint32_t tr_graph_next(const struct tr_graph *graph, uint32_t state, uint16_t label)
 {
+    if (graph->pruned) {
+        return tr_graph_read(graph, state, label, graph->order).next;
+    }
     if (graph->step_at) {
         size_t row = state == TR_NO_STATE ? graph->states : state;
         uint32_t step = graph->step_at[row * graph->labels + label];

@@ -10,6 +10,8 @@
  *                  rule n(z) = p(z') of Wu (2013), equation 18
  *   observed       z = the longest suffix of what was read that begins some gram
  *   counted        z = (label, how many times in a row it was read, up to a cap)
+ *   pruned         as observed, but no step is listed: they are found one by one (histories.c), since
+ *                  a pruned search takes few of them
  *
  * A step feature is a label gram: the label read and up to `order` labels before it, the start and
  * the end of the sequence counted as labels. A step fires every listed gram that its path matches.
@@ -41,6 +43,8 @@ struct tr_graph_plan {
     uint32_t count_cap;   // 2 to TR_MOST_ORDER: counted states (with order 1 only); else 0
     bool observed_states; // order >= 2: only label grams that begin one of `grams` become states,
                           // anything else falls back to the longest suffix that is one
+    bool pruned; // order >= 1: observed states for a pruned search, whatever the field above says
+    double threshold; // of that search: what is less probable is pruned (src/lattice/pruned.c)
     const struct tr_gram *grams; // [gram_count] the step features, no two the same
     size_t gram_count;
     const uint16_t (
@@ -99,6 +103,12 @@ struct tr_graph {
     uint32_t *end_begin; // [S + 1] into end_feature
     uint32_t *end_feature;
     bool *end_forbidden; // [S]
+
+    /* A pruned graph has labels, width, states, features, label, end_forbidden and these; none of the rest. */
+    bool pruned;
+    double threshold;
+    uint32_t order;
+    struct tr_histories *histories;
 };
 
 trellis_status tr_graph_create(const struct tr_graph_plan *plan, struct tr_graph **ret_graph,
@@ -110,6 +120,20 @@ void tr_graph_destroy(struct tr_graph *graph);
 enum tr_listing { TR_LIST_BY_SIZE, TR_LIST_FREE, TR_LIST_ALL };
 trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr_listing listing,
                                        struct tr_graph **ret_graph, trellis_error *error);
+
+/* What is found where a pruned graph reads a label: the next state, and the features that are fired. */
+struct tr_reading {
+    uint32_t next; // TR_NO_STATE where the step is forbidden, and at the end where it may not be
+    uint32_t count;
+    uint32_t feature[TR_MOST_ORDER + 1]; // [count] the longest gram first
+};
+/* A pruned graph seen as one of a lower order, its level: states have at most that many labels, and longer
+ * grams are not fired. Level 0 forgets even the state. Label L + 1 is the end, where the next state is the
+ * one that was given. */
+struct tr_reading tr_graph_read(const struct tr_graph *graph, uint32_t state, uint32_t label,
+                                uint32_t level);
+/* What remains of a state at a lower level, from 1. */
+uint32_t tr_graph_shorten(const struct tr_graph *graph, uint32_t state, uint32_t level);
 
 /* The state after reading a label in a state (TR_NO_STATE: the start); TR_NO_STATE where forbidden. */
 uint32_t tr_graph_next(const struct tr_graph *graph, uint32_t state, uint16_t label);

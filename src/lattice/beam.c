@@ -226,6 +226,9 @@ trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps
     if (lattice->length == 0) {
         return TRELLIS_OK;
     }
+    if (lattice->pruning) {
+        return tr_fail(error, TRELLIS_OPTION, "a search is pruned or keeps to a beam, not both");
+    }
     width = width < 1 ? 1 : width < states ? width : states;
     bool fits = make_beam(&beam, width), found = fits && search(&beam, labels);
     while (fits && !found && width < states) {

@@ -39,6 +39,11 @@ trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const str
     if (lattice->length == 0) {
         return TRELLIS_OK;
     }
+    if (lattice->pruning) {
+        status = tr_pruned_forward_backward(lattice, steps, NULL, error);
+        *ret_log_z = status ? 0 : lattice->log_z;
+        return status;
+    }
     bool fast = !lattice->reference && !lattice->has_low;
     if (fast && !make_room(lattice)) {
         lattice->computed = TR_NOTHING;
@@ -159,6 +164,8 @@ const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct 
     memset(marginals, 0, lattice->length * size * sizeof *marginals);
     if (lattice->computed == TR_DECISIONS) {
         decided_edges(lattice);
+    } else if (lattice->computed == TR_PRUNED) {
+        tr_pruned_edge_marginals(lattice, marginals);
     } else if (lattice->computed == TR_REFERENCE) {
         tr_reference_edge_marginals(lattice, steps, marginals);
     } else if (!lattice->graph->first_order) {
@@ -312,11 +319,14 @@ bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps 
                               double scale)
 {
     const struct tr_graph *graph = lattice->graph;
-    if (lattice->computed == TR_NOTHING || !make_counts(lattice)) {
+    if (lattice->computed == TR_NOTHING || (!lattice->pruning && !make_counts(lattice))) {
         return false;
     }
     if (lattice->length == 0) {
         return true;
+    }
+    if (lattice->pruning) {
+        return tr_pruned_collect(lattice, scale);
     }
     bool done = true;
     collect_labels(lattice, scale);
@@ -423,6 +433,10 @@ void tr_lattice_hand_over_steps(struct tr_lattice *lattice, const struct tr_step
                                 float *expected)
 {
     const struct tr_graph *graph = lattice->graph;
+    if (lattice->pruning) {
+        tr_pruned_hand_over(lattice, expected);
+        return;
+    }
     if (!lattice->start_count) {
         return;
     }

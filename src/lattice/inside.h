@@ -73,6 +73,10 @@ struct tr_steps {
     uint16_t *fan_label;   //   that label
     uint32_t *fan_to;      //   the state it leads to
     uint32_t *start_state; // [L] the state after the first label, TR_NO_STATE where forbidden
+
+    /* A pruned graph, which needs nothing else: weights are scale * seen. */
+    const float *seen; // [features]
+    double scale;
 };
 
 /* Arrays that grow with the sequence; what was in them is lost when they do. */
@@ -104,7 +108,7 @@ struct tr_lattice {
     bool has_leaves;
 
     /* What tr_lattice_forward_backward() left behind, or tr_lattice_decide(). */
-    enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_DECISIONS } computed;
+    enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_DECISIONS, TR_PRUNED } computed;
     double log_z;
     struct tr_floats alpha;                // [n][stride], Viterbi's best scores as well
     struct tr_floats to;                   // [n][stride] psi * beta, scaled
@@ -131,6 +135,8 @@ struct tr_lattice {
     uint32_t *live;          // [L] scratch: labels
     uint64_t *open;          // [words] scratch of Viterbi with free steps
     uint32_t *listed;        // [width] scratch of the same
+
+    struct tr_pruning *pruning; // of a pruned graph; else NULL
 };
 
 /* Room for count * each elements; false where memory is out. */
@@ -262,6 +268,27 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
 void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);
+
+/* Pruned graphs (pruned.c): the same questions. With gold labels, what is found is of the highest level
+ * that has them. */
+bool tr_pruning_create(struct tr_lattice *lattice);
+void tr_pruning_destroy(struct tr_pruning *pruning);
+/* A new sequence begins. */
+void tr_pruning_begin(struct tr_pruning *pruning);
+/* Whether it was searched. */
+bool tr_pruning_is_done(const struct tr_pruning *pruning);
+/* While this is on, sums are taken over what had survived before, whatever the scores are now. */
+void tr_pruning_hold(struct tr_pruning *pruning, bool hold);
+trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                          const uint16_t *gold, trellis_error *error);
+trellis_status tr_pruned_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 uint16_t *labels, trellis_error *error);
+void tr_pruned_edge_marginals(struct tr_lattice *lattice, float *marginals);
+bool tr_pruned_collect(struct tr_lattice *lattice, double scale);
+void tr_pruned_hand_over(struct tr_lattice *lattice, float *expected);
+/* Of the level at hand; minus infinity where a state was pruned. */
+double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                            const uint16_t *labels);
 
 /* For the m best paths and for beams: one way to reach a state, the rank-th best of those that come from
  * the state `from`. A way is better than another where its score is larger; of equal scores, where it comes

@@ -83,7 +83,8 @@ trellis_status tr_lattice_create(const struct tr_graph *graph, struct tr_lattice
     lattice->open = tr_alloc(((size_t)graph->labels + 63) / 64, sizeof *lattice->open);
     if (!lattice->row || !lattice->second_row || !lattice->double_row || !lattice->identity ||
         !lattice->open || !lattice->live || !lattice->listed ||
-        !tr_floats_room(&lattice->node, 1, graph->width)) {
+        !tr_floats_room(&lattice->node, 1, graph->width) ||
+        (graph->pruned && !tr_pruning_create(lattice))) {
         tr_lattice_destroy(lattice);
         return tr_fail_memory(error);
     }
@@ -126,6 +127,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
     free(lattice->live);
     free(lattice->open);
     free(lattice->listed);
+    tr_pruning_destroy(lattice->pruning);
     free(lattice);
 }
 
@@ -142,6 +144,9 @@ trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trell
     lattice->computed = TR_NOTHING;
     lattice->has_edges = lattice->has_leaves = lattice->has_low = false;
     lattice->length = 0;
+    if (lattice->pruning) {
+        tr_pruning_begin(lattice->pruning);
+    }
     if (!tr_floats_room(&lattice->node, length, lattice->graph->width)) {
         return tr_fail_memory(error);
     }
@@ -283,6 +288,9 @@ double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_s
     const struct tr_graph *graph = lattice->graph;
     uint32_t state = TR_NO_STATE;
     double score = 0;
+    if (graph->pruned) {
+        return tr_pruned_path_score(lattice, steps, labels);
+    }
     for (size_t i = 0; i < lattice->length; i++) {
         uint32_t next = tr_graph_next(graph, state, labels[i]);
         if (next == TR_NO_STATE) {

@@ -38,12 +38,17 @@ void tr_steps_set(struct tr_steps *steps, const float *weights);
  * Path scores and the reference see it; best paths are sought without. After tr_steps_set(), which forgets
  * it. */
 trellis_status tr_steps_set_low(struct tr_steps *steps, const float *low, trellis_error *error);
+/* For pruned graphs: the weights are scale * weights [graph->features], which are not copied. */
+void tr_steps_share(struct tr_steps *steps, const float *weights, double scale);
 /* After a few weights changed (perceptron): costs what the steps that fire the feature cost. */
 void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
 /* The features fired by the step from one state to the next (`from` may be TR_NO_STATE, the start), in
  * *ret_features; how many. `to` TR_NO_STATE asks for the end. */
 size_t tr_steps_features(const struct tr_steps *steps, uint32_t from, uint32_t to,
                          const uint32_t **ret_features);
+
+/* The same for pruned graphs as well, copied to features [TR_MOST_ORDER + 1]. */
+size_t tr_steps_fired(const struct tr_steps *steps, uint32_t from, uint32_t to, uint32_t *features);
 
 /* A workspace, one per thread; it grows to the longest sequence it has seen. */
 struct tr_lattice;
@@ -127,6 +132,19 @@ bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps 
                               double scale);
 void tr_lattice_hand_over_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
                                 float *expected);
+/* For learning with a pruned graph. Levels 0, 1, ... up to the order are searched one after the other, each
+ * among what survived the one before; where the gold labels do not survive, the level that still has them
+ * is the last. *ret_loss is -log P(gold) there, and marginals and expected counts may be asked for
+ * afterwards, as of any forward and backward. */
+trellis_status tr_lattice_learn_pruned(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                       const uint16_t *gold, double *ret_loss,
+                                       trellis_error *error);
+/* The level that was reached. At level 0 labels are independent: there are no edge marginals. */
+uint32_t tr_lattice_level(const struct tr_lattice *lattice);
+/* Collects scale * the counts of the gold labels at that level; false where memory is out. */
+bool tr_lattice_collect_path(struct tr_lattice *lattice, const uint16_t *gold, double scale);
+/* The features that were collected and not handed over yet, *ret_count of them. */
+const uint32_t *tr_lattice_collected(const struct tr_lattice *lattice, size_t *ret_count);
 /* The one and then the other. */
 bool tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *steps, double scale,
                              float *expected);

@@ -614,6 +614,11 @@ trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_step
     if (m == 0 || lattice->length == 0) {
         return TRELLIS_OK;
     }
+    if (lattice->pruning) {
+        return tr_fail(
+            error, TRELLIS_OPTION,
+            "a pruned search finds the best labelling only; without pruning it finds more");
+    }
     struct search search = {
         .lattice = lattice, .steps = steps, .m = m < UINT32_MAX ? m : UINT32_MAX};
     trellis_status status = TRELLIS_OK;

@@ -3,7 +3,8 @@
  *     log Z' = log sum over paths z with z_i in allowed_i, for the positions that are restricted
  *
  * so that exp(log Z' - log Z) is the probability that the labels are among those, exactly: it is found by
- * the same forward pass, with all other labels ruled out.
+ * the same forward pass, with all other labels ruled out. In a pruned lattice Z is the sum over what had
+ * survived, and so is Z'.
  */
 #include "lattice/inside.h"
 
@@ -17,6 +18,9 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
     float *kept = tr_alloc(count, width * sizeof *kept); // [count][width] rows as they were
     trellis_status status = kept ? TRELLIS_OK : tr_fail_memory(error);
     size_t changed = 0;
+    if (!status && lattice->pruning && !tr_pruning_is_done(lattice->pruning)) {
+        status = tr_lattice_forward_backward(lattice, steps, ret_log_z, error);
+    }
     while (!status && changed < count) {
         const struct tr_restriction *r = &restrictions[changed];
         if (r->position < lattice->length) {
@@ -25,8 +29,14 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
         status = tr_lattice_restrict(lattice, r->position, r->labels, r->count, error);
         changed += status == TRELLIS_OK;
     }
+    if (!status && lattice->pruning) {
+        tr_pruning_hold(lattice->pruning, true);
+    }
     if (!status) {
         status = tr_lattice_forward_backward(lattice, steps, ret_log_z, error);
+    }
+    if (lattice->pruning) {
+        tr_pruning_hold(lattice->pruning, false);
     }
     if (status == TRELLIS_DATA && changed == count) { // no path is left
         *ret_log_z = -INFINITY;

@@ -200,6 +200,11 @@ trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **r
     steps->graph = graph;
     steps->kernels = tr_kernels();
     steps->weight = tr_alloc(graph->features, sizeof *steps->weight);
+    if (graph->pruned && steps->weight) {
+        tr_steps_set(steps, NULL);
+        *ret_steps = steps;
+        return TRELLIS_OK;
+    }
     steps->score = forbidden_row(graph->step_count);
     steps->start = forbidden_row(graph->width);
     steps->end = forbidden_row(graph->states);
@@ -492,8 +497,17 @@ void tr_steps_set(struct tr_steps *steps, const float *weights)
     for (uint32_t f = 0; f < steps->graph->features; f++) {
         steps->weight[f] = weights ? weights[f] : 0;
     }
-    set_scores(steps);
-    refresh(steps);
+    tr_steps_share(steps, steps->weight, 1);
+    if (!steps->graph->pruned) {
+        set_scores(steps);
+        refresh(steps);
+    }
+}
+
+void tr_steps_share(struct tr_steps *steps, const float *weights, double scale)
+{
+    steps->seen = weights;
+    steps->scale = scale;
 }
 
 /* ---- a few changes ------------------------------------------------------------------------------- */
@@ -602,4 +616,21 @@ size_t tr_steps_features(const struct tr_steps *steps, uint32_t from, uint32_t t
     }
     *ret_features = graph->feature + graph->feature_begin[a];
     return graph->feature_begin[a + 1] - graph->feature_begin[a];
+}
+
+size_t tr_steps_fired(const struct tr_steps *steps, uint32_t from, uint32_t to, uint32_t *features)
+{
+    const struct tr_graph *graph = steps->graph;
+    if (graph->pruned) {
+        uint32_t label = to == TR_NO_STATE ? graph->labels + 1 : graph->label[to];
+        struct tr_reading reading = tr_graph_read(graph, from, label, graph->order);
+        memcpy(features, reading.feature, reading.count * sizeof *features);
+        return from == TR_NO_STATE && to == TR_NO_STATE ? 0 : reading.count;
+    }
+    const uint32_t *fired = NULL;
+    size_t count = tr_steps_features(steps, from, to, &fired);
+    if (count) {
+        memcpy(features, fired, count * sizeof *features);
+    }
+    return count;
 }

@@ -227,8 +227,9 @@ trellis_status tr_lattice_viterbi(struct tr_lattice *lattice, const struct tr_st
     if (lattice->length == 0) {
         return TRELLIS_OK;
     }
-    status = lattice->reference ? tr_reference_viterbi(lattice, steps, labels, error)
-                                : fast_viterbi(lattice, steps, labels, error);
+    status = lattice->pruning     ? tr_pruned_viterbi(lattice, steps, labels, error)
+             : lattice->reference ? tr_reference_viterbi(lattice, steps, labels, error)
+                                  : fast_viterbi(lattice, steps, labels, error);
     if (status) {
         return status;
     }

@@ -143,18 +143,25 @@ static void check_kind(enum kind kind)
     for (unsigned seed = 1; seed <= 150; seed++) {
         make_trial(&trial, kind, seed);
         for (int choice = 0; choice < 4; choice++) {
-            check_choice(&trial, choice & 1, choice & 2, seed % 3 == 0);
+            check_choice(&trial, choice & 1, choice & 2, kind < PRUNED_1 && seed % 3 == 0);
         }
         free_trial(&trial);
     }
 }
 
 TEST_EVERY_KIND(check_kind)
+/* With a threshold of 0 nothing is pruned. */
+TEST_KIND(check_kind, pruned_1, PRUNED_1)
+TEST_KIND(check_kind, pruned_2, PRUNED_2)
+TEST_KIND(check_kind, pruned_3, PRUNED_3)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TESTS_OF_EVERY_KIND,
+        cmocka_unit_test(pruned_1),
+        cmocka_unit_test(pruned_2),
+        cmocka_unit_test(pruned_3),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

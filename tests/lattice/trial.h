@@ -21,13 +21,17 @@ enum kind {
     OBSERVED_2,
     OBSERVED_3,
     COUNTED,
+    PRUNED_1,
+    PRUNED_2,
+    PRUNED_3,
     KINDS
 };
 
-static const char *const kind_name[KINDS] = {"order 0", "order 1",    "free steps", "order 2",
-                                             "order 3", "observed 2", "observed 3", "counted"};
+static const char *const kind_name[KINDS] = {"order 0",  "order 1",    "free steps", "order 2",
+                                             "order 3",  "observed 2", "observed 3", "counted",
+                                             "pruned 1", "pruned 2",   "pruned 3"};
 
-/* A test for every kind, which calls check(kind); TESTS_OF_EVERY_KIND lists them for cmocka. */
+/* A test for every kind that lists its steps, which calls check(kind); TESTS_OF_EVERY_KIND lists them for cmocka. */
 #define TEST_KIND(check, name, kind)                                                               \
     static void name(void **state)                                                                 \
     {                                                                                              \
@@ -118,13 +122,14 @@ static struct tr_gram random_gram(struct tr_random *random, const struct tr_grap
 
 static void make_plan(struct trial *trial, struct tr_random *random)
 {
-    static const uint32_t order[KINDS] = {0, 1, 1, 2, 3, 2, 3, 1};
+    static const uint32_t order[KINDS] = {0, 1, 1, 2, 3, 2, 3, 1, 1, 2, 3};
     struct tr_graph_plan *plan = &trial->plan;
     *plan = (struct tr_graph_plan){
         .labels = 1 + (uint32_t)tr_random_below(random, BRUTE_LABELS),
         .order = order[trial->kind],
         .count_cap = trial->kind == COUNTED ? 2 + (uint32_t)tr_random_below(random, 3) : 0,
         .observed_states = trial->kind == OBSERVED_2 || trial->kind == OBSERVED_3,
+        .pruned = trial->kind >= PRUNED_1,
         .grams = trial->grams,
         .forbidden = (const uint16_t(*)[2])trial->forbidden};
     for (size_t tries = tr_random_below(random, 60); tries > 0; tries--) {
@@ -182,7 +187,7 @@ static void make_trial(struct trial *trial, enum kind kind, unsigned seed)
 {
     struct tr_random random;
     memset(trial, 0, sizeof *trial);
-    tr_random_seed(&random, seed * KINDS + kind);
+    tr_random_seed(&random, seed * PRUNED_1 + kind);
     trial->kind = kind;
     trial->seed = seed;
     make_plan(trial, &random);
@@ -237,14 +242,14 @@ static void fill_lattice(struct trial *trial, bool restricted)
 }
 
 /* Makes a locally normalised model of the chain and of the lattice that was filled with it. */
-static void normalise(struct trial *trial)
+static inline void normalise(struct trial *trial)
 {
     trial->chain.local = true;
     assert_int_equal(tr_lattice_normalise(trial->lattice, trial->steps, NULL), TRELLIS_OK);
 }
 
 /* How far a score may be off. Normalising sums in single precision, and rounds what it subtracts to it. */
-static double slack(const struct trial *trial, double score)
+static inline double slack(const struct trial *trial, double score)
 {
     const struct brute_chain *chain = &trial->chain;
     double most_node = 0, most_edge = 0, most_weight = 0;

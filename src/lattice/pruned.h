@@ -1,0 +1,56 @@
+/* pruned.h - what is left of a lattice after pruning; for pruned.c and pruned_counts.c. */
+#ifndef TRELLIS_LATTICE_PRUNED_H
+#define TRELLIS_LATTICE_PRUNED_H
+
+#include "lattice/inside.h"
+
+#define TR_NO_LEVEL UINT32_MAX
+#define TR_NO_CELL UINT32_MAX
+
+/* A state at a position. */
+struct tr_cell {
+    uint32_t state, back; // back: the cell that the best path comes from
+    double alpha, beta;   // logarithms of sums over the ways to it and from it
+    double sum;           // while those are summed up
+};
+
+/* A step between cells, or from the start (TR_NO_CELL). Its score is that of the step, of the label that it
+ * leads to, and at the last position of the end. */
+struct tr_arc {
+    uint32_t from, to;
+    double score;
+};
+
+struct tr_pruning {
+    uint32_t level; // of what is at hand; TR_NO_LEVEL: nothing is. Level 0 is in the marginals
+    TR_ARRAY(uint32_t) kept;     // the states that the level before has kept
+    TR_ARRAY(size_t) kept_begin; // [n + 1] those of each position
+    TR_ARRAY(struct tr_cell) cells;
+    TR_ARRAY(size_t) cell_begin; // [n + 1]
+    TR_ARRAY(struct tr_arc) arcs;
+    TR_ARRAY(size_t) arc_begin; // [n + 1] those to each position
+    bool is_done;               // what was kept last is for the last level, without gold labels
+    bool hold;                  // see tr_pruning_hold()
+
+    /* Scratch of a position, all 0 in between. */
+    TR_ARRAY(uint16_t) labels; // of the states that were kept
+    bool *open;                // [S] states that were kept
+    uint32_t *place;           // [S] the cell of a state + 1
+
+    uint32_t *prior; // [L] the feature of a label alone, UINT32_MAX where it has none
+    bool has_priors;
+
+    /* Counts of features that were not handed over yet. */
+    double *count;                // [features]
+    bool *is_collected;           // [features]
+    TR_ARRAY(uint32_t) collected; // the features that are
+};
+
+/* P(cell | X) */
+static inline double tr_cell_probability(const struct tr_lattice *lattice, size_t cell)
+{
+    const struct tr_cell *c = &lattice->pruning->cells.at[cell];
+    return exp(c->alpha + c->beta - lattice->log_z);
+}
+
+#endif
