@@ -66,6 +66,11 @@ static const trellis_option table[] = {
     {"observed-states", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
      "With --order 2 and more: only label sequences seen in training become states; anything else "
      "falls back to a shorter history. Makes high orders with many labels possible."},
+    {"prune", 0, TRELLIS_REAL, TRAIN | TAG, "P", "0", 0, 1, NULL,
+     "Go on only with labels that have a probability of at least P without looking at their neighbours, and "
+     "of those only with what order 1 finds as probable, and so on up to --order: order 2 and 3 cost little "
+     "more than order 1, and many labels little more than few. 0 prunes nothing. For crf, trained with -a sgd; "
+     "such a model is tagged in the same way unless another P is given."},
     {"counted", 0, TRELLIS_INTEGER, TRAIN, "K", "0", 0, 8, NULL,
      "Let a label depend on how many times in a row the label before it was given, up to K."},
     {"l2", 0, TRELLIS_REAL, TRAIN, "C", "1", 0, 1e12, NULL,

@@ -51,6 +51,21 @@ static trellis_status read_notes(trellis_model *model, const char *path, trellis
                : TRELLIS_OK;
 }
 
+/* Whether the model is searched by a pruned graph, and how much is pruned. */
+static trellis_status read_pruning(trellis_model *model, const char *path, trellis_error *error)
+{
+    const char *threshold = trellis_model_note(model, TR_NOTE_PRUNED);
+    const char *type = trellis_model_note(model, "type");
+    struct tr_graph_plan *plan = &model->plan;
+    plan->pruned = threshold;
+    if (!threshold || (tr_text_real(tr_text(threshold), &plan->threshold) && plan->threshold >= 0 &&
+                       plan->threshold <= 1 && type && strcmp(type, "crf") == 0 && !model->local &&
+                       plan->order > 0 && plan->count_cap <= 1 && !model->step_low)) {
+        return TRELLIS_OK;
+    }
+    return damaged(path, "its note 'pruned' does not fit", error);
+}
+
 static trellis_status read_labels(trellis_model *model, const char *path, trellis_error *error)
 {
     trellis_text section;
@@ -154,7 +169,10 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
             return damaged(path, "the low parts of its steps do not fit", error);
         }
     }
-    trellis_status status = tr_graph_create(plan, &model->graph, error);
+    trellis_status status = read_pruning(model, path, error);
+    if (!status) {
+        status = tr_graph_create(plan, &model->graph, error);
+    }
     return status ? status : tr_model_steps(model, model->graph, &model->steps, error);
 }
 

@@ -52,6 +52,7 @@ struct trellis_model {
 /* The note that says so. */
 #define TR_NOTE_NORMALISED "normalised"
 #define TR_LOCALLY "locally"
+#define TR_NOTE_PRUNED "pruned" // the threshold; of type crf only
 
 /* What a model is made from. */
 struct tr_model_part {

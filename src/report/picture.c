@@ -69,8 +69,8 @@ static trellis_text word_of(const struct picture *p, size_t token)
 
 static double step_score(const struct picture *p, uint32_t from, uint32_t to)
 {
-    const uint32_t *features = NULL;
-    size_t count = tr_steps_features(p->found.steps, from, to, &features);
+    uint32_t features[TR_MOST_ORDER + 1];
+    size_t count = tr_steps_fired(p->found.steps, from, to, features);
     double score = 0;
     for (size_t k = 0; k < count; k++) {
         score += (double)p->model->step_weights[features[k]];

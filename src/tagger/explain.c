@@ -165,9 +165,9 @@ static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, d
 static bool compare_grams(trellis_explainer *explainer, const struct tr_found *found, size_t i,
                           const uint32_t step[2], const uint32_t other[2], bool all)
 {
-    const uint32_t *ours = NULL, *theirs = NULL;
-    size_t our_count = tr_steps_features(found->steps, step[0], step[1], &ours);
-    size_t their_count = tr_steps_features(found->steps, other[0], other[1], &theirs);
+    uint32_t ours[TR_MOST_ORDER + 1], theirs[TR_MOST_ORDER + 1];
+    size_t our_count = tr_steps_fired(found->steps, step[0], step[1], ours);
+    size_t their_count = tr_steps_fired(found->steps, other[0], other[1], theirs);
     const float *weights = explainer->model->step_weights;
     bool fine = true;
     for (size_t k = 0; fine && k < our_count; k++) {

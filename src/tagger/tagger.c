@@ -13,10 +13,11 @@
 /* In the place of minus infinity, where something impossible has to be taken. */
 #define NEARLY_IMPOSSIBLE (-1000.0f)
 
-/* A graph with more steps forbidden than the model's has. */
-static trellis_status constrain(trellis_tagger *tagger, const char *rule, trellis_error *error)
+/* All steps that are forbidden: by the model, and by a rule; to be freed. */
+static trellis_status list_forbidden(const trellis_model *model, const char *rule,
+                                     uint16_t (**ret_all)[2], size_t *ret_count,
+                                     trellis_error *error)
 {
-    const trellis_model *model = tagger->model;
     uint16_t(*more)[2] = NULL, (*all)[2] = NULL;
     size_t count = 0, had = model->plan.forbidden_count;
     trellis_status status = tr_constraint_steps(rule, model->labels, model->label_count, &more,
@@ -25,23 +26,63 @@ static trellis_status constrain(trellis_tagger *tagger, const char *rule, trelli
         status = tr_fail_memory(error);
     }
     if (!status) {
-        struct tr_graph_plan plan = model->plan;
         memcpy(all, model->forbidden, had * sizeof *all);
         if (count) {
             memcpy(all + had, more, count * sizeof *all);
         }
-        plan.forbidden = (const uint16_t(*)[2])all;
-        plan.forbidden_count = had + count;
-        status = tr_graph_create(&plan, &tagger->graph, error);
-    }
-    if (!status) {
-        status = tr_model_steps(model, tagger->graph, &tagger->own_steps, error);
-    }
-    if (!status) {
-        tagger->steps = tagger->own_steps;
     }
     free(more);
-    free(all);
+    *ret_all = all;
+    *ret_count = had + count;
+    return status;
+}
+
+/* How a search is to be pruned. */
+static trellis_status set_pruning(const trellis_model *model, double threshold,
+                                  struct tr_graph_plan *plan, trellis_error *error)
+{
+    const char *type = trellis_model_note(model, "type");
+    plan->threshold = threshold;
+    plan->pruned = threshold > 0;
+    if (!plan->pruned) {
+        return TRELLIS_OK;
+    }
+    if (!type || strcmp(type, "crf") != 0) {
+        return tr_fail(error, TRELLIS_MODEL, "--prune is for models of type crf, not '%s'",
+                       type ? type : "unknown");
+    }
+    return plan->order > 0 && plan->count_cap <= 1
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_MODEL,
+                         "--prune is for models of order 1 and more, without counted states");
+}
+
+/* A graph of the tagger's own: with more steps forbidden than the model's has, or pruned in another way. */
+static trellis_status make_graph(trellis_tagger *tagger, const trellis_options *options,
+                                 trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    struct tr_graph_plan plan = model->plan;
+    uint16_t(*forbidden)[2] = NULL;
+    bool constrained = !tr_option_is(options, "constrain", "none");
+    bool pruned = trellis_options_given(options, "prune");
+    trellis_status status = TRELLIS_OK;
+    if (constrained) {
+        status = list_forbidden(model, tr_option_text(options, "constrain"), &forbidden,
+                                &plan.forbidden_count, error);
+        plan.forbidden = (const uint16_t(*)[2])forbidden;
+    }
+    if (!status && pruned) {
+        status = set_pruning(model, tr_option_real(options, "prune"), &plan, error);
+    }
+    if (!status && (constrained || pruned)) {
+        status = tr_graph_create(&plan, &tagger->graph, error);
+        if (!status) {
+            status = tr_model_steps(model, tagger->graph, &tagger->own_steps, error);
+        }
+        tagger->steps = tagger->own_steps;
+    }
+    free(forbidden);
     return status;
 }
 
@@ -93,8 +134,8 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     trellis_status status = tagger->real_columns ? tr_extractor_create(model->features, false,
                                                                        &tagger->extractor, error)
                                                  : tr_fail_memory(error);
-    if (!status && !tr_option_is(options, "constrain", "none")) {
-        status = constrain(tagger, tr_option_text(options, "constrain"), error);
+    if (!status) {
+        status = make_graph(tagger, options, error);
     }
     if (!status) {
         status = tr_lattice_create(tagger->graph ? tagger->graph : model->graph, &tagger->lattice,

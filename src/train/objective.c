@@ -13,6 +13,8 @@
  *
  * which is the same where C_s has but one member.
  *
+ * With a pruned graph P is that of the level of the model that Z_s survives to (src/lattice/pruned.c).
+ *
  * With a loss (softmax-margin; Gimpel and Smith 2010) log Z and E[] are taken with L(Z_s, Z) added to the
  * score of every Z, which is 0 for Z_s.
  */
@@ -60,6 +62,9 @@ trellis_status tr_likelihood_of(const struct tr_training *training, size_t seque
     const struct tr_dataset *data = &training->data;
     const uint16_t *gold = data->gold.at + data->sequence.at[sequence];
     tr_training_add_loss(training, sequence, lattice);
+    if (training->graph->pruned) {
+        return tr_lattice_learn_pruned(lattice, steps, gold, ret_loss, error);
+    }
     if (training->local) {
         return tr_lattice_decide(lattice, steps, gold, ret_loss, error);
     }
@@ -151,12 +156,13 @@ trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradi
     return TRELLIS_OK;
 }
 
-/* How often each step feature is fired by the gold labels, where they are known. */
+/* How often each step feature is fired by the gold labels, where they are known. In a pruned graph that
+ * depends on the level that they survive to, so there it is counted with what is expected. */
 static void count_steps(struct tr_likelihood *l)
 {
     struct tr_training *t = l->training;
     const struct tr_dataset *data = &t->data;
-    for (size_t s = 0; s < data->sequences; s++) {
+    for (size_t s = 0; !t->graph->pruned && s < data->sequences; s++) {
         uint32_t state = TR_NO_STATE;
         size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
         bool partial = tr_dataset_is_partial(data, s);

@@ -115,8 +115,12 @@ trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *work
 {
     struct tr_tokens nodes = tr_training_tokens(data, false, s);
     struct tr_tokens edges = tr_training_tokens(data, true, s);
+    bool pruned = pass->training->graph->pruned;
+    bool has_edges = data->edge.attribute.size &&
+                     !(pruned && tr_lattice_level(worker->lattice) == 0);
     if (!tr_lattice_collect_steps(worker->lattice, pass->steps, weight) ||
-        (data->edge.attribute.size && !collect_edges(pass, worker, &edges, (float)weight, gold))) {
+        (pruned && gold && !tr_lattice_collect_path(worker->lattice, gold, -weight)) ||
+        (has_edges && !collect_edges(pass, worker, &edges, (float)weight, gold))) {
         return tr_fail_memory(error);
     }
     collect_nodes(pass->training, worker, &nodes, (float)weight, gold);

@@ -178,6 +178,7 @@ static void sgd_free(struct tr_sgd *sgd)
     for (size_t i = 0; sgd->slots && i < sgd->batch; i++) {
         tr_lattice_destroy(sgd->slots[i].lattice);
         free(sgd->slots[i].steps);
+        free(sgd->slots[i].fired.at);
         free(sgd->slots[i].nodes.at);
         free(sgd->slots[i].edges.at);
     }

@@ -92,6 +92,23 @@ static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     }
 }
 
+/* The same with a pruned graph, of the level that the gold labels survive to. A sequence fires few features
+ * of many, so they are listed. */
+static bool count_pruned_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot, const uint16_t *gold)
+{
+    size_t count = 0;
+    bool fine = tr_lattice_collect_steps(slot->lattice, sgd->steps, 1) &&
+                tr_lattice_collect_path(slot->lattice, gold, -1);
+    const uint32_t *fired = tr_lattice_collected(slot->lattice, &count);
+    fine = fine && tr_reserve(&slot->fired, count);
+    slot->fired.size = fine ? count : 0;
+    if (fine && count) {
+        memcpy(slot->fired.at, fired, count * sizeof *fired);
+    }
+    tr_lattice_hand_over_steps(slot->lattice, sgd->steps, slot->steps);
+    return fine;
+}
+
 /* The marginals belong to the lattice, and it is ours: they are turned into the gradient in place. */
 static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
@@ -100,9 +117,12 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     size_t n = t->data.sequence.at[slot->sequence + 1] - first, area = t->graph->labels * width;
     const uint16_t *gold = t->data.gold.at + first;
     float *edge = NULL;
-    if (!tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps) ||
-        (t->data.edge.attribute.size &&
-         !(edge = (float *)tr_lattice_edge_marginals(slot->lattice, sgd->steps)))) {
+    bool pruned = t->graph->pruned;
+    bool has_edges = t->data.edge.attribute.size &&
+                     !(pruned && tr_lattice_level(slot->lattice) == 0);
+    if (!(pruned ? count_pruned_steps(sgd, slot, gold)
+                 : tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps)) ||
+        (has_edges && !(edge = (float *)tr_lattice_edge_marginals(slot->lattice, sgd->steps)))) {
         return tr_fail_memory(&slot->error);
     }
     float *node = (float *)tr_lattice_node_marginals(slot->lattice);
@@ -112,7 +132,9 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
             edge[i * area + gold[i - 1] * width + gold[i]] -= 1;
         }
     }
-    count_gold_steps(sgd, slot);
+    if (!pruned) {
+        count_gold_steps(sgd, slot);
+    }
     slot->node_change = node;
     slot->edge_change = edge;
     return TRELLIS_OK;
@@ -128,6 +150,7 @@ static void look(void *user, size_t index, unsigned thread)
     size_t n = t->data.sequence.at[slot->sequence + 1] - t->data.sequence.at[slot->sequence];
     size_t width = t->graph->width;
     slot->loss = 0;
+    slot->fired.size = 0;
     float *edges = NULL;
     slot->status = n && t->data.edge.attribute.size ? room_for_edges(slot, n, &edges) : TRELLIS_OK;
     if (!slot->status) {
@@ -220,7 +243,7 @@ static void move_slot(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, struct
         }
         move_token(sgd, t->vocabulary.node.rows, 0, &data->node, i,
                    slot->node_change + (i - first) * width, slot->rate, share);
-        if (data->edge.attribute.size && i > first) {
+        if (slot->edge_change && i > first) {
             move_token(sgd, t->vocabulary.edge.rows, t->node_size, &data->edge, i,
                        slot->edge_change + (i - first) * area, slot->rate, share);
         }
@@ -234,7 +257,14 @@ static void move_steps(struct tr_sgd *sgd, size_t from, size_t end)
     size_t base = t->node_size + t->edge_size;
     for (size_t i = 0; i < sgd->count; i++) {
         struct tr_sgd_slot *slot = &sgd->slots[i];
-        for (size_t j = from; j < end; j++) {
+        for (size_t k = 0; t->graph->pruned && k < slot->fired.size; k++) {
+            uint32_t j = slot->fired.at[k];
+            if (j >= from && j < end) {
+                change(sgd, base + j, slot->rate * slot->steps[j]);
+                slot->steps[j] = 0;
+            }
+        }
+        for (size_t j = from; !t->graph->pruned && j < end; j++) {
             if (slot->steps[j] != 0) {
                 change(sgd, base + j, slot->rate * slot->steps[j]);
                 slot->steps[j] = 0;
@@ -274,6 +304,10 @@ static void set_steps(struct tr_sgd *sgd)
 {
     const struct tr_training *t = sgd->training;
     size_t base = t->node_size + t->edge_size;
+    if (t->graph->pruned) {
+        tr_steps_share(sgd->steps, sgd->v + base, sgd->scale);
+        return;
+    }
     for (size_t j = 0; j < t->step_size; j++) {
         sgd->weights[base + j] = (float)(sgd->scale * (double)sgd->v[base + j]);
     }

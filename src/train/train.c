@@ -94,6 +94,19 @@ static trellis_status choose_learner(struct tr_training *training, trellis_error
     return TRELLIS_OK;
 }
 
+/* What is pruned changes with the weights, so the objective is one that only stochastic steps follow. */
+static trellis_status check_pruning(const struct tr_training *training, trellis_error *error)
+{
+    const trellis_options *options = training->options;
+    if (strcmp(training->learner->name, "crf") != 0 || strcmp(training->algorithm, "sgd") != 0) {
+        return tr_fail(error, TRELLIS_OPTION, "--prune is for training with -t crf -a sgd");
+    }
+    if (tr_option_flag(options, "partial") || tr_option_real(options, "select-l1") > 0) {
+        return tr_fail(error, TRELLIS_OPTION, "--prune does not go with --partial or --select-l1");
+    }
+    return TRELLIS_OK;
+}
+
 /* Options that only some learners listen to, and that change too much to be passed over in silence. */
 static trellis_status check_options(const struct tr_training *training, trellis_error *error)
 {
@@ -107,7 +120,8 @@ static trellis_status check_options(const struct tr_training *training, trellis_
                            of_beams[i], training->learner->name);
         }
     }
-    return TRELLIS_OK;
+    return tr_option_real(training->options, "prune") > 0 ? check_pruning(training, error)
+                                                          : TRELLIS_OK;
 }
 
 /* The templates: as asked for, or what suits the input. */
@@ -404,11 +418,17 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
     plan->labels = training->data.label_count;
     plan->order = training->learner->no_steps ? 0 : (uint32_t)tr_option_integer(options, "order");
     plan->count_cap = (uint32_t)tr_option_integer(options, "counted");
+    plan->threshold = tr_option_real(options, "prune");
+    plan->pruned = plan->threshold > 0;
     bool generative = training->learner->generative;
     plan->observed_states = plan->order > 1 &&
                             (generative || tr_option_flag(options, "observed-states"));
     if (plan->count_cap && plan->order != 1) {
         return tr_fail(error, TRELLIS_OPTION, "--counted goes with --order 1");
+    }
+    if (plan->pruned && (plan->count_cap || plan->order < 1)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--prune is for --order 1 and more, without --counted");
     }
     trellis_status status = generative ? tr_hmm_check_plan(training, error) : TRELLIS_OK;
     if (status) {
@@ -576,6 +596,9 @@ static void write_notes(struct tr_training *training)
     tr_note_text(notes, "features", tr_features_name(training->features));
     if (training->local) {
         tr_note_text(notes, TR_NOTE_NORMALISED, TR_LOCALLY);
+    }
+    if (training->plan.pruned) {
+        tr_note_format(notes, TR_NOTE_PRUNED, "%.17g", training->plan.threshold);
     }
     tr_note_format(notes, "order", "%u", training->plan.order);
     tr_note_format(notes, "sequences", "%zu", training->data.sequences);

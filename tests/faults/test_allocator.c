@@ -758,6 +758,7 @@ static void test_training_options(void **state)
         "features=id epochs=2 type=crf checkpoint=@checkpoint resume=yes select-l1=0.1",
         "format=crfsuite epochs=1",
         "format=crfsuite epochs=1 type=crf algorithm=sgd batch=2",
+        "features=id epochs=1 type=crf algorithm=sgd rate=0.1 order=2 prune=0.05",
         "features=id epochs=1 partial=yes counted=2 threads=2",
     };
     for (size_t i = 0; i < TR_COUNT(variants); i++) {

@@ -117,6 +117,8 @@ static const char *const ways[] = {
     "type=crf l1=1",
     "type=crf order=2",
     "type=crf algorithm=sgd batch=2",
+    "type=crf algorithm=sgd prune=0.1",
+    "type=crf algorithm=sgd prune=0.01 order=3",
     "type=maxent",
     "type=maxent algorithm=sgd",
     "type=perceptron",
@@ -355,6 +357,10 @@ static void test_margins(void **state)
     assert_refused(PLAIN, "type=perceptron update=late", TRELLIS_OPTION, "max-violation");
     assert_refused(PLAIN, "type=crf beam=4", TRELLIS_OPTION, "-t perceptron");
     assert_refused(PLAIN, "type=mira update=early", TRELLIS_OPTION, "-t perceptron");
+    assert_refused(PLAIN, "type=crf algorithm=sgd prune=-1", TRELLIS_OPTION, "from 0 to 1");
+    assert_refused(PLAIN, "type=crf algorithm=sgd prune=nan", TRELLIS_OPTION, "--prune");
+    assert_refused(PLAIN, "type=crf prune=0.1", TRELLIS_OPTION, "-t crf -a sgd");
+    assert_refused(PLAIN, "type=maxent algorithm=sgd prune=0.1", TRELLIS_OPTION, "-t crf -a sgd");
 }
 
 static void test_no_label_column(void **state)
