@@ -208,9 +208,37 @@ static int run_linear(const struct arguments *arguments, const char *hmm)
     return status ? failure(status, &error) : EXIT_RIGHT;
 }
 
+/* A model with its weights in another number of bits. */
+static int run_model(const struct arguments *arguments, const char *from)
+{
+    const char *path = argument(arguments, "output");
+    if (!path || strcmp(path, "-") == 0) {
+        return usage_error(arguments->command, "--model needs -o: where to write the model");
+    }
+    int bits = atoi(trellis_options_get(arguments->options, "bits"));
+    trellis_model *model = NULL, *packed = NULL;
+    trellis_error error = {0};
+    trellis_status status = trellis_model_open(from, &model, &error);
+    if (!status) {
+        status = trellis_model_repack(model, bits, &packed, &error);
+    }
+    if (!status) {
+        status = trellis_model_save(packed, path, &error);
+    }
+    trellis_model_close(packed);
+    trellis_model_close(model);
+    return status ? failure(status, &error) : EXIT_RIGHT;
+}
+
 static int run(const struct arguments *arguments)
 {
     const trellis_options *options = arguments->options;
+    if (argument(arguments, "model")) {
+        return run_model(arguments, argument(arguments, "model"));
+    }
+    if (trellis_options_given(options, "bits")) {
+        return usage_error(arguments->command, "--bits needs --model: the model to convert");
+    }
     if (argument(arguments, "linear")) {
         return run_linear(arguments, argument(arguments, "linear"));
     }
@@ -238,6 +266,8 @@ static const struct own_option own[] = {
     {"linear", 0, "HMM",
      "Convert no corpus but an HMM, a text of probabilities or a model, into a linear model whose weights "
      "are their logarithms; -o says where to."},
+    {"model", 'm', "MODEL",
+     "Convert no corpus but a model: its weights into as many --bits; -o says where to."},
     {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
     {0},
 };
@@ -251,12 +281,14 @@ const struct command command_convert = {
                    "rules of conlleval, which give every sequence a meaning.",
     .own = own,
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE,
-    .with = "seed",
+    .with = "seed bits",
     .examples = "# a treebank as words with tags\n"
                 "trellis convert --label UPOS --output-format wordtag en.conllu > en.txt\n"
                 "# one letter for each place in a span\n"
                 "trellis convert --scheme iob2 --to-scheme iobes train.txt > train.iobes\n"
                 "# the HMM of a text as a model\n"
-                "trellis convert --linear data/hmm/pidgin.txt -o pidgin.model\n",
+                "trellis convert --linear data/hmm/pidgin.txt -o pidgin.model\n"
+                "# a model with weights of 16 bits\n"
+                "trellis convert -m pos.model --bits 16 -o small.model\n",
     .run = run,
 };

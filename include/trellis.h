@@ -278,6 +278,13 @@ TRELLIS_API trellis_status trellis_model_save(const trellis_model *model, const 
                                               trellis_error *error);
 TRELLIS_API void trellis_model_close(trellis_model *model);
 
+/* The same model with its weights in 16 or 32 bits. In 16 bits they are rounded, all by the same unit;
+ * TRELLIS_LIMIT where a few of them are so large that this would change the others too much, or where one
+ * is infinite. The weights of label steps, which are few, keep 32 bits. */
+TRELLIS_API trellis_status trellis_model_repack(const trellis_model *model, int bits,
+                                                trellis_model **ret_model, trellis_error *error);
+TRELLIS_API int trellis_model_bits(const trellis_model *model);
+
 TRELLIS_API size_t trellis_model_label_count(const trellis_model *model);
 /* The text of a label; an index out of range gives an empty text. */
 TRELLIS_API trellis_text trellis_model_label(const trellis_model *model, size_t index);

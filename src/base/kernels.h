@@ -22,6 +22,9 @@ struct tr_kernels {
     /* sum[j] += sum_k rows[begin[k] + j], k below count; those rows may begin anywhere */
     void (*add_listed)(float *sum, const float *rows, const uint32_t *begin, size_t count,
                        size_t width);
+    /* sum[j] += unit * sum_k rows[begin[k] + j], the same for rows of whole numbers */
+    void (*add_listed_shorts)(float *sum, const int16_t *rows, const uint32_t *begin, size_t count,
+                              float unit, size_t width);
     /* out[j] = exp(in[j]), within 2 units in the last place; 0 below -86.5, where a float runs out of
      * exponents, infinity above 88.73. out may be in. */
     void (*exp)(float *out, const float *in, size_t width);

@@ -40,6 +40,23 @@ INLINE vector load_loose(const float *row)
     return *(const loose *)row;
 }
 
+INLINE vector load_shorts(const int16_t *row)
+{
+#if LANES == 8 && defined(__AVX2__)
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)row);
+    return (vector)_mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(x));
+#elif LANES == 4 && defined(__SSE2__)
+    __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)row);
+    return (vector)_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(x, x), 16));
+#else
+    vector x;
+    for (int i = 0; i < LANES; i++) {
+        x[i] = row[i];
+    }
+    return x;
+#endif
+}
+
 INLINE void store(float *row, vector x)
 {
     *(vector *)row = x;
@@ -143,53 +160,75 @@ static void add_scaled(float *sum, const float *row, float scale, size_t width)
     }
 }
 
-/* The first `columns` vectors, which stay in registers. */
-INLINE void add_listed_block(float *sum, const float *rows, const uint32_t *begin, size_t count,
-                             const int columns)
+/* Rows of floats, or of whole numbers that count units. */
+struct listed {
+    const float *floats;
+    const int16_t *shorts; // or NULL
+    float unit;
+    const uint32_t *begin;
+    size_t count;
+};
+
+/* The `columns` vectors from `first` on, which stay in registers. */
+INLINE void add_listed_block(float *sum, const struct listed *rows, size_t first, const int columns)
 {
     vector x[6];
 #pragma GCC unroll 6
     for (int c = 0; c < columns; c++) {
-        x[c] = load(sum + c * LANES);
+        x[c] = rows->shorts ? (vector){0} : load(sum + first + c * LANES);
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < rows->count; k++) {
+        size_t at = rows->begin[k] + first;
 #pragma GCC unroll 6
         for (int c = 0; c < columns; c++) {
-            x[c] += load_loose(rows + begin[k] + c * LANES);
+            x[c] += rows->shorts ? load_shorts(rows->shorts + at + c * LANES)
+                                 : load_loose(rows->floats + at + c * LANES);
         }
     }
 #pragma GCC unroll 6
     for (int c = 0; c < columns; c++) {
-        store(sum + c * LANES, x[c]);
+        float *to = sum + first + c * LANES;
+        store(to, rows->shorts ? load(to) + x[c] * rows->unit : x[c]);
+    }
+}
+
+INLINE void add_listed_any(float *sum, const struct listed *rows, size_t width)
+{
+    size_t b = 0;
+    for (; b + 6 * LANES <= width; b += 6 * LANES) {
+        add_listed_block(sum, rows, b, 6);
+    }
+    switch ((width - b) / LANES) {
+    case 5:
+        add_listed_block(sum, rows, b, 5);
+        break;
+    case 4:
+        add_listed_block(sum, rows, b, 4);
+        break;
+    case 3:
+        add_listed_block(sum, rows, b, 3);
+        break;
+    case 2:
+        add_listed_block(sum, rows, b, 2);
+        break;
+    case 1:
+        add_listed_block(sum, rows, b, 1);
+        break;
+    default:
+        break;
     }
 }
 
 static void add_listed(float *sum, const float *rows, const uint32_t *begin, size_t count,
                        size_t width)
 {
-    size_t b = 0;
-    for (; b + 6 * LANES <= width; b += 6 * LANES) {
-        add_listed_block(sum + b, rows + b, begin, count, 6);
-    }
-    switch ((width - b) / LANES) {
-    case 5:
-        add_listed_block(sum + b, rows + b, begin, count, 5);
-        break;
-    case 4:
-        add_listed_block(sum + b, rows + b, begin, count, 4);
-        break;
-    case 3:
-        add_listed_block(sum + b, rows + b, begin, count, 3);
-        break;
-    case 2:
-        add_listed_block(sum + b, rows + b, begin, count, 2);
-        break;
-    case 1:
-        add_listed_block(sum + b, rows + b, begin, count, 1);
-        break;
-    default:
-        break;
-    }
+    add_listed_any(sum, &(struct listed){rows, NULL, 1, begin, count}, width);
+}
+
+static void add_listed_shorts(float *sum, const int16_t *rows, const uint32_t *begin, size_t count,
+                              float unit, size_t width)
+{
+    add_listed_any(sum, &(struct listed){NULL, rows, unit, begin, count}, width);
 }
 
 static float row_sum(const float *row, size_t width)
@@ -668,6 +707,7 @@ const struct tr_kernels KERNELS = {
     .add = add,
     .add_scaled = add_scaled,
     .add_listed = add_listed,
+    .add_listed_shorts = add_listed_shorts,
     .exp = row_exp,
     .sum = row_sum,
     .maximum = maximum,

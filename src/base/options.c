@@ -175,6 +175,9 @@ static const trellis_option table[] = {
      "--features asks for it."},
     {"variance-floor", 0, TRELLIS_REAL, TRAIN, "X", "1e-3", 0, 1, NULL,
      "No variance of --gaussian is below this share of the variance of its column."},
+    {"bits", 0, TRELLIS_CHOICE, TRAIN, "N", "32", 0, 0, "32 16",
+     "Bits that the model keeps of each weight of an attribute. 16 make a smaller model, which hardly ever "
+     "gives another label."},
     {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 

@@ -241,6 +241,18 @@ trellis_status tr_image_verify(const struct tr_image *image, const char *path, c
     return check_content(image, TR_IMAGE_AT_ONCE, UINT64_MAX, path, what, error);
 }
 
+bool tr_image_at(const struct tr_image *image, uint32_t index, char ret_name[4],
+                 trellis_text *ret_content)
+{
+    if (index >= get_u32(image->data + 12)) {
+        return false;
+    }
+    struct section section = section_at(image, index);
+    memcpy(ret_name, section.name, 4);
+    *ret_content = (trellis_text){(const char *)image->data + section.offset, section.size};
+    return true;
+}
+
 bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content)
 {
     uint32_t sections = get_u32(image->data + 12);

@@ -48,6 +48,9 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
 /* Of a checked image: the checksums of all other sections. */
 trellis_status tr_image_verify(const struct tr_image *image, const char *path, const char *what,
                                trellis_error *error);
+/* The name and the content of a section of a checked image by its number; false behind the last. */
+bool tr_image_at(const struct tr_image *image, uint32_t index, char ret_name[4],
+                 trellis_text *ret_content);
 /* The content of a section of a checked image; false where there is none. */
 bool tr_image_find(const struct tr_image *image, const char name[4], trellis_text *ret_content);
 

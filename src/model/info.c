@@ -6,12 +6,11 @@
 static uint64_t count_weights(const struct tr_table *table)
 {
     uint64_t count = 0;
-    const float *words = (const float *)table->words;
     for (uint64_t i = 0; i < table->dense_words; i++) {
-        count += words[i] != 0;
+        count += tr_table_real(table, i) != 0;
     }
     for (uint64_t i = table->dense_words; i < table->word_count;) {
-        uint64_t pairs = table->words[i];
+        uint64_t pairs = tr_table_number(table, i);
         count += pairs;
         i += 1 + 2 * pairs;
     }
@@ -63,14 +62,15 @@ static void info_json(const trellis_model *model, struct tr_buffer *out)
         tr_buffer_string(out, i ? "," : "");
         tr_buffer_json(out, model->labels[i]);
     }
-    tr_buffer_format(out,
-                     "],\"order\":%u,\"templates\":%zu,\"attributes\":%llu,\"weights\":%llu,"
-                     "\"step_weights\":%llu,\"dictionary_words\":%u,\"bytes\":%zu,\"notes\":{",
-                     model->plan.order, tr_features_template_count(model->features),
-                     (unsigned long long)model->node.record_count + model->edge.record_count,
-                     (unsigned long long)count_weights(&model->node) + count_weights(&model->edge),
-                     (unsigned long long)count_steps(model), model->lexicon.words,
-                     model->image.size);
+    tr_buffer_format(
+        out,
+        "],\"order\":%u,\"templates\":%zu,\"attributes\":%llu,\"weights\":%llu,"
+        "\"step_weights\":%llu,\"bits\":%d,\"dictionary_words\":%u,\"bytes\":%zu,\"notes\":{",
+        model->plan.order, tr_features_template_count(model->features),
+        (unsigned long long)model->node.record_count + model->edge.record_count,
+        (unsigned long long)count_weights(&model->node) + count_weights(&model->edge),
+        (unsigned long long)count_steps(model), trellis_model_bits(model), model->lexicon.words,
+        model->image.size);
     tr_model_notes_json(model, out);
     tr_buffer_string(out, "},\"curve\":[");
     for (size_t i = 0, rows = 0; i < model->notes.size; i++) {
@@ -102,6 +102,11 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
                      (unsigned long long)count_weights(&model->node),
                      (unsigned long long)count_weights(&model->edge),
                      (unsigned long long)count_steps(model));
+    tr_buffer_format(out, "%-20s %d a weight", "bits", trellis_model_bits(model));
+    if (model->node.shorts) {
+        tr_buffer_format(out, ", steps of %g", (double)model->node.unit);
+    }
+    tr_buffer_char(out, '\n');
     if (model->lexicon.words) {
         tr_buffer_format(out, "%-20s %u words\n", "tag dictionary", model->lexicon.words);
     }

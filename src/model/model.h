@@ -5,6 +5,7 @@
  *     GRPH  the plan of the graph       STEP  a weight for each of its grams
  *     FEAT  templates, word lists, clusters
  *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
+ *     NFIX EFIX  in place of NROW and EROW: their weights in 16 bits (bits.c)
  *     DICT  the tag dictionary, where there is one
  *     WORD  hashes of the words seen in training, ascending, where there were any
  *     GAUS  the normal distributions of real-valued columns, where there are some

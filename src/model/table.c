@@ -1,6 +1,8 @@
 /* table.c - writing the attribute table of a model, and finding it again. */
 #include "model/table.h"
 
+#include <math.h>
+
 static bool is_weight(float weight)
 {
     return weight != 0;
@@ -216,31 +218,47 @@ static trellis_status unsound(char kind, const char *what, trellis_error *error)
                    kind == 'N' ? "node" : "edge", what);
 }
 
-trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
-                             struct tr_table *table, trellis_error *error)
+/* The rows, in words of 32 or of 16 bits; these have their binary places in front. */
+static bool read_words(trellis_text rows, bool is_long, struct tr_table *table)
 {
-    *table = (struct tr_table){0};
-    trellis_text rows, keys, texts;
-    if (!tr_image_find(image, (char[4]){kind, 'R', 'O', 'W'}, &rows) ||
-        !tr_image_find(image, (char[4]){kind, 'K', 'E', 'Y'}, &keys) ||
-        !tr_image_find(image, (char[4]){kind, 'T', 'X', 'T'}, &texts)) {
-        return unsound(kind, "sections", error);
-    }
     struct tr_cursor cursor = tr_cursor(rows);
     table->outcomes = tr_cursor_u32(&cursor);
     table->width = tr_cursor_u32(&cursor);
     table->dense_words = tr_cursor_u64(&cursor);
     table->word_count = tr_cursor_u64(&cursor);
+    int32_t places = is_long ? 0 : (int32_t)tr_cursor_u32(&cursor);
     tr_cursor_align(&cursor, rows, 64);
-    if (cursor.failed || table->outcomes != outcomes || table->width != tr_row_width(outcomes) ||
-        table->word_count >= UINT32_MAX || table->dense_words > table->word_count ||
-        !(table->words = tr_cursor_bytes(&cursor, table->word_count * 4))) {
+    if (cursor.failed || table->word_count >= UINT32_MAX ||
+        table->dense_words > table->word_count || places > TR_MOST_PLACES ||
+        places < -TR_MOST_PLACES) {
+        return false;
+    }
+    const void *words = tr_cursor_bytes(&cursor, table->word_count * (is_long ? 4 : 2));
+    table->words = is_long ? words : NULL;
+    table->shorts = is_long ? NULL : words;
+    table->unit = ldexpf(1, -places);
+    return words && (is_long || table->outcomes <= TR_MOST_SHORT_OUTCOMES);
+}
+
+trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
+                             struct tr_table *table, trellis_error *error)
+{
+    *table = (struct tr_table){0};
+    trellis_text rows, keys, texts;
+    bool is_long = tr_image_find(image, (char[4]){kind, 'R', 'O', 'W'}, &rows);
+    if ((!is_long && !tr_image_find(image, (char[4]){kind, 'F', 'I', 'X'}, &rows)) ||
+        !tr_image_find(image, (char[4]){kind, 'K', 'E', 'Y'}, &keys) ||
+        !tr_image_find(image, (char[4]){kind, 'T', 'X', 'T'}, &texts)) {
+        return unsound(kind, "sections", error);
+    }
+    if (!read_words(rows, is_long, table) || table->outcomes != outcomes ||
+        table->width != tr_row_width(outcomes)) {
         return unsound(kind, "weights", error);
     }
-    if (!read_low(image, kind, table)) {
+    if (is_long && !read_low(image, kind, table)) {
         return unsound(kind, "low parts of weights", error);
     }
-    cursor = tr_cursor(keys);
+    struct tr_cursor cursor = tr_cursor(keys);
     table->bucket_count = tr_cursor_u64(&cursor);
     uint64_t probes = tr_cursor_u64(&cursor);
     tr_cursor_align(&cursor, keys, 64);
@@ -265,26 +283,19 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
 void tr_table_each(const struct tr_table *table, const struct tr_text_record *record,
                    tr_weight_function function, void *user)
 {
-    if (record->row < table->dense_words) {
-        const float *weight = (const float *)table->words + record->row;
-        for (uint32_t j = 0; j < table->outcomes && (uint64_t)record->row + j < table->dense_words;
-             j++) {
-            if (is_weight(weight[j])) {
-                function(user, j, weight[j]);
-            }
-        }
-        return;
-    }
+    bool dense = record->row < table->dense_words;
     if (record->row >= table->word_count) {
         return;
     }
-    uint64_t count = table->words[record->row], room = (table->word_count - record->row - 1) / 2;
-    for (uint64_t j = 0; j < count && j < room; j++) {
-        const uint32_t *pair = table->words + record->row + 1 + 2 * j;
-        float weight;
-        memcpy(&weight, pair + 1, sizeof weight);
-        if (pair[0] < table->outcomes) {
-            function(user, pair[0], weight);
+    uint64_t first = record->row, room = dense ? table->dense_words - first : 0;
+    uint64_t count = !dense                   ? tr_table_pairs(table, record->row)
+                     : table->outcomes < room ? table->outcomes
+                                              : room;
+    for (uint64_t j = 0; j < count; j++) {
+        uint32_t outcome = dense ? (uint32_t)j : tr_table_number(table, first + 1 + 2 * j);
+        float weight = tr_table_real(table, dense ? first + j : first + 2 + 2 * j);
+        if (outcome < table->outcomes && is_weight(weight)) {
+            function(user, outcome, weight);
         }
     }
 }
@@ -305,13 +316,11 @@ float tr_table_weight(const struct tr_table *table, uint32_t row, uint32_t outco
     }
     if (row < table->dense_words) {
         bool sound = row + (uint64_t)table->width <= table->dense_words;
-        return sound ? ((const float *)table->words)[row + outcome] : 0;
+        return sound ? tr_table_real(table, (uint64_t)row + outcome) : 0;
     }
-    const uint32_t *pair = table->words + row + 1;
-    uint64_t count = table->words[row], room = (table->word_count - row - 1) / 2;
-    for (uint64_t j = 0; j < count && j < room; j++) {
-        if (pair[2 * j] == outcome) {
-            memcpy(&weight, &pair[2 * j + 1], sizeof weight);
+    for (uint64_t j = 0, count = tr_table_pairs(table, row); j < count; j++) {
+        if (tr_table_number(table, row + 1 + 2 * j) == outcome) {
+            weight = tr_table_real(table, row + 2 + 2 * j);
         }
     }
     return weight;
@@ -326,17 +335,17 @@ double tr_table_exact(const struct tr_table *table, uint32_t row, uint32_t outco
 }
 
 /* The weights of a row, and behind them what they leave over. */
-static void add_words(const struct tr_table *table, const uint32_t *words, uint32_t row,
-                      double value, double *scores)
+static void add_words(const struct tr_table *table, uint32_t row, double value, double *scores)
 {
     bool dense = row < table->dense_words;
-    uint64_t room = dense ? table->dense_words - row : (table->word_count - row - 1) / 2;
-    uint64_t count = dense ? table->width : words[row];
-    for (uint64_t j = 0; j < count && j < room; j++) {
-        uint32_t outcome = dense ? (uint32_t)j : words[row + 1 + 2 * j];
-        float weight;
-        memcpy(&weight, &words[dense ? row + j : row + 2 + 2 * j], sizeof weight);
+    uint64_t room = dense ? table->dense_words - row : 0;
+    uint64_t count = !dense                ? tr_table_pairs(table, row)
+                     : table->width < room ? table->width
+                                           : room;
+    for (uint64_t j = 0; j < count; j++) {
+        uint32_t outcome = dense ? (uint32_t)j : tr_table_number(table, row + 1 + 2 * j);
         if (outcome < table->outcomes) {
+            float weight = tr_table_real(table, dense ? row + j : row + 2 + 2 * j);
             scores[outcome] += value * (double)weight;
         }
     }
@@ -345,9 +354,11 @@ static void add_words(const struct tr_table *table, const uint32_t *words, uint3
 void tr_table_add_exact(const struct tr_table *table, uint32_t row, float value, double *scores)
 {
     if (row < table->word_count) {
-        add_words(table, table->words, row, (double)value, scores);
+        struct tr_table low = *table;
+        low.words = table->low;
+        add_words(table, row, (double)value, scores);
         if (table->low) {
-            add_words(table, table->low, row, (double)value, scores);
+            add_words(&low, row, (double)value, scores);
         }
     }
 }

@@ -5,6 +5,8 @@
  *
  *     words:  dense rows, `width` floats each | sparse rows: n, then n times (outcome, weight) | ...
  *
+ * Words have 32 bits, or 16 where a model was made smaller (bits.c): a weight is then a whole number of units.
+ *
  * Nothing here is trusted: a row is checked where it is used, which costs a compare or two, so that
  * opening a model need not read all of it.
  */
@@ -17,6 +19,8 @@
 #include "model/image.h"
 
 enum { TR_BUCKET_KEYS = 5, TR_BUCKET_FULL = 1 << 8, TR_MOST_PROBES = 256 };
+/* In 16 bits: outcomes are below this, and places are this far from 0 at most. */
+enum { TR_MOST_SHORT_OUTCOMES = 1 << 16, TR_MOST_PLACES = 120 };
 
 struct tr_bucket {
     uint64_t key[TR_BUCKET_KEYS];
@@ -37,7 +41,9 @@ struct tr_table {
     uint64_t bucket_count;
     uint32_t probes; // no key is further than this from its first bucket
     uint32_t outcomes, width;
-    const uint32_t *words; // [word_count]
+    const uint32_t *words;  // [word_count], or NULL where they have 16 bits
+    const uint16_t *shorts; // [word_count], or NULL
+    float unit;             // of shorts: 2^-places
     uint64_t word_count, dense_words;
     const uint32_t
         *low; // [word_count] the same with what the floats of weights leave over, or NULL
@@ -56,7 +62,8 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
  * attributes. */
 void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
                         const float *weights, const float *low);
-/* Finds and checks them. `outcomes` is what the graph says. */
+/* Finds and checks them, or <kind>FIX with words of 16 bits in place of <kind>ROW. `outcomes` is what the
+ * graph says. */
 trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
                              struct tr_table *table, trellis_error *error);
 
@@ -100,10 +107,64 @@ static inline uint32_t tr_table_find(const struct tr_table *table, uint64_t key)
     return TR_NONE;
 }
 
+/* The word at a place below word_count: a count or an outcome, or a weight. */
+static inline uint32_t tr_table_number(const struct tr_table *table, uint64_t at)
+{
+    return table->shorts ? table->shorts[at] : table->words[at];
+}
+static inline float tr_table_real(const struct tr_table *table, uint64_t at)
+{
+    float weight;
+    if (table->shorts) {
+        return table->unit * (float)(int16_t)table->shorts[at];
+    }
+    __builtin_memcpy(&weight, &table->words[at], sizeof weight);
+    return weight;
+}
+
+/* Where the words of a row begin. */
+static inline const void *tr_table_place(const struct tr_table *table, uint32_t row)
+{
+    return table->shorts ? (const void *)(table->shorts + row) : (const void *)(table->words + row);
+}
+
+/* How many pairs a sparse row has, as far as there is room for them. */
+static inline uint64_t tr_table_pairs(const struct tr_table *table, uint32_t row)
+{
+    uint64_t count = tr_table_number(table, row), room = (table->word_count - row - 1) / 2;
+    return count < room ? count : room;
+}
+
+/* tr_table_add() for words of 16 bits. */
+static inline void tr_table_add_short(const struct tr_table *table, uint32_t row, float value,
+                                      float *scores)
+{
+    float factor = value * table->unit;
+    if (row < table->dense_words) {
+        const int16_t *weight = (const int16_t *)table->shorts + row;
+        bool sound = row + (uint64_t)table->width <= table->dense_words;
+        for (uint32_t j = 0; sound && j < table->width; j++) {
+            scores[j] += factor * (float)weight[j];
+        }
+        return;
+    }
+    uint64_t count = row < table->word_count ? tr_table_pairs(table, row) : 0;
+    const uint16_t *pair = table->shorts + row + 1;
+    for (uint64_t j = 0; j < count; j++, pair += 2) {
+        if (pair[0] < table->outcomes) {
+            scores[pair[0]] += factor * (float)(int16_t)pair[1];
+        }
+    }
+}
+
 /* scores[outcome] += value * weight for the weights of a row; an unsound row adds nothing. */
 static inline void tr_table_add(const struct tr_table *table, uint32_t row, float value,
                                 float *scores)
 {
+    if (table->shorts) {
+        tr_table_add_short(table, row, value, scores);
+        return;
+    }
     if (row < table->dense_words) {
         if (row + (uint64_t)table->width <= table->dense_words) {
             const float *weight = (const float *)table->words + row;

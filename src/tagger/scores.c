@@ -33,7 +33,7 @@ static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
         dense[dense_count] = sparse[sparse_count] = row;
         dense_count += row + (uint64_t)here.width <= here.dense_words;
         sparse_count += known && row >= here.dense_words;
-        __builtin_prefetch(&here.words[known ? row : 0]);
+        __builtin_prefetch(tr_table_place(&here, known ? row : 0));
     }
     tagger->rows.size = dense_count;
     tagger->sparse.size = sparse_count;
@@ -42,8 +42,13 @@ static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
 /* Adds the rows that were found to the scores of a token: dense ones together, in registers. */
 static void add_rows(const trellis_tagger *tagger, const struct tr_table *table, float *scores)
 {
-    tagger->kernels->add_listed(scores, (const float *)table->words, tagger->rows.at,
-                                tagger->rows.size, table->width);
+    if (table->shorts) {
+        tagger->kernels->add_listed_shorts(scores, (const int16_t *)table->shorts, tagger->rows.at,
+                                           tagger->rows.size, table->unit, table->width);
+    } else {
+        tagger->kernels->add_listed(scores, (const float *)table->words, tagger->rows.at,
+                                    tagger->rows.size, table->width);
+    }
     for (size_t k = 0; k < tagger->sparse.size; k++) {
         tr_table_add(table, tagger->sparse.at[k], 1, scores);
     }

@@ -576,7 +576,7 @@ static size_t count_open(const struct tr_dataset *data)
 
 bool tr_training_is_aside(const char *option)
 {
-    static const char *const names[] = {"dev", "log", "checkpoint", "every", "resume"};
+    static const char *const names[] = {"bits", "dev", "log", "checkpoint", "every", "resume"};
     bool aside = false;
     for (size_t i = 0; !aside && i < TR_COUNT(names); i++) {
         aside = strcmp(option, names[i]) == 0;
@@ -669,6 +669,21 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
     return tr_model_build(&parts, ret_model, error);
 }
 
+/* The model with its weights in as many bits as --bits says. */
+static trellis_status make_small_model(struct tr_training *training, trellis_model **ret_model,
+                                       trellis_error *error)
+{
+    trellis_model *model = NULL;
+    trellis_status status = make_model(training, &model, error);
+    if (status || tr_option_is(training->options, "bits", "32")) {
+        *ret_model = model;
+        return status;
+    }
+    status = trellis_model_repack(model, 16, ret_model, error);
+    trellis_model_close(model);
+    return status;
+}
+
 static void training_free(struct tr_training *training)
 {
     tr_checkpoint_destroy(training->checkpoint);
@@ -758,7 +773,7 @@ trellis_status trellis_train(const trellis_options *options, const char *const *
         status = tr_fail(error, training.stopped ? TRELLIS_STOPPED : TRELLIS_DATA,
                          "the training ended before its first iteration");
     } else if (!status) {
-        status = make_model(&training, ret_model, error);
+        status = make_small_model(&training, ret_model, error);
         if (!status && training.stopped) {
             status = tr_fail(error, TRELLIS_STOPPED, "stopped after %llu iterations",
                              (unsigned long long)training.figures.iteration);

@@ -89,6 +89,38 @@ static void check_added(struct operands *x)
     assert_memory_equal(x->out, was, x->width * sizeof *was);
 }
 
+/* Whole numbers of 16 bits, all of them, from everywhere; sums of so few are exact. */
+static void shorts_of_every_value(void **state)
+{
+    (void)state;
+    enum { VALUES = 1 << 16 };
+    const float unit = 0x1p-9f;
+    const struct tr_kernels *kernels;
+    int16_t *row = tr_alloc(VALUES, sizeof *row);
+    float *sum = tr_alloc_aligned(MOST_WIDTH, sizeof *sum);
+    assert_true(row && sum);
+    for (int i = 0; i < VALUES; i++) {
+        row[i] = (int16_t)(i - VALUES / 2);
+    }
+    for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
+        for (uint32_t width = TR_LANES; width <= MOST_WIDTH; width += TR_LANES) {
+            for (uint32_t from = 0; from + width <= VALUES; from++) {
+                const uint32_t begin[] = {from, 0, VALUES - width};
+                for (uint32_t j = 0; j < width; j++) {
+                    sum[j] = (float)j;
+                }
+                kernels->add_listed_shorts(sum, row, begin, TR_COUNT(begin), unit, width);
+                for (uint32_t j = 0; j < width; j++) {
+                    int expected = row[from + j] + row[j] + row[VALUES - width + j];
+                    assert_true(sum[j] == (float)j + unit * (float)expected);
+                }
+            }
+        }
+    }
+    free(sum);
+    free(row);
+}
+
 static void check_rows(struct operands *x)
 {
     float was[MOST_WIDTH];
@@ -432,6 +464,7 @@ int main(void)
         cmocka_unit_test(exp_of_whole_rows),
         cmocka_unit_test(sets),
         cmocka_unit_test(rows),
+        cmocka_unit_test(shorts_of_every_value),
         cmocka_unit_test(ties),
         cmocka_unit_test(trellis_rows),
         cmocka_unit_test(matrices),

@@ -324,7 +324,7 @@ static trellis_status train(const char *about, struct outcome *outcome)
 
 static trellis_status open_and_save(const char *about, struct outcome *outcome)
 {
-    trellis_model *model = NULL, *again = NULL;
+    trellis_model *model = NULL, *again = NULL, *small = NULL;
     trellis_error *error = &outcome->error;
     bool text = strcmp(about, "text") == 0;
     trellis_status status = text ? trellis_model_import(paths[TEXT_MODEL], &model, error)
@@ -344,6 +344,10 @@ static trellis_status open_and_save(const char *about, struct outcome *outcome)
     if (!status) {
         status = trellis_model_verify(again, error);
     }
+    if (!status) {
+        status = trellis_model_repack(again, 16, &small, error);
+    }
+    trellis_model_close(small);
     trellis_model_close(again);
     trellis_model_close(model);
     return status;

@@ -20,7 +20,7 @@ static const char hmm[] =
     "note\tscheme-outside\tiob2\ntemplate\tcolumns word\ntemplate\tnode word\n"
     "label\tB-X\nlabel\tO\ncount-cap\t2\nstep\t-1\t\\start\tO\nstep\t-2\tO\tB-X\n"
     "step\t-0.5\tO\tO\tO\nforbid\tB-X\tB-X\nword\t-1\tO\tthe\nword\t-2\tB-X\tcan\n";
-static struct tr_buffer sound[3];
+static struct tr_buffer sound[4];
 
 /* Keeps the bytes of a model, and the model no longer. */
 static void keep(struct tr_buffer *bytes, trellis_status status, trellis_model *model,
@@ -38,7 +38,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
     (void)count;
     (void)arguments;
-    static const char *const orders[] = {"1", "2"};
+    static const char *const orders[] = {"1", "2", "1"}, *const bits[] = {"32", "32", "16"};
     struct memory_file corpus_file = memory_file(corpus, sizeof corpus - 1);
     struct memory_file template_file = memory_file(edges, sizeof edges - 1);
     struct memory_file hmm_file = memory_file(hmm, sizeof hmm - 1);
@@ -50,7 +50,8 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
         if (trellis_options_create(&options, &error) ||
             trellis_options_set(options, "features", template_file.path, &error) ||
             trellis_options_set(options, "epochs", "3", &error) ||
-            trellis_options_set(options, "dictionary", i ? "learn" : "", &error) ||
+            trellis_options_set(options, "dictionary", i == 1 ? "learn" : "", &error) ||
+            trellis_options_set(options, "bits", bits[i], &error) ||
             trellis_options_set(options, "dictionary-count", "1", &error) ||
             trellis_options_set(options, "order", orders[i], &error)) {
             abort();
@@ -62,7 +63,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
         lseek(template_file.number, 0, SEEK_SET);
     }
     trellis_status status = trellis_model_import(hmm_file.path, &model, &error);
-    keep(&sound[2], status, model, &error);
+    keep(&sound[3], status, model, &error);
     close(corpus_file.number);
     close(template_file.number);
     close(hmm_file.number);

@@ -47,6 +47,7 @@ enum {
     NORMALS,
     COUNTED,
     MEMM,
+    SHORT,
     ALL_MODELS
 };
 
@@ -61,8 +62,9 @@ static inline trellis_model *make_model(int which)
     char options[900], templates[900];
     switch (which) {
     case EDGES:
+    case SHORT:
         snprintf(
-            options, sizeof options, "epochs=4 features=%s",
+            options, sizeof options, "epochs=4 bits=%d features=%s", which == SHORT ? 16 : 32,
             put_text("edges.tpl",
                      "columns word\nnode word\nnode bias\nedge suffix(word,1)\nstep start end\n"));
         return train_on(corpus, options);

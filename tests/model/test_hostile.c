@@ -17,11 +17,16 @@ enum { ROUNDS = 10000 };
 static void test_has_both_rows(void **state)
 {
     (void)state;
-    trellis_model *model = make_model(EDGES);
-    assert_true(model->node.dense_words > 0);
-    assert_true(model->node.word_count > model->node.dense_words);
-    assert_true(model->edge.word_count > 0);
-    trellis_model_close(model);
+    static const int models[] = {EDGES, SHORT};
+    for (size_t i = 0; i < TR_COUNT(models); i++) {
+        trellis_model *model = make_model(models[i]);
+        assert_true(model->node.dense_words > 0);
+        assert_true(model->node.word_count > model->node.dense_words);
+        assert_true(model->edge.word_count > 0);
+        assert_true((model->node.shorts != NULL) == (models[i] == SHORT));
+        assert_true((model->edge.shorts != NULL) == (models[i] == SHORT));
+        trellis_model_close(model);
+    }
 }
 
 /* ---- damage that checksums catch ------------------------------------------------------------------- */
@@ -167,6 +172,19 @@ static void test_contradictions(void **state)
         {"EROW", 0, 4, 27},
         {"EROW", 4, 4, 40},
         {"EROW", 16, 8, (uint64_t)1 << 62},
+        {"NFIX", 0, 4, 3},
+        {"NFIX", 4, 4, 16},
+        {"NFIX", 8, 8, 1 << 20},
+        {"NFIX", 16, 8, 1 << 20},
+        {"NFIX", 16, 8, UINT32_MAX},
+        {"NFIX", 16, 8, (uint64_t)1 << 63},
+        {"NFIX", 24, 4, 121},
+        {"NFIX", 24, 4, (uint32_t)-121},
+        {"NFIX", 24, 4, 0x80000000},
+        {"NFIX", 0, 0, (uint64_t)-2},
+        {"EFIX", 0, 4, 27},
+        {"EFIX", 16, 8, (uint64_t)1 << 62},
+        {"EFIX", 24, 4, INT32_MAX},
         {"NKEY", 0, 8, 0},
         {"NKEY", 0, 8, 3},
         {"NKEY", 0, 8, 1 << 20},
@@ -198,9 +216,13 @@ static void test_contradictions(void **state)
         {"FEAT", 0, 0, (uint64_t)-1},
         {"WORD", 0, 0, (uint64_t)-1},
     };
-    size_t size, begin, length;
-    unsigned char *bytes = make_bytes(EDGES, &size), *bad = malloc(size);
+    size_t size, sizes[2], begin, length;
+    unsigned char *models[2] = {make_bytes(EDGES, &sizes[0]), make_bytes(SHORT, &sizes[1])};
+    unsigned char *bad = malloc(sizes[0] > sizes[1] ? sizes[0] : sizes[1]);
     for (size_t k = 0; k < TR_COUNT(changes); k++) {
+        bool is_short = strcmp(changes[k].section + 1, "FIX") == 0;
+        const unsigned char *bytes = models[is_short];
+        size = sizes[is_short];
         uint32_t i = find_section(bytes, size, changes[k].section);
         memcpy(bad, bytes, size);
         assert_true(section_at(bad, size, i, &begin, &length));
@@ -218,7 +240,8 @@ static void test_contradictions(void **state)
         }
     }
     free(bad);
-    free(bytes);
+    free(models[0]);
+    free(models[1]);
 }
 
 /* A section that is sound but stands where no section may. */

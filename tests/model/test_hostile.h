@@ -181,6 +181,13 @@ static inline void exercise(const trellis_model *model)
         trellis_model_info(model, json, count_bytes, &sum, NULL);
         trellis_model_export(model, json, count_bytes, &sum, NULL);
     }
+    for (int bits = 16; bits <= 32; bits += 16) {
+        trellis_model *packed;
+        if (!trellis_model_repack(model, bits, &packed, NULL)) {
+            trellis_model_info(packed, false, count_bytes, &sum, NULL);
+            trellis_model_close(packed);
+        }
+    }
     if (!trellis_options_set(options, "tokens", "20", NULL) &&
         !trellis_writer_create(options, count_bytes, &sum, &writer, NULL)) {
         trellis_sample(model, options, writer, NULL);
