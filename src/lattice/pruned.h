@@ -1,4 +1,4 @@
-/* pruned.h - what is left of a lattice after pruning; for pruned.c and pruned_counts.c. */
+/* pruned.h - what is left of a lattice after pruning; for the files pruned*.c. */
 #ifndef TRELLIS_LATTICE_PRUNED_H
 #define TRELLIS_LATTICE_PRUNED_H
 
@@ -21,6 +21,12 @@ struct tr_arc {
     double score;
 };
 
+/* A state that may be kept. */
+struct tr_candidate {
+    double probability;
+    uint32_t place, state; // place: in the order of finding
+};
+
 struct tr_pruning {
     uint32_t level; // of what is at hand; TR_NO_LEVEL: nothing is. Level 0 is in the marginals
     TR_ARRAY(uint32_t) kept;     // the states that the level before has kept
@@ -31,6 +37,8 @@ struct tr_pruning {
     TR_ARRAY(size_t) arc_begin; // [n + 1] those to each position
     bool is_done;               // what was kept last is for the last level, without gold labels
     bool hold;                  // see tr_pruning_hold()
+
+    TR_ARRAY(struct tr_candidate) candidates; // of a position
 
     /* Scratch of a position, all 0 in between. */
     TR_ARRAY(uint16_t) labels; // of the states that were kept
@@ -45,6 +53,25 @@ struct tr_pruning {
     bool *is_collected;           // [features]
     TR_ARRAY(uint32_t) collected; // the features that are
 };
+
+static inline double tr_alpha_before(const struct tr_pruning *p, const struct tr_arc *arc)
+{
+    return arc->from == TR_NO_CELL ? 0 : p->cells.at[arc->from].alpha;
+}
+
+/* Level 0: P_i(c) of all positions, into the marginals, and log Z. */
+trellis_status tr_pruned_look(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              trellis_error *error);
+/* The cells and arcs of a level, over what was kept; TRELLIS_DATA where there is no way through. */
+trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    uint32_t level, trellis_error *error);
+/* The alpha and beta of its cells, and log Z. */
+trellis_status tr_pruned_sum_level(struct tr_lattice *lattice, trellis_error *error);
+/* The score of a label behind a state at a position and level, with the end where it is the last; minus
+ * infinity where it cannot be. */
+double tr_pruned_read_label(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                            size_t i, uint32_t from, uint16_t label, uint32_t level,
+                            uint32_t *ret_next);
 
 /* P(cell | X) */
 static inline double tr_cell_probability(const struct tr_lattice *lattice, size_t cell)

@@ -8,7 +8,7 @@
 static double arc_probability(const struct tr_lattice *lattice, const struct tr_arc *arc)
 {
     const struct tr_cell *cells = lattice->pruning->cells.at;
-    double before = arc->from == TR_NO_CELL ? 0 : cells[arc->from].alpha;
+    double before = tr_alpha_before(lattice->pruning, arc);
     return exp(before + arc->score + cells[arc->to].beta - lattice->log_z);
 }
 

@@ -419,6 +419,37 @@ TEST_KIND(check_kind, order_3, PRUNED_3)
 
 /* ---- other questions ----------------------------------------------------------------------------- */
 
+/* Many labels that are all alike: the threshold alone would keep everything, and order 2 would take 10^9 steps
+ * for a sequence. */
+static void many_alike(void **state)
+{
+    (void)state;
+    enum { LABELS = 1000, LENGTH = 3 };
+    const struct tr_gram gram = {3, {1, 2, 3}};
+    struct tr_graph_plan plan = {.labels = LABELS,
+                                 .order = 2,
+                                 .pruned = true,
+                                 .threshold = 1e-6,
+                                 .grams = &gram,
+                                 .gram_count = 1};
+    struct tr_graph *graph;
+    struct tr_steps *steps;
+    struct tr_lattice *lattice;
+    uint16_t labels[LENGTH];
+    double log_z, score;
+    assert_int_equal(tr_graph_create(&plan, &graph, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_begin(lattice, LENGTH, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_forward_backward(lattice, steps, &log_z, NULL), TRELLIS_OK);
+    assert_true(fabs(log_z - 3 * log(32)) < 1e-9);
+    assert_int_equal(tr_lattice_viterbi(lattice, steps, labels, &score, NULL), TRELLIS_OK);
+    assert_true(score == 0);
+    tr_lattice_destroy(lattice);
+    tr_steps_destroy(steps);
+    tr_graph_destroy(graph);
+}
+
 /* What else a lattice can be asked, and what a pruned one says to it. */
 static void refusals(void **state)
 {
@@ -453,10 +484,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_1),
-        cmocka_unit_test(order_2),
-        cmocka_unit_test(order_3),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(order_1),    cmocka_unit_test(order_2),  cmocka_unit_test(order_3),
+        cmocka_unit_test(many_alike), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
