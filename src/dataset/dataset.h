@@ -126,9 +126,9 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
 
 /* The label grams that occur, as long as the plan's order or cap allows, with those at the start and
  * the end where chosen; each label alone, with all that are chosen of its steps from the start and to the
- * end; and all steps between labels where asked for. In a fixed order: by length, then by labels. */
+ * end; and all that are possible of up to `all_up_to` labels. In a fixed order: by length, then by labels. */
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
-                                struct tr_step_choice choice, bool all_steps,
+                                struct tr_step_choice choice, uint32_t all_up_to,
                                 struct tr_gram **ret_grams, size_t *ret_count,
                                 trellis_error *error);
 /* Where a gram stands among those, SIZE_MAX where it does not. */

@@ -156,25 +156,38 @@ static bool add_all_labels(struct gram_set *set)
     return true;
 }
 
-static bool add_all_steps(struct gram_set *set, struct tr_step_choice choice)
+/* How many grams of a length there are: first the start or a label, last a label or the end. */
+static double possible(const struct gram_set *set, uint32_t length)
 {
-    const uint32_t labels = set->labels;
-    for (uint32_t from = 0; from <= labels; from++) {
-        for (uint32_t to = 0; to <= labels + 1; to++) {
-            bool wanted = from == labels     ? choice.start && to < labels
-                          : to == labels + 1 ? choice.end
-                                             : choice.between && to < labels;
-            struct tr_gram gram = {2, {(uint16_t)from, (uint16_t)to}};
-            if (wanted && !add(set, &gram)) {
-                return false;
-            }
+    return pow(set->labels, length - 2) * pow(set->labels + 1.0, 2);
+}
+
+/* All grams of a length of 2 or more, as far as they are chosen. */
+static bool add_all_grams(struct gram_set *set, struct tr_step_choice choice, uint32_t length)
+{
+    const uint64_t labels = set->labels, all = (uint64_t)possible(set, length);
+    for (uint64_t number = 0; number < all; number++) {
+        struct tr_gram gram = {.length = (uint8_t)length};
+        uint64_t rest = number;
+        gram.label[length - 1] = (uint16_t)(rest % (labels + 1));
+        rest /= labels + 1;
+        for (uint32_t k = length - 2; k > 0; k--, rest /= labels) {
+            gram.label[k] = (uint16_t)(rest % labels);
+        }
+        gram.label[0] = (uint16_t)rest; // `labels` is the start
+        bool starts = rest == labels, ends = gram.label[length - 1] == labels;
+        gram.label[length - 1] += ends; // `labels` + 1 is the end
+        bool wanted = (!starts || choice.start) && (!ends || choice.end) &&
+                      (starts || ends || choice.between) && !(length == 2 && starts && ends);
+        if (wanted && !add(set, &gram)) {
+            return false;
         }
     }
     return true;
 }
 
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
-                                struct tr_step_choice choice, bool all_steps,
+                                struct tr_step_choice choice, uint32_t all_up_to,
                                 struct tr_gram **ret_grams, size_t *ret_count, trellis_error *error)
 {
     struct gram_set set = {.labels = dataset->label_count,
@@ -183,13 +196,17 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
                            .threshold = 65536};
     *ret_grams = NULL;
     *ret_count = 0;
-    if (log2(set.labels + 2.0) * set.longest > 120) {
+    all_up_to = all_up_to < set.longest ? all_up_to : set.longest;
+    if (log2(set.labels + 2.0) * set.longest > 120 ||
+        (all_up_to > 2 && possible(&set, all_up_to) > TR_MOST_STEPS)) {
         return tr_fail(error, TRELLIS_LIMIT, "order %u is too high for %u labels", plan->order,
                        set.labels);
     }
     struct tr_step_choice ends = {.start = choice.start, .end = choice.end};
-    bool fine = !choice.alone || (add_all_labels(&set) && add_all_steps(&set, ends));
-    fine = fine && (!all_steps || set.longest == 1 || add_all_steps(&set, choice));
+    bool fine = !choice.alone || (add_all_labels(&set) && add_all_grams(&set, ends, 2));
+    for (uint32_t length = 2; fine && length <= all_up_to; length++) {
+        fine = add_all_grams(&set, choice, length);
+    }
     for (size_t s = 0; fine && s < dataset->sequences; s++) {
         const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
         size_t n = dataset->sequence.at[s + 1] - dataset->sequence.at[s];

@@ -79,6 +79,24 @@ static trellis_status begin_by_chance(struct tr_em *em, trellis_error *error)
     return status ? status : tr_em_estimate(em, em->alpha, error);
 }
 
+/* log T of a step: all its grams that the model has, but for the label by itself. A model of a shorter history
+ * begins one of a longer. */
+static double step_of_model(const struct tr_em *em, const struct tr_gram *gram)
+{
+    const struct tr_training *t = em->training;
+    double sum = 0;
+    bool any = false;
+    for (uint8_t length = 2; length <= gram->length; length++) {
+        struct tr_gram part = {.length = length};
+        memcpy(part.label, gram->label + gram->length - length, length * sizeof *part.label);
+        size_t at = tr_gram_find(t->grams, t->plan.gram_count, &part);
+        double w = at == SIZE_MAX ? NAN : (double)em->weights[t->node_size + t->edge_size + at];
+        sum += isnan(w) ? 0 : w;
+        any = any || !isnan(w);
+    }
+    return any ? sum : -INFINITY;
+}
+
 /* Counts in the proportions of the model's probabilities. What the model does not list has probability 0,
  * or, where its words have weights on top of the weight of a label alone, that of an unknown word. */
 static void counts_of_model(struct tr_em *em, const double *alone, bool with_alone)
@@ -97,8 +115,7 @@ static void counts_of_model(struct tr_em *em, const double *alone, bool with_alo
         }
     }
     for (size_t i = 0; i < t->plan.gram_count; i++) {
-        double w = (double)em->weights[first_step + i];
-        em->counts[first_step + i] = isnan(w) ? 0 : mass * exp(w);
+        em->counts[first_step + i] = mass * exp(step_of_model(em, &t->grams[i]));
     }
 }
 

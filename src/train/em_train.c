@@ -247,15 +247,6 @@ static void name_state(struct climber *c)
 
 /* ---- the learner --------------------------------------------------------------------------------- */
 
-/* What EM cannot do. */
-static trellis_status check(const struct tr_training *t, trellis_error *error)
-{
-    if (t->plan.order != 1 || t->plan.count_cap) {
-        return tr_fail(error, TRELLIS_OPTION, "-a em and -a viterbi are for --order 1");
-    }
-    return tr_hmm_check(t, error);
-}
-
 static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_error *error)
 {
     uint64_t most = (uint64_t)tr_option_integer(t->options, "epochs");
@@ -294,7 +285,7 @@ trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
 {
     struct climber c = {0};
     bool goes_on = false;
-    trellis_status status = check(t, error);
+    trellis_status status = tr_hmm_check(t, error);
     if (!status) {
         status = prepare(&c, t, error);
     }

@@ -3,6 +3,7 @@
  *     T(z, z') = (count(z, z') + alpha) / (count(z) + alpha K)        K = labels, and the end
  *     O(z, x)  = (count(z, x) + alpha) / (count(z) + alpha (V + 1))   V words, and one for all others
  *
+ * where z is the last two labels at order 2 (for EM; what is counted is interpolated there),
  * or T by interpolation (interpolation.c), and where the templates tell of unknown words, O for the V words
  * alone, times the share of known words; the rest is unknown.c's.
  *
@@ -107,7 +108,7 @@ trellis_status tr_hmm_check_plan(const struct tr_training *training, trellis_err
     if (plan->order < 1 || plan->order > 2 || plan->count_cap) {
         return tr_fail(error, TRELLIS_OPTION, "an HMM is of --order 1 or 2, without --counted");
     }
-    if (plan->order == 2 && !tr_hmm_interpolates(training)) {
+    if (plan->order == 2 && !tr_hmm_interpolates(training) && !tr_training_is_em(training)) {
         return tr_fail(error, TRELLIS_OPTION, "--smoothing add goes with --order 1");
     }
     if (training->data.edge.attribute.size) {
@@ -190,10 +191,27 @@ trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
 
 /* ---- from counts to logarithms of probabilities -------------------------------------------------- */
 
-/* Of the ways out of each state: how many, and the sum of their counts. */
+/* Of the ways out of each history: how many, and the sum of their counts. */
 struct sums {
-    double *total, *ways; // [labels + 1], the start last
+    double *total, *ways; // [(labels + 1)^order]
 };
+
+/* The number of the history that a gram is a whole step out of, SIZE_MAX where it is a part of one. Short
+ * ones are filled up with the start. */
+static size_t history_of(const struct tr_training *training, const struct tr_gram *gram)
+{
+    uint32_t order = training->plan.order, labels = training->plan.labels;
+    uint32_t before = gram->length - 1u;
+    if (before == 0 || (before < order && gram->label[0] != labels)) {
+        return SIZE_MAX;
+    }
+    size_t number = 0;
+    for (uint32_t k = 0; k < order; k++) {
+        number = number * (labels + 1) +
+                 (k + before < order ? labels : gram->label[k + before - order]);
+    }
+    return number;
+}
 
 static double log_share(double count, double total, double ways, double alpha)
 {
@@ -207,14 +225,15 @@ static void estimate_steps(const struct tr_training *training, const double *cou
     const struct tr_gram *grams = training->grams;
     size_t gram_count = training->plan.gram_count;
     for (size_t i = 0; i < gram_count; i++) {
-        if (grams[i].length == 2) {
-            sums.total[grams[i].label[0]] += counts[i];
-            sums.ways[grams[i].label[0]]++;
+        size_t from = history_of(training, &grams[i]);
+        if (from != SIZE_MAX) {
+            sums.total[from] += counts[i];
+            sums.ways[from]++;
         }
     }
     for (size_t i = 0; i < gram_count; i++) {
-        uint16_t from = grams[i].label[0];
-        if (grams[i].length == 2) {
+        size_t from = history_of(training, &grams[i]);
+        if (from != SIZE_MAX) {
             w[i] = log_share(counts[i], sums.total[from], sums.ways[from], alpha);
         }
     }
@@ -305,9 +324,12 @@ trellis_status tr_hmm_estimate(struct tr_training *training, const double *count
                                double *w, trellis_error *error)
 {
     size_t before = training->node_size + training->edge_size, labels = training->plan.labels + 1;
-    double *room = tr_alloc(4 * labels, sizeof *room);
-    struct sums sums = {room, room + labels};
-    struct tr_hmm_words words = {.count = room + 2 * labels, .alone = room + 3 * labels};
+    size_t histories = tr_hmm_interpolates(training) ? 0
+                       : training->plan.order == 2   ? labels * labels
+                                                     : labels;
+    double *room = tr_alloc(2 * labels + 2 * histories, sizeof *room);
+    struct tr_hmm_words words = {.count = room, .alone = room + labels};
+    struct sums sums = {room + 2 * labels, room + 2 * labels + histories};
     trellis_status status = room ? rank_attributes(training, &words.rank, error)
                                  : tr_fail_memory(error);
     if (!status) {

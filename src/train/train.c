@@ -421,7 +421,7 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
     plan->threshold = tr_option_real(options, "prune");
     plan->pruned = plan->threshold > 0;
     bool generative = training->learner->generative;
-    plan->observed_states = plan->order > 1 &&
+    plan->observed_states = plan->order > 1 && !tr_training_is_em(training) &&
                             (generative || tr_option_flag(options, "observed-states"));
     if (plan->count_cap && plan->order != 1) {
         return tr_fail(error, TRELLIS_OPTION, "--counted goes with --order 1");
@@ -439,7 +439,8 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
                           : tr_option_flag(options, "all-features") || plan->labels <= 64;
     struct tr_step_choice choice = generative ? (struct tr_step_choice){true, true, true, true}
                                               : tr_features_steps(training->features);
-    status = tr_dataset_grams(&training->data, plan, choice, all, &training->grams,
+    uint32_t all_up_to = !all ? 0 : generative ? plan->order + 1 : 2;
+    status = tr_dataset_grams(&training->data, plan, choice, all_up_to, &training->grams,
                               &plan->gram_count, error);
     plan->grams = training->grams;
     return status ? status : read_constraint(training, error);

@@ -36,11 +36,11 @@ static struct tr_dataset corpus(const char *letters, uint32_t labels)
 }
 
 static struct tr_gram *grams_of(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
-                                struct tr_step_choice choice, bool all_steps, size_t *count)
+                                struct tr_step_choice choice, uint32_t all_up_to, size_t *count)
 {
     struct tr_gram *grams;
     trellis_error error = {0};
-    if (tr_dataset_grams(dataset, plan, choice, all_steps, &grams, count, &error)) {
+    if (tr_dataset_grams(dataset, plan, choice, all_up_to, &grams, count, &error)) {
         fail_msg("%s", error.message);
     }
     assert_non_null(grams);
@@ -49,12 +49,12 @@ static struct tr_gram *grams_of(const struct tr_dataset *dataset, const struct t
 
 /* Grams as letters, ^ for the start and $ for the end, in their order. */
 static void expect_plan(const char *letters, const struct tr_graph_plan *plan,
-                        struct tr_step_choice choice, bool all_steps, const char *expected)
+                        struct tr_step_choice choice, uint32_t all_up_to, const char *expected)
 {
     const uint32_t labels = plan->labels;
     struct tr_dataset dataset = corpus(letters, labels);
     size_t count;
-    struct tr_gram *grams = grams_of(&dataset, plan, choice, all_steps, &count);
+    struct tr_gram *grams = grams_of(&dataset, plan, choice, all_up_to, &count);
     struct tr_buffer shown = {0};
     for (size_t i = 0; i < count; i++) {
         tr_buffer_string(&shown, i ? " " : "");
@@ -77,100 +77,104 @@ static void expect_plan(const char *letters, const struct tr_graph_plan *plan,
 }
 
 static void expect_grams(const char *letters, uint32_t labels, uint32_t order,
-                         struct tr_step_choice choice, bool all_steps, const char *expected)
+                         struct tr_step_choice choice, uint32_t all_up_to, const char *expected)
 {
     struct tr_graph_plan plan = {.labels = labels, .order = order};
-    expect_plan(letters, &plan, choice, all_steps, expected);
+    expect_plan(letters, &plan, choice, all_up_to, expected);
 }
 
 /* Runs of one label and what follows, up to `cap` labels long without it. */
 static void expect_counted(const char *letters, uint32_t labels, uint32_t cap,
-                           struct tr_step_choice choice, bool all_steps, const char *expected)
+                           struct tr_step_choice choice, uint32_t all_up_to, const char *expected)
 {
     struct tr_graph_plan plan = {.labels = labels, .order = 1, .count_cap = cap};
-    expect_plan(letters, &plan, choice, all_steps, expected);
+    expect_plan(letters, &plan, choice, all_up_to, expected);
 }
 
 static void first_order(void **state)
 {
     (void)state;
-    expect_grams("ab bba", 2, 1, between, false, "ab ba bb");
-    expect_grams("ab bba", 2, 1, from_start, false, "ab ba bb ^a ^b");
-    expect_grams("ab bba", 2, 1, to_end, false, "ab a$ ba bb b$");
-    expect_grams("ab bba", 2, 1, everything, false, "ab a$ ba bb b$ ^a ^b");
-    expect_grams("ab bba", 2, 1, start, false, "^a ^b");
-    expect_grams("ab bba", 2, 1, end, false, "a$ b$");
-    expect_grams("ab bba", 2, 1, nothing, false, "");
-    expect_grams("c ab", 3, 1, everything, false, "ab b$ c$ ^a ^c");
-    expect_grams("c ab", 4, 1, priors, false, "a b c d ab a$ b$ c$ d$ ^a ^b ^c ^d");
+    expect_grams("ab bba", 2, 1, between, 0, "ab ba bb");
+    expect_grams("ab bba", 2, 1, from_start, 0, "ab ba bb ^a ^b");
+    expect_grams("ab bba", 2, 1, to_end, 0, "ab a$ ba bb b$");
+    expect_grams("ab bba", 2, 1, everything, 0, "ab a$ ba bb b$ ^a ^b");
+    expect_grams("ab bba", 2, 1, start, 0, "^a ^b");
+    expect_grams("ab bba", 2, 1, end, 0, "a$ b$");
+    expect_grams("ab bba", 2, 1, nothing, 0, "");
+    expect_grams("c ab", 3, 1, everything, 0, "ab b$ c$ ^a ^c");
+    expect_grams("c ab", 4, 1, priors, 0, "a b c d ab a$ b$ c$ d$ ^a ^b ^c ^d");
 }
 
 static void second_order(void **state)
 {
     (void)state;
-    expect_grams("ab bba", 2, 2, between, false, "ab ba bb bba");
-    expect_grams("ab bba", 2, 2, from_start, false, "ab ba bb ^a ^b bba ^ab ^bb");
-    expect_grams("ab bba", 2, 2, to_end, false, "ab a$ ba bb b$ ab$ ba$ bba");
-    expect_grams("ab bba", 2, 2, everything, false, "ab a$ ba bb b$ ^a ^b ab$ ba$ bba ^ab ^bb");
+    expect_grams("ab bba", 2, 2, between, 0, "ab ba bb bba");
+    expect_grams("ab bba", 2, 2, from_start, 0, "ab ba bb ^a ^b bba ^ab ^bb");
+    expect_grams("ab bba", 2, 2, to_end, 0, "ab a$ ba bb b$ ab$ ba$ bba");
+    expect_grams("ab bba", 2, 2, everything, 0, "ab a$ ba bb b$ ^a ^b ab$ ba$ bba ^ab ^bb");
 }
 
 static void third_order(void **state)
 {
     (void)state;
-    expect_grams("ab bba", 2, 3, between, false, "ab ba bb bba");
-    expect_grams("ab bba", 2, 3, everything, false,
+    expect_grams("ab bba", 2, 3, between, 0, "ab ba bb bba");
+    expect_grams("ab bba", 2, 3, everything, 0,
                  "ab a$ ba bb b$ ^a ^b ab$ ba$ bba ^ab ^bb bba$ ^ab$ ^bba");
-    expect_grams("aabb", 2, 3, between, false, "aa ab bb aab abb aabb");
+    expect_grams("aabb", 2, 3, between, 0, "aa ab bb aab abb aabb");
 }
 
 static void sequences_of_one(void **state)
 {
     (void)state;
-    expect_grams("a", 1, 1, everything, false, "a$ ^a");
-    expect_grams("a", 1, 2, everything, false, "a$ ^a ^a$");
-    expect_grams("a", 1, 8, everything, false, "a$ ^a ^a$");
-    expect_grams("a", 1, 1, between, false, "");
+    expect_grams("a", 1, 1, everything, 0, "a$ ^a");
+    expect_grams("a", 1, 2, everything, 0, "a$ ^a ^a$");
+    expect_grams("a", 1, 8, everything, 0, "a$ ^a ^a$");
+    expect_grams("a", 1, 1, between, 0, "");
 }
 
 static void order_zero_has_none(void **state)
 {
     (void)state;
-    expect_grams("ab bba", 2, 0, everything, false, "");
-    expect_grams("ab bba", 2, 0, everything, true, "");
+    expect_grams("ab bba", 2, 0, everything, 0, "");
+    expect_grams("ab bba", 2, 0, everything, 2, "");
 }
 
 static void no_sequences_have_none(void **state)
 {
     (void)state;
-    expect_grams("", 0, 2, everything, false, "");
-    expect_grams("", 2, 1, everything, true, "aa ab a$ ba bb b$ ^a ^b");
+    expect_grams("", 0, 2, everything, 0, "");
+    expect_grams("", 2, 1, everything, 2, "aa ab a$ ba bb b$ ^a ^b");
 }
 
 /* Steps that do not occur are there too; longer grams only where they do. */
 static void all_steps(void **state)
 {
     (void)state;
-    expect_grams("ab", 2, 1, between, true, "aa ab ba bb");
-    expect_grams("ab", 2, 1, from_start, true, "aa ab ba bb ^a ^b");
-    expect_grams("ab", 2, 1, to_end, true, "aa ab a$ ba bb b$");
-    expect_grams("ab", 2, 1, everything, true, "aa ab a$ ba bb b$ ^a ^b");
-    expect_grams("ab", 2, 1, start, true, "^a ^b");
-    expect_grams("ab", 2, 1, nothing, true, "");
-    expect_grams("ab", 2, 2, everything, true, "aa ab a$ ba bb b$ ^a ^b ab$ ^ab");
-    expect_grams("abc", 3, 2, between, true, "aa ab ac ba bb bc ca cb cc abc");
+    expect_grams("ab", 2, 1, between, 2, "aa ab ba bb");
+    expect_grams("ab", 2, 1, from_start, 2, "aa ab ba bb ^a ^b");
+    expect_grams("ab", 2, 1, to_end, 2, "aa ab a$ ba bb b$");
+    expect_grams("ab", 2, 1, everything, 2, "aa ab a$ ba bb b$ ^a ^b");
+    expect_grams("ab", 2, 1, start, 2, "^a ^b");
+    expect_grams("ab", 2, 1, nothing, 2, "");
+    expect_grams("ab", 2, 2, everything, 2, "aa ab a$ ba bb b$ ^a ^b ab$ ^ab");
+    expect_grams("abc", 3, 2, between, 2, "aa ab ac ba bb bc ca cb cc abc");
+    expect_grams("", 2, 2, everything, 3,
+                 "aa ab a$ ba bb b$ ^a ^b "
+                 "aaa aab aa$ aba abb ab$ baa bab ba$ bba bbb bb$ ^aa ^ab ^a$ ^ba ^bb ^b$");
+    expect_grams("", 1, 2, priors, 3, "a aa a$ ^a aaa aa$ ^aa ^a$");
 }
 
 static void counted_states(void **state)
 {
     (void)state;
-    expect_counted("aaab", 2, 2, between, false, "aa ab aaa aab");
-    expect_counted("aaab", 2, 3, between, false, "aa ab aaa aab aaab");
-    expect_counted("aaab", 2, 8, between, false, "aa ab aaa aab aaab");
-    expect_counted("abab", 2, 3, between, false, "ab ba");
-    expect_counted("baab", 2, 3, between, false, "aa ab ba aab");
-    expect_counted("aaab", 2, 2, everything, false, "aa ab b$ ^a aaa aab");
-    expect_counted("abb", 2, 2, to_end, false, "ab bb b$ bb$");
-    expect_counted("abb", 2, 3, everything, true, "aa ab a$ ba bb b$ ^a ^b bb$");
+    expect_counted("aaab", 2, 2, between, 0, "aa ab aaa aab");
+    expect_counted("aaab", 2, 3, between, 0, "aa ab aaa aab aaab");
+    expect_counted("aaab", 2, 8, between, 0, "aa ab aaa aab aaab");
+    expect_counted("abab", 2, 3, between, 0, "ab ba");
+    expect_counted("baab", 2, 3, between, 0, "aa ab ba aab");
+    expect_counted("aaab", 2, 2, everything, 0, "aa ab b$ ^a aaa aab");
+    expect_counted("abb", 2, 2, to_end, 0, "ab bb b$ bb$");
+    expect_counted("abb", 2, 3, everything, 2, "aa ab a$ ba bb b$ ^a ^b bb$");
 }
 
 /* More distinct grams than are gathered before duplicates are dropped (65,536), each many times. */
@@ -195,7 +199,7 @@ static void many_labels(void **state)
     assert_true(expected > 2 * 65536);
     size_t count;
     struct tr_graph_plan plan = {.labels = LABELS, .order = 1};
-    struct tr_gram *grams = grams_of(&dataset, &plan, between, false, &count);
+    struct tr_gram *grams = grams_of(&dataset, &plan, between, 0, &count);
     assert_int_equal(count, expected);
     for (size_t i = 0; i < count; i++) {
         uint16_t a = grams[i].label[0], b = grams[i].label[1];
@@ -219,7 +223,7 @@ static void large_label_numbers(void **state)
     }
     size_t count;
     struct tr_graph_plan plan = {.labels = TR_MOST_LABELS, .order = 4};
-    struct tr_gram *grams = grams_of(&dataset, &plan, everything, false, &count);
+    struct tr_gram *grams = grams_of(&dataset, &plan, everything, 0, &count);
     assert_int_equal(count, 4 + 3 + 2 + 1); // of the five ^ 59999 59998 59997 $
     static const uint16_t longest[] = {60000, 59999, 59998, 59997, 60001};
     assert_int_equal(grams[count - 1].length, 5);

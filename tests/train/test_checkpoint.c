@@ -199,6 +199,7 @@ static void test_without_labels(void **state)
         "algorithm=viterbi states=3 alpha=0.1 restarts=2 dev-score=one-to-one patience=2 dev=",
         "algorithm=em alpha=0.1 unlabelled-weight=0.5 unlabelled=",
         "algorithm=viterbi alpha=0.1 unlabelled=",
+        "algorithm=em states=3 order=2 restarts=2",
     };
     static const uint64_t stops[] = {2, 5, 9, 14};
     struct path path = write_words("train.txt", 3), more = write_words("more.txt", 8);

@@ -182,7 +182,7 @@ static void test_as_the_judge(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        for (size_t i = 0; i < 1; i++) {
+        for (size_t i = 0; i < 2; i++) {
             const char *order = i ? "2" : "1";
             check_course("em", order, false, 0.25, 1, seed);
             check_course("em", order, true, 0.5, 0.25, seed);
@@ -247,7 +247,7 @@ static void test_all_digits(void **state)
 {
     (void)state;
     const char *path = put_plain("plain.jsonl", 7, 0, SENTENCES);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 4; i++) {
         trellis_error error = {0};
         struct course course;
         trellis_model *model;
@@ -276,14 +276,14 @@ static void test_all_digits(void **state)
 /* ---- what EM promises ---------------------------------------------------------------------------- */
 
 static void check_never_falls(const char *path, const char *algorithm, const char *alpha,
-                              const char *seed, const char *more)
+                              const char *seed, const char *states, const char *order)
 {
     struct course course;
     trellis_model *model;
     trellis_error error = {0};
     assert_ok(learn(path,
                     SETTINGS(setting("algorithm", algorithm), setting("alpha", alpha),
-                             setting("seed", seed), "delta=0", "epochs=40", more),
+                             setting("seed", seed), "delta=0", "epochs=40", states, order),
                     &course, &model, &error),
               error);
     assert_int_equal(course.iterations, 40);
@@ -308,9 +308,11 @@ static void test_never_falls(void **state)
     const char *alphas[] = {"0", "0.01", "0.5"}, *seeds[] = {"1", "2", "3"};
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < 3; k++) {
-            check_never_falls(path, "em", alphas[i], seeds[k], "states=4");
+            check_never_falls(path, "em", alphas[i], seeds[k], "states=4", "order=1");
+            check_never_falls(path, "em", alphas[i], seeds[k], "states=3", "order=2");
         }
-        check_never_falls(path, "viterbi", alphas[i], seeds[i], "states=3");
+        check_never_falls(path, "viterbi", alphas[i], seeds[i], "states=3", "order=1");
+        check_never_falls(path, "viterbi", alphas[i], seeds[i], "states=3", "order=2");
     }
 }
 
@@ -321,13 +323,13 @@ static void test_threads_do_not_matter(void **state)
     struct course course;
     trellis_model *one, *many;
     const char *path = put_plain("plain.jsonl", 5, 0, SENTENCES);
-    const char *algorithms[] = {"em", "viterbi"};
-    for (size_t i = 0; i < 2; i++) {
-        const char *a = setting("algorithm", algorithms[i]);
-        assert_ok(learn(path, SETTINGS(a, "states=5", "epochs=9", "restarts=2", "threads=1"),
+    const char *algorithms[] = {"algorithm=em", "algorithm=viterbi"};
+    for (size_t i = 0; i < 4; i++) {
+        const char *a = algorithms[i % 2], *o = i / 2 ? "order=2" : "order=1";
+        assert_ok(learn(path, SETTINGS(a, o, "states=5", "epochs=9", "restarts=2", "threads=1"),
                         &course, &one, &error),
                   error);
-        assert_ok(learn(path, SETTINGS(a, "states=5", "epochs=9", "restarts=2", "threads=3"),
+        assert_ok(learn(path, SETTINGS(a, o, "states=5", "epochs=9", "restarts=2", "threads=3"),
                         &course, &many, &error),
                   error);
         size_t size, other;
