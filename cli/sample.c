@@ -55,7 +55,8 @@ const struct command command_sample = {
                    "that was learned, of any order and smoothing, or a random one of the sizes "
                    "given. Labels follow the probabilities of the model; words are drawn from "
                    "those that the label has in it, with the probability of an unknown word "
-                   "spread over them.",
+                   "spread over them. Columns of numbers are drawn from the label's normal "
+                   "distributions.",
     .own = own,
     .groups = TRELLIS_GROUP_SAMPLE | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_RUN,
     .without = "to-scheme threads memory",

@@ -63,6 +63,16 @@ void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *blo
 
 /* ---- densities ----------------------------------------------------------------------------------- */
 
+static const double least_log = -1e30; // beyond this all is equally impossible
+
+double tr_gaussian_log(const struct tr_gaussian *gaussian, size_t label, size_t column, double x)
+{
+    size_t cell = label * gaussian->columns + column;
+    double variance = gaussian->variance[cell], distance = x - gaussian->mean[cell];
+    double sum = log(2 * M_PI) + log(variance) + distance * distance / variance;
+    return fmax(-0.5 * sum, least_log);
+}
+
 /* Adds to a score in two floats; `low` may be NULL. */
 static void add(double amount, float *score, float *low)
 {
@@ -76,7 +86,6 @@ static void add(double amount, float *score, float *low)
 void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size_t n, float *scores,
                        float *low, size_t stride)
 {
-    const double least = -1e30; // beyond this all is equally impossible
     size_t columns = gaussian->columns;
     for (size_t c = 0; c < gaussian->labels; c++) {
         const double *mean = gaussian->mean + c * columns;
@@ -91,13 +100,23 @@ void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size
                 double distance = x[i * columns + d] - mean[d];
                 sum += distance * distance / variance[d];
             }
-            add(fmax(-0.5 * sum, least), &scores[i * stride + c],
+            add(fmax(-0.5 * sum, least_log), &scores[i * stride + c],
                 low ? &low[i * stride + c] : NULL);
         }
     }
 }
 
 /* ---- columns ------------------------------------------------------------------------------------- */
+
+trellis_text tr_gaussian_name(const struct tr_gaussian *gaussian, size_t column)
+{
+    const char *at = gaussian->names;
+    for (; column > 0; column--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    return (trellis_text){at, strcspn(at, ",")};
+}
 
 trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
                                 size_t label_column, size_t *columns, trellis_error *error)

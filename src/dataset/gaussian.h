@@ -38,6 +38,11 @@ void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *blo
 void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size_t n, float *scores,
                        float *low, size_t stride);
 
+/* log N(x) of one column under a label, as it is part of the score. */
+double tr_gaussian_log(const struct tr_gaussian *gaussian, size_t label, size_t column, double x);
+/* The name of a column. */
+trellis_text tr_gaussian_name(const struct tr_gaussian *gaussian, size_t column);
+
 /* How many columns are named in a list: 0 for an empty one. */
 size_t tr_gaussian_count(const char *names);
 /* Which columns of an input they are, by name or by number from 1, into columns [tr_gaussian_count()].

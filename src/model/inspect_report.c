@@ -48,6 +48,28 @@ static void text_list(const trellis_inspection *inspection, struct tr_buffer *ou
     }
 }
 
+/* The columns of numbers that a label emits; the end of a sequence emits none. */
+static uint32_t number_columns(const trellis_inspection *inspection, size_t label)
+{
+    const trellis_model *model = inspection->model;
+    return label < model->label_count ? model->gaussian.columns : 0;
+}
+
+static void text_numbers(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
+{
+    const struct tr_gaussian *g = &inspection->model->gaussian;
+    uint32_t columns = number_columns(inspection, label);
+    if (columns) {
+        tr_buffer_format(out, "  numbers\n  %10s  %10s  column\n", "mean", "deviation");
+    }
+    for (size_t d = 0; d < columns; d++) {
+        size_t cell = label * columns + d;
+        tr_buffer_format(out, "  %10.5g  %10.5g  ", g->mean[cell], sqrt(g->variance[cell]));
+        tr_buffer_text(out, tr_gaussian_name(g, d));
+        tr_buffer_char(out, '\n');
+    }
+}
+
 static void text_label(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
     static const char *const headings[TRELLIS_RANKINGS] = {
@@ -56,7 +78,7 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
         [TRELLIS_STEPS_FOR] = "steps that are favoured",
         [TRELLIS_STEPS_AGAINST] = "steps that are avoided",
     };
-    size_t count = 0, all = 0;
+    size_t count = 0, all = number_columns(inspection, label);
     for (int ranking = 0; ranking < TRELLIS_RANKINGS; ranking++) {
         trellis_inspection_strongest(inspection, label, (trellis_ranking)ranking, &count);
         all += count;
@@ -66,6 +88,7 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
     }
     tr_buffer_text(out, name_of(inspection, label, false));
     tr_buffer_char(out, '\n');
+    text_numbers(inspection, out, label);
     for (int ranking = 0; ranking < TRELLIS_RANKINGS; ranking++) {
         text_list(inspection, out, label, (trellis_ranking)ranking, headings[ranking]);
     }
@@ -158,10 +181,27 @@ static void json_list(const trellis_inspection *inspection, struct tr_buffer *ou
     tr_buffer_char(out, ']');
 }
 
+static void json_numbers(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
+{
+    const struct tr_gaussian *g = &inspection->model->gaussian;
+    uint32_t columns = number_columns(inspection, label);
+    for (size_t d = 0; d < columns; d++) {
+        size_t cell = label * columns + d;
+        tr_buffer_string(out, d ? ",{\"column\":" : ",\"numbers\":[{\"column\":");
+        tr_buffer_json(out, tr_gaussian_name(g, d));
+        tr_buffer_string(out, ",\"mean\":");
+        tr_buffer_real(out, g->mean[cell]);
+        tr_buffer_string(out, ",\"deviation\":");
+        tr_buffer_real(out, sqrt(g->variance[cell]));
+        tr_buffer_string(out, d + 1 < columns ? "}" : "}]");
+    }
+}
+
 static void json_label(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
     tr_buffer_string(out, "\n{\"label\":");
     tr_buffer_json(out, name_of(inspection, label, false));
+    json_numbers(inspection, out, label);
     json_list(inspection, out, label, TRELLIS_FEATURES_FOR, "for");
     json_list(inspection, out, label, TRELLIS_FEATURES_AGAINST, "against");
     json_list(inspection, out, label, TRELLIS_STEPS_FOR, "steps_for");

@@ -4,21 +4,25 @@
  *
  * where a step leads from state to state of the model's graph: at order 2 it depends on the label before as
  * well. Words are drawn from those that the model knows, unknown ones never; labels as if there were
- * unknown words. The HMM is a model, or a random one that needs no memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
+ * unknown words; numbers from the normal distributions of the label. The HMM is a model, or a random one that
+ * needs no memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/options.h"
 #include "base/random.h"
+#include "corpus/corpus.h"
 #include "model/model.h"
 
 /* One sequence being drawn. */
 struct draft {
-    TR_ARRAY(uint64_t) begin; // of each word in bytes
+    size_t columns;           // of a token, without the label
+    TR_ARRAY(uint64_t) begin; // [length][columns] of each cell in bytes
     TR_ARRAY(uint16_t) labels;
     struct tr_buffer bytes;
-    TR_ARRAY(trellis_text) cells; // [length][2]
+    TR_ARRAY(trellis_text) cells; // [length][columns + 1]
     TR_ARRAY(trellis_text) texts; // [length] the labels
 };
 
@@ -35,20 +39,23 @@ static void draft_free(struct draft *draft)
 static trellis_status put_draft(struct draft *draft, const trellis_text *label_texts,
                                 trellis_writer *writer, trellis_error *error)
 {
-    size_t n = draft->labels.size;
-    if (draft->bytes.failed || !tr_reserve(&draft->cells, 2 * n) || !tr_reserve(&draft->texts, n)) {
+    size_t n = draft->labels.size, columns = draft->columns;
+    if (draft->bytes.failed || !tr_reserve(&draft->cells, (columns + 1) * n) ||
+        !tr_reserve(&draft->texts, n)) {
         return tr_fail_memory(error);
     }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t end = i + 1 < n ? draft->begin.at[i + 1] : draft->bytes.size;
+    for (size_t i = 0, k = 0; i < n; i++) {
+        trellis_text *cells = draft->cells.at + i * (columns + 1);
         const char *bytes = draft->bytes.data ? draft->bytes.data : "";
-        trellis_text word = {bytes + draft->begin.at[i], end - draft->begin.at[i]};
-        draft->texts.at[i] = label_texts[draft->labels.at[i]];
-        draft->cells.at[2 * i] = word;
-        draft->cells.at[2 * i + 1] = draft->texts.at[i];
+        for (size_t c = 0; c < columns; c++, k++) {
+            uint64_t begin = draft->begin.at[k];
+            uint64_t end = k + 1 < draft->begin.size ? draft->begin.at[k + 1] : draft->bytes.size;
+            cells[c] = (trellis_text){bytes + begin, end - begin};
+        }
+        cells[columns] = draft->texts.at[i] = label_texts[draft->labels.at[i]];
     }
     trellis_sequence sequence = {.length = n,
-                                 .columns = 2,
+                                 .columns = columns + 1,
                                  .cells = draft->cells.at,
                                  .labels = draft->texts.at,
                                  .weight = 1};
@@ -56,11 +63,10 @@ static trellis_status put_draft(struct draft *draft, const trellis_text *label_t
     return trellis_writer_put(writer, &sequence, NULL, error);
 }
 
-static bool add_token(struct draft *draft, uint16_t label, trellis_text word)
+static bool add_cell(struct draft *draft, trellis_text cell)
 {
-    bool fine = tr_push(&draft->begin, draft->bytes.size) && tr_push(&draft->labels, label);
-    tr_buffer_text(&draft->bytes, word);
-    return fine;
+    tr_buffer_text(&draft->bytes, cell);
+    return tr_push(&draft->begin, draft->bytes.size - cell.size);
 }
 
 /* ---- the random HMM --------------------------------------------------------------------------- */
@@ -106,7 +112,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
         return tr_fail(error, TRELLIS_OPTION, "a random HMM needs labels and words");
     }
     struct tr_random random;
-    struct draft draft = {0};
+    struct draft draft = {.columns = 1};
     tr_random_seed(&random, seed);
     TR_ARRAY(trellis_text) texts = {0};
     char(*names)[24] = tr_alloc(labels, sizeof *names);
@@ -122,7 +128,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
             char word[32];
             snprintf(word, sizeof word, "w%llu",
                      (unsigned long long)draw_word(&random, label, labels, vocabulary));
-            if (!add_token(&draft, (uint16_t)label, tr_text(word))) {
+            if (!add_cell(&draft, tr_text(word)) || !tr_push(&draft.labels, (uint16_t)label)) {
                 status = tr_fail_memory(error);
                 break;
             }
@@ -163,7 +169,11 @@ struct hmm {
     double known;                // the share of known words
     double *p;                   // [width] of the word whose weights are being read
     bool below_one;              // some word has p < 1
+    size_t *source; // [columns] what stands there: the number of a real-valued column, or ...
+    size_t columns; // of a token, without the label
 };
+
+enum { WORD = TR_MOST_REALS, NOTHING }; // ... one of these
 
 /* Adds a word to the labels that emit it. A weight that is not there is 0: a probability of 1, times what the
  * label costs by itself. */
@@ -356,6 +366,38 @@ static trellis_status sum_steps(const struct hmm *hmm, trellis_error *error)
     return TRELLIS_OK;
 }
 
+/* Numbers stand where the model looks for them, if it knows columns by number, else in the order of their
+ * names. The word, if there is one, has the first column that is left. */
+static trellis_status lay_out(struct hmm *hmm, trellis_error *error)
+{
+    const struct tr_gaussian *g = &hmm->model->gaussian;
+    bool words = g->columns == 0 || hmm->model->node.record_count > 0, numbered = true;
+    size_t most = 0, word = 0;
+    for (size_t d = 0; d < g->columns; d++) {
+        size_t column = tr_reader_column(NULL, tr_gaussian_name(g, d));
+        numbered = numbered && column < TR_MOST_REALS;
+        most = column > most ? column : most;
+    }
+    hmm->columns = words + (size_t)(numbered && g->columns ? most + 1 : g->columns);
+    hmm->source = tr_alloc(hmm->columns, sizeof *hmm->source);
+    for (size_t k = 0; hmm->source && k < hmm->columns; k++) {
+        hmm->source[k] = NOTHING;
+    }
+    for (size_t d = 0; hmm->source && d < g->columns; d++) {
+        size_t column = numbered ? tr_reader_column(NULL, tr_gaussian_name(g, d)) : words + d;
+        hmm->source[column] = d;
+    }
+    while (hmm->source && words && hmm->source[word] != NOTHING) {
+        word++;
+    }
+    if (hmm->source && words) {
+        hmm->source[word] = WORD;
+        hmm->columns -= numbered && g->columns &&
+                        word + 1 < hmm->columns; // the room behind was not needed
+    }
+    return hmm->source ? TRELLIS_OK : tr_fail_memory(error);
+}
+
 static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
 {
     const trellis_model *model = hmm->model;
@@ -378,7 +420,10 @@ static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
     if (!hmm->next || !hmm->emissions || !hmm->words || !hmm->p) {
         return tr_fail_memory(error);
     }
-    trellis_status status = read_words(hmm, error);
+    trellis_status status = lay_out(hmm, error);
+    if (!status) {
+        status = read_words(hmm, error);
+    }
     if (!status) {
         read_steps(hmm);
         status = hmm->by_hand ? TRELLIS_OK : normalise(hmm, error);
@@ -414,6 +459,36 @@ static trellis_text draw_emission(const struct emissions *emissions, struct tr_r
     return emissions->words.at[low].word;
 }
 
+/* A standard normal number (Box and Muller 1958). */
+static double draw_normal(struct tr_random *random)
+{
+    double radius = sqrt(-2 * log(1 - tr_random_real(random)));
+    return radius * cos(2 * M_PI * tr_random_real(random));
+}
+
+/* The cells of a token with this label. */
+static trellis_status draw_cells(const struct hmm *hmm, struct tr_random *random, uint32_t label,
+                                 struct draft *draft, trellis_error *error)
+{
+    const struct tr_gaussian *g = &hmm->model->gaussian;
+    bool fine = true;
+    for (size_t k = 0; fine && k < hmm->columns; k++) {
+        size_t source = hmm->source[k], cell = label * (size_t)g->columns + source;
+        char number[40] = "_";
+        if (source == WORD && hmm->emissions[label].words.size == 0) {
+            return tr_fail(error, TRELLIS_DATA, "the label '%.*s' of the HMM has no words",
+                           TR_SHOW(hmm->model->labels[label]));
+        }
+        if (source < WORD) {
+            double x = g->mean[cell] + sqrt(g->variance[cell]) * draw_normal(random);
+            snprintf(number, sizeof number, "%.9g", fmin(fmax(x, -DBL_MAX), DBL_MAX));
+        }
+        fine = add_cell(draft, source == WORD ? draw_emission(&hmm->emissions[label], random)
+                                              : tr_text(number));
+    }
+    return fine && tr_push(&draft->labels, (uint16_t)label) ? TRELLIS_OK : tr_fail_memory(error);
+}
+
 /* Draws one sequence into the draft. */
 static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *random, double ending,
                                     struct draft *draft, trellis_error *error)
@@ -429,12 +504,9 @@ static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *ran
             break;
         }
         row = tr_graph_next(hmm->model->graph, row_state(hmm, row), (uint16_t)label);
-        if (hmm->emissions[label].words.size == 0) {
-            return tr_fail(error, TRELLIS_DATA, "the label '%.*s' of the HMM has no words",
-                           TR_SHOW(hmm->model->labels[label]));
-        }
-        if (!add_token(draft, (uint16_t)label, draw_emission(&hmm->emissions[label], random))) {
-            return tr_fail_memory(error);
+        trellis_status status = draw_cells(hmm, random, label, draft, error);
+        if (status) {
+            return status;
         }
         if (draft->labels.size > MOST_LENGTH) {
             return tr_fail(error, TRELLIS_DATA, "the HMM does not come to an end within %d tokens",
@@ -456,12 +528,8 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
     struct draft draft = {0};
     struct tr_random random;
     tr_random_seed(&random, (uint64_t)tr_option_integer(options, "seed"));
-    trellis_status status = model->gaussian.columns
-                                ? tr_fail(error, TRELLIS_MODEL,
-                                          "this HMM emits columns of numbers (%s), and only words "
-                                          "can be drawn",
-                                          model->gaussian.names)
-                                : read_hmm(&hmm, error);
+    trellis_status status = read_hmm(&hmm, error);
+    draft.columns = hmm.columns;
     while (!status && drawn < tokens) {
         status = draw_sequence(&hmm, &random, ending, &draft, error);
         drawn += draft.labels.size + 1; // an empty sequence counts too, so that there is an end
@@ -474,6 +542,7 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
         free(hmm.emissions[i].words.at);
     }
     free(hmm.emissions);
+    free(hmm.source);
     free(hmm.next);
     free(hmm.words);
     free(hmm.p);

@@ -71,9 +71,10 @@ static bool gather(trellis_explainer *explainer, const trellis_sequence *sequenc
 {
     const struct tr_table *table = edge ? &explainer->model->edge : &explainer->model->node;
     for (size_t k = seen->begin[token]; table->bucket_count && k < seen->begin[token + 1]; k++) {
-        struct tr_evidence evidence = {edge, tr_table_find(table, seen->low[k]),
-                                       seen->value ? (double)seen->value[k] : 1,
-                                       explainer->texts.size, 0};
+        struct tr_evidence evidence = {.edge = edge,
+                                       .row = tr_table_find(table, seen->low[k]),
+                                       .value = seen->value ? (double)seen->value[k] : 1,
+                                       .text = explainer->texts.size};
         if (evidence.row == TR_NONE) {
             continue;
         }
@@ -86,17 +87,37 @@ static bool gather(trellis_explainer *explainer, const trellis_sequence *sequenc
     return true;
 }
 
+/* The numbers at a token. */
+static bool gather_reals(trellis_explainer *explainer, const double *reals, size_t token)
+{
+    const struct tr_gaussian *gaussian = &explainer->model->gaussian;
+    bool fine = true;
+    for (uint32_t d = 0; fine && d < gaussian->columns; d++) {
+        struct tr_evidence evidence = {.real = true,
+                                       .row = d,
+                                       .value = reals[token * gaussian->columns + d],
+                                       .text = explainer->texts.size};
+        tr_buffer_text(&explainer->texts, tr_gaussian_name(gaussian, d));
+        tr_buffer_format(&explainer->texts, "=%.6g", evidence.value);
+        evidence.text_size = explainer->texts.size - evidence.text;
+        fine = tr_push(&explainer->evidence, evidence);
+    }
+    return fine;
+}
+
 static trellis_status observe(trellis_explainer *explainer, const trellis_sequence *sequence,
                               trellis_error *error)
 {
     const struct tr_observation *observation = NULL;
     trellis_status status = tr_extractor_run(explainer->extractor, sequence, &observation, error);
+    const double *reals = tr_tagger_found(explainer->tagger).reals;
     bool fine = tr_reserve(&explainer->begin, sequence->length + 1);
     explainer->evidence.size = explainer->texts.size = 0;
     for (size_t i = 0; !status && fine && i <= sequence->length; i++) {
         explainer->begin.at[i] = explainer->evidence.size;
         fine = i == sequence->length ||
-               (gather(explainer, sequence, false, &observation->node, i) &&
+               (gather_reals(explainer, reals, i) &&
+                gather(explainer, sequence, false, &observation->node, i) &&
                 gather(explainer, sequence, true, &observation->edge, i));
     }
     return status ? status : fine && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
@@ -109,6 +130,9 @@ static double weight_of(const trellis_explainer *explainer, const struct tr_evid
 {
     const trellis_model *model = explainer->model;
     uint32_t outcome = path[i];
+    if (evidence->real) {
+        return tr_gaussian_log(&model->gaussian, path[i], evidence->row, evidence->value);
+    }
     if (evidence->edge) {
         outcome += path[i - 1] * model->graph->width;
     }

@@ -6,8 +6,8 @@
 
 /* Something that the model knows, seen at a token. */
 struct tr_evidence {
-    bool edge;
-    uint32_t row;     // of its table
+    bool edge, real;
+    uint32_t row;     // of its table, or of a number its column
     double value;     // how much of it was seen
     size_t text;      // where its text begins in `texts`,
     size_t text_size; // and how long it is

@@ -516,5 +516,6 @@ struct tr_found tr_tagger_found(trellis_tagger *tagger)
                              tagger->graph ? tagger->graph : tagger->model->graph,
                              tagger->found ? tagger->paths.at : NULL,
                              tagger->length,
-                             tagger->log_z};
+                             tagger->log_z,
+                             tagger->reals.at};
 }

@@ -12,7 +12,8 @@ struct tr_found {
     const struct tr_graph *graph;
     const uint16_t *path; // [length] the best labels; NULL where none were found
     size_t length;
-    double log_z; // once tr_tagger_sum_up() was called
+    double log_z;        // once tr_tagger_sum_up() was called
+    const double *reals; // [length][model->gaussian.columns]
 };
 struct tr_found tr_tagger_found(trellis_tagger *tagger);
 

@@ -40,6 +40,18 @@ run 0 train -q -t hmm --gaussian 1,2 -m $t/numbers.model $t/numbers
 run 0 eval -m $t/numbers.model $t/numbers
 want "numbers are told apart" grep -q "accuracy: 100.00%" $out
 run 0 train -q -t hmm -a em --states 2 --gaussian x,y --columns x,y -m $t/numbers.model $t/numbers
+head -n 4 $t/numbers >$t/some
+run 0 sample -m $t/numbers.model -n 50
+want "numbers are drawn" test "$(awk 'NF == 3 && $1 == $1 + 0 && $2 == $2 + 0' $out | wc -l)" -ge 50
+cp $out $t/drawn
+run 0 eval --columns x,y -m $t/numbers.model $t/drawn
+want "what was drawn is found" grep -q "accuracy: 100.00%" $out
+run 0 inspect $t/numbers.model
+want "means and deviations" grep -q "mean   deviation  column" $out
+run 0 explain --columns x,y -m $t/numbers.model $t/some
+want "what a number contributes" grep -q " x=0.9$" $out
+run 0 show --columns x,y -m $t/numbers.model $t/some
+run 0 report --columns x,y -m $t/numbers.model $t/drawn
 run 0 eval --clusters --columns x,y -m $t/numbers.model $t/numbers
 want "numbers are told apart without labels" grep -q "one-to-one: 100.00%" $out
 run 0 info $t/numbers.model
@@ -47,7 +59,6 @@ want "the columns are named" grep -q "2 columns: x,y" $out
 printf '1 2 low\nNaN 3 high\n' >$t/nan
 check states_nan 1 train -q -t hmm --gaussian 1,2 -m $t/no.model $t/nan
 check states_nan_tagged 1 tag --columns x,y -m $t/numbers.model $t/nan
-check states_sample 1 sample -m $t/numbers.model
 
 check states_none 1 train -q -t hmm -a em -m $t/no.model $t/words
 check states_zero 1 train -q -t hmm -a em --states 0 -m $t/no.model $t/words

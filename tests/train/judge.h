@@ -233,8 +233,8 @@ static inline void make_grams(struct problem *p, const struct recipe *recipe)
     trellis_error error = {0};
     size_t count;
     bool all = !recipe->seen_steps && !recipe->kind->free_steps;
-    assert_ok(tr_dataset_grams(&t->data, &t->plan, tr_features_steps(t->features), all ? 2 : 0, &t->grams,
-                               &count, &error),
+    assert_ok(tr_dataset_grams(&t->data, &t->plan, tr_features_steps(t->features), all ? 2 : 0,
+                               &t->grams, &count, &error),
               error);
     for (size_t i = 0; i < count; i++) {
         add_gram(p, t->grams[i]);
