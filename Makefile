@@ -55,7 +55,7 @@ all: ## build the command and both libraries into build/
 demo: all ## train and evaluate four taggers on the corpora that ship, then tag a sentence
 	@scripts/demo.sh $(BUILD)
 
-bench: all ## measure speed, memory and growth, beside the peers on PATH; BENCH_FULL=1 for the large ones
+bench: all ## measure speed, memory and growth, beside the peers on PATH; BENCH_FULL=1 takes longer
 	@bench/run.sh $(BUILD)/trellis $(BUILD)/bench.json
 
 test: ## build and run all tests

@@ -1,7 +1,8 @@
 # lib.sh - what the parts of `make bench` share: measuring, recording, tables. To be sourced.
 #
 # Every measurement is one record, a line of JSON in $records. Times are wall clock, in seconds; peaks of memory
-# come from GNU time, and are null where that is not installed.
+# come from GNU time, and are null where that is not installed. BENCH_QUICK=1 makes everything small, to see whether
+# the scripts run; its figures mean nothing.
 # shellcheck shell=bash disable=SC2034
 
 trellis=${TRELLIS:?}
@@ -76,5 +77,30 @@ draw() {
     echo "$file"
 }
 
-# figure KEY FILE: the last number of that name in a log of iterations.
-figure() { sed -n "s/.*\"$1\": \\([-0-9.e+]*\\).*/\\1/p" "$2" | tail -n 1; }
+# cut_corpus NAME: the folder of a corpus of ../shared/data with train.txt and test.txt, nothing where it is not there;
+# with BENCH_QUICK the beginnings of both.
+cut_corpus() {
+    local folder=$shared/$1 part
+    [ -f "$folder/train.txt" ] || return 0
+    if [ -n "${BENCH_QUICK:-}" ]; then
+        mkdir -p "$work/$1"
+        for part in train test; do
+            awk 'NF == 0 && ++n == 300 { exit } { print }' "$folder/$part.txt" >"$work/$1/$part.txt"
+        done
+        folder=$work/$1
+    fi
+    echo "$folder"
+}
+
+# a_pass FILE: the mean seconds of an iteration but the first, in a log of iterations.
+a_pass() {
+    sed -n 's/.*"seconds": \([-0-9.e+]*\).*/\1/p' "$1" |
+        awk 'NR == 1 { a = $1 } { b = $1 } END { printf "%.6g", (NR > 1 ? (b - a) / (NR - 1) : b) }'
+}
+
+# exponent FILE: that fits lines "size seconds" best, least squares of the logarithms, without the smallest size, whose
+# time is mostly starting up.
+exponent() {
+    tail -n +2 "$1" | awk '$2 > 0 { x = log($1); y = log($2); n++; a += x; b += y; c += x * x; d += x * y }
+        END { if (n > 1) printf "%.3f", (n * d - a * b) / (n * c - a * a); else printf "null" }'
+}

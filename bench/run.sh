@@ -3,7 +3,8 @@
 #
 #   bench/run.sh [TRELLIS] [JSON]
 #
-# Times are for comparing within one run on a quiet machine; nothing is asserted. BENCH_FULL=1 adds what takes long.
+# Times are for comparing within one run on a quiet machine; nothing is asserted. It takes some fifteen minutes;
+# BENCH_FULL=1 adds what takes longer, BENCH_QUICK=1 only shows that the scripts run.
 # BENCH_PARTS="training tagging growth peers" chooses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
