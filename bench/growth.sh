@@ -1,52 +1,50 @@
 #!/usr/bin/env bash
-# How time grows: over label sets of 2 to 1,000 and over generated corpora of 10^4 tokens and more, with the exponent
-# that fits best (least squares of the logarithms). BENCH_FULL=1 goes on to 10^7 tokens.
+# How time grows: over label sets of 2 to 1,000 and over generated corpora of 10^4 to 10^7 tokens, with the exponent
+# that fits best. BENCH_FULL=1 takes three epochs over the corpora instead of one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/lib.sh
+label_sets="2 10 50 200 1000" sizes="10000 100000 1000000 10000000" epochs=1
+[ -z "${BENCH_FULL:-}" ] || epochs=3
+[ -z "${BENCH_QUICK:-}" ] || label_sets="2 10 50" sizes="10000 30000 100000"
 
-# passes OPTION... FILE: the seconds of reading and one pass more, by two runs.
+# pass_of NAME OPTION... FILE: leaves the seconds of a $pass, and notes them for the fit.
 pass_of() {
-    local few
-    measure "$trellis" train -q -j 2 -m "$work/model" -e 1 "$@"
-    few=$seconds
-    measure "$trellis" train -q -j 2 -m "$work/model" -e 3 "$@"
-    pass=$(calculate "($seconds - $few) / 2")
+    local name=$1
+    shift
+    rm -f "$work/log"
+    measure "$trellis" train -q -j 2 -m "$work/model" -e 5 --log "$work/log" "$@"
+    pass=$(a_pass "$work/log")
+    echo "$labels $pass" >>"$work/labels-$name"
 }
 
 heading "Label sets, 20,000 generated tokens, order 1, two threads: seconds a pass" labels perceptron "CRF, L-BFGS"
-for labels in 2 10 50 200 1000; do
-    file=$(draw $labels 20000)
-    pass_of -t perceptron -f id "$file"
+for labels in $label_sets; do
+    file=$(draw "$labels" 20000)
+    pass_of perceptron -t perceptron -f id "$file"
     perceptron=$pass
-    pass_of -t crf --warm-up 0 -f id "$file"
-    record labels labels $labels tokens 20000 perceptron_seconds_per_pass "$perceptron" crf_seconds_per_pass "$pass"
-    row $labels "$perceptron" "$pass"
+    pass_of crf -t crf --warm-up 0 -f id "$file"
+    record labels labels "$labels" tokens 20000 perceptron_seconds_per_pass "$perceptron" crf_seconds_per_pass "$pass"
+    row "$labels" "$perceptron" "$pass"
 done
+by_labels=("$(exponent "$work/labels-perceptron")" "$(exponent "$work/labels-crf")")
+record label_growth perceptron_exponent "${by_labels[0]}" crf_exponent "${by_labels[1]}"
+row "exponent" "${by_labels[@]}"
 
-sizes="10000 100000 1000000"
-[ -z "${BENCH_FULL:-}" ] || sizes+=" 10000000"
-heading "Corpora, 20 labels, two threads: seconds to read and train, peak MB" tokens "perceptron, 3 epochs" "peak MB" \
-    "CRF by SGD, 3 epochs" "peak MB"
-: >"$work/perceptron"
-: >"$work/crf"
+heading "Corpora, 20 labels, two threads: seconds to read and train, peak MB" tokens "perceptron, epochs: $epochs" "peak MB" \
+    "CRF by SGD, epochs: $epochs" "peak MB"
 for tokens in $sizes; do
     file=$(draw 20 "$tokens")
-    measure "$trellis" train -q -j 2 -t perceptron -e 3 -f extended -m "$work/model" "$file"
+    measure "$trellis" train -q -j 2 -t perceptron -e $epochs -f extended -m "$work/model" "$file"
     perceptron=$seconds perceptron_peak=$peak
     echo "$tokens $seconds" >>"$work/perceptron"
-    measure "$trellis" train -q -j 2 -t crf -a sgd --batch 16 -e 3 -f extended -m "$work/model" "$file"
+    measure "$trellis" train -q -j 2 -t crf -a sgd --batch 16 -e $epochs -f extended -m "$work/model" "$file"
     echo "$tokens $seconds" >>"$work/crf"
-    record corpora tokens "$tokens" perceptron_seconds "$perceptron" perceptron_peak_kilobytes "$perceptron_peak" \
-        crf_seconds "$seconds" crf_peak_kilobytes "$peak"
+    record corpora tokens "$tokens" epochs $epochs perceptron_seconds "$perceptron" \
+        perceptron_peak_kilobytes "$perceptron_peak" crf_seconds "$seconds" crf_peak_kilobytes "$peak"
     row "$tokens" "$perceptron" "$(megabytes "$perceptron_peak")" "$seconds" "$(megabytes "$peak")"
     rm -f "$file"
 done
-
-# exponent FILE: of the lines "tokens seconds", without the smallest corpus, whose time is mostly starting up.
-exponent() {
-    tail -n +2 "$1" | awk '{ x = log($1); y = log($2); n++; a += x; b += y; c += x * x; d += x * y }
-        END { printf "%.3f", (n * d - a * b) / (n * c - a * a) }'
-}
-record growth perceptron_exponent "$(exponent "$work/perceptron")" crf_exponent "$(exponent "$work/crf")"
-row "exponent" "$(exponent "$work/perceptron")" "" "$(exponent "$work/crf")" ""
+by_tokens=("$(exponent "$work/perceptron")" "$(exponent "$work/crf")")
+record growth perceptron_exponent "${by_tokens[0]}" crf_exponent "${by_tokens[1]}"
+row "exponent" "${by_tokens[0]}" "" "${by_tokens[1]}" ""

@@ -36,7 +36,7 @@ dictionary() {
 
 # learn OPTION...: EM with a little smoothing.
 learn() {
-    "$trellis" train -t hmm --alpha 0.01 -m "$work/model" "$@" 2>"$work/err"
+    "$trellis" train -t hmm --alpha 0.01 -m "$work/model" "$@" 2>"$work/err" || { tail -n 3 "$work/err" >&2; exit 1; }
 }
 
 # states NAME OPTION...: learns 45 states from all of the training text, prints how they agree with the tags.
