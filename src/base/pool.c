@@ -1,9 +1,25 @@
-/* pool.c - a fixed number of blocks of work, done by some threads. */
+/* pool.c - a fixed number of blocks of work, done by some threads.
+ *
+ * A training has its threads wait for each other some thousand times a second, for a few microseconds as a
+ * rule, and to sleep and be woken takes longer than that. So whoever waits looks for a while first, and only
+ * then sleeps. Where looking is mostly in vain, as on a machine that is busy with other work, it is soon
+ * given up.
+ *
+ * All that is waited for are numbers that grow. They are changed under the lock, so that nobody falls asleep
+ * between a look and the change.
+ *
+ * A run is over when all its blocks are done; nobody waits for a worker that has not even woken. Such a one
+ * finds no block left, or already those of the next run: whoever takes a block may read what the run is about,
+ * which is written while there are none to take.
+ */
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/memory.h"
+
+enum { MOST_LOOKS = 4000, LEAST_LOOKS = 100, PIECES = 64, SMALL = 16384 };
 
 struct worker {
     struct tr_pool *pool;
@@ -15,24 +31,76 @@ struct tr_pool {
     unsigned threads;       // the caller included
     struct worker *workers; // [threads - 1]
     unsigned started;
+    atomic_int looks; // before a sleep
     pthread_mutex_t lock;
-    pthread_cond_t wake, idle, turn;
-    bool ending;
-    uint64_t round; // counts the runs, so that a worker knows a new one
-    unsigned busy;  // workers in the present run
+    pthread_cond_t changed;
+    atomic_bool ending;
+    atomic_size_t rounds; // runs that were begun
     tr_pool_work work;
     void *user;
-    size_t blocks, next, turns;
+    size_t blocks;
+    atomic_llong left; // blocks that nobody has taken; below 0 where somebody has asked in vain
+    atomic_size_t done, turns;
 };
 
-/* Takes blocks until there are no more. Called and left with the lock held. */
+/* Between two looks: lets the processor rest. */
+static void rest(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void set(struct tr_pool *pool, atomic_size_t *number, size_t value)
+{
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(number, value);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void sleep_until(struct tr_pool *pool, atomic_size_t *number, size_t value)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(number) < value) {
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Waits until a number has grown to a value. */
+static void await(struct tr_pool *pool, atomic_size_t *number, size_t value)
+{
+    int looks = atomic_load(&pool->looks);
+    if (atomic_load(number) >= value) {
+        return;
+    }
+    for (int i = 0; i < looks; i++) {
+        rest();
+        if (atomic_load(number) >= value) {
+            atomic_store(&pool->looks, looks < MOST_LOOKS / 2 ? looks * 2 : MOST_LOOKS);
+            return;
+        }
+    }
+    atomic_store(&pool->looks, looks > LEAST_LOOKS ? looks - looks / 8 : LEAST_LOOKS);
+    sleep_until(pool, number, value);
+}
+
+/* Takes blocks until there are no more. */
 static void drain(struct tr_pool *pool, unsigned thread)
 {
-    while (pool->next < pool->blocks) {
-        size_t block = pool->next++;
-        pthread_mutex_unlock(&pool->lock);
-        pool->work(pool->user, block, thread);
+    long long left;
+    size_t done = 0;
+    for (; (left = atomic_fetch_sub(&pool->left, 1)) > 0; done++) {
+        pool->work(pool->user, pool->blocks - (size_t)left, thread);
+    }
+    if (done) {
         pthread_mutex_lock(&pool->lock);
+        atomic_fetch_add(&pool->done, done);
+        pthread_cond_broadcast(&pool->changed);
+        pthread_mutex_unlock(&pool->lock);
     }
 }
 
@@ -40,23 +108,15 @@ static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     struct tr_pool *pool = worker->pool;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&pool->lock);
+    size_t seen = 0;
     for (;;) {
-        while (!pool->ending && pool->round == seen) {
-            pthread_cond_wait(&pool->wake, &pool->lock);
+        await(pool, &pool->rounds, seen + 1);
+        seen = atomic_load(&pool->rounds);
+        if (atomic_load(&pool->ending)) {
+            return NULL;
         }
-        if (pool->ending) {
-            break;
-        }
-        seen = pool->round;
         drain(pool, worker->number);
-        if (--pool->busy == 0) {
-            pthread_cond_signal(&pool->idle);
-        }
     }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
 }
 
 trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trellis_error *error)
@@ -72,10 +132,9 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     }
     pool->threads = threads;
     pool->workers = workers;
+    atomic_store(&pool->looks, LEAST_LOOKS);
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->idle, NULL);
-    pthread_cond_init(&pool->turn, NULL);
+    pthread_cond_init(&pool->changed, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {
         workers[i] = (struct worker){.pool = pool, .number = i + 1};
         if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) != 0) {
@@ -93,16 +152,12 @@ void tr_pool_destroy(struct tr_pool *pool)
     if (!pool) {
         return;
     }
-    pthread_mutex_lock(&pool->lock);
-    pool->ending = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    atomic_store(&pool->ending, true);
+    set(pool, &pool->rounds, atomic_load(&pool->rounds) + 1);
     for (unsigned i = 0; i < pool->started; i++) {
         pthread_join(pool->workers[i].thread, NULL);
     }
-    pthread_cond_destroy(&pool->turn);
-    pthread_cond_destroy(&pool->idle);
-    pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
     free(pool->workers);
     free(pool);
@@ -115,35 +170,62 @@ unsigned tr_pool_threads(const struct tr_pool *pool)
 
 void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user)
 {
-    pthread_mutex_lock(&pool->lock);
     pool->work = work;
     pool->user = user;
     pool->blocks = blocks;
-    pool->next = 0;
-    pool->turns = 0;
-    pool->busy = pool->started;
-    pool->round++;
-    pthread_cond_broadcast(&pool->wake);
+    atomic_store(&pool->done, 0);
+    atomic_store(&pool->turns, 0);
+    atomic_store(&pool->left, (long long)blocks);
+    set(pool, &pool->rounds, atomic_load(&pool->rounds) + 1);
     drain(pool, 0);
-    while (pool->busy > 0) {
-        pthread_cond_wait(&pool->idle, &pool->lock);
-    }
-    pthread_mutex_unlock(&pool->lock);
+    await(pool, &pool->done, blocks);
 }
 
 void tr_pool_turn(struct tr_pool *pool, size_t block)
 {
-    pthread_mutex_lock(&pool->lock);
-    while (pool->turns < block) {
-        pthread_cond_wait(&pool->turn, &pool->lock);
-    }
-    pthread_mutex_unlock(&pool->lock);
+    await(pool, &pool->turns, block);
 }
 
 void tr_pool_turn_done(struct tr_pool *pool, size_t block)
 {
-    pthread_mutex_lock(&pool->lock);
-    pool->turns = block + 1;
-    pthread_cond_broadcast(&pool->turn);
-    pthread_mutex_unlock(&pool->lock);
+    set(pool, &pool->turns, block + 1);
+}
+
+/* ---- pieces of a vector ------------------------------------------------------------------------- */
+
+struct pieces {
+    tr_pool_piece piece;
+    void *user;
+    size_t size;
+    double sum[PIECES];
+};
+
+static void add_piece(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct pieces *pieces = user;
+    size_t length = (pieces->size / PIECES + 15) / 8 * 8; // in whole cache lines of doubles
+    size_t begin = block * length, end = begin + length;
+    begin = begin < pieces->size ? begin : pieces->size;
+    end = end < pieces->size ? end : pieces->size;
+    pieces->sum[block] = pieces->piece(pieces->user, begin, end);
+}
+
+double tr_pool_sum(struct tr_pool *pool, size_t size, tr_pool_piece piece, void *user)
+{
+    if (size < SMALL) {
+        return piece(user, 0, size);
+    }
+    struct pieces pieces = {.piece = piece, .user = user, .size = size};
+    double sum = 0;
+    if (pool) {
+        tr_pool_run(pool, PIECES, add_piece, &pieces);
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        if (!pool) {
+            add_piece(&pieces, i, 0);
+        }
+        sum += pieces.sum[i];
+    }
+    return sum;
 }

@@ -29,4 +29,9 @@ void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *u
 void tr_pool_turn(struct tr_pool *pool, size_t block);
 void tr_pool_turn_done(struct tr_pool *pool, size_t block);
 
+/* Calls piece(user, begin, end) for pieces of 0 .. size-1 that do not depend on the number of threads, in
+ * all threads; the sum of what it returns, in the order of the pieces. Without a pool the caller does it. */
+typedef double (*tr_pool_piece)(void *user, size_t begin, size_t end);
+double tr_pool_sum(struct tr_pool *pool, size_t size, tr_pool_piece piece, void *user);
+
 #endif

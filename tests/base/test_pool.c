@@ -155,6 +155,42 @@ static void the_sum_depends_on_the_order(void **state)
     assert_true(forward != backward);
 }
 
+struct pieces {
+    atomic_uchar *seen; // [size] how often each place was in a piece
+};
+
+static double add_pieces(void *user, size_t begin, size_t end)
+{
+    struct pieces *pieces = user;
+    double sum = 0;
+    for (size_t i = begin; i < end; i++) {
+        pieces->seen[i]++;
+        sum += slow_term(i * 5 + 1);
+    }
+    return sum;
+}
+
+static void sums_pieces_alike(void **state)
+{
+    (void)state;
+    static atomic_uchar seen[70001];
+    const size_t sizes[] = {0, 1, 1000, 16383, 16384, 16385, 20011, 70001};
+    for (size_t s = 0; s < TR_COUNT(sizes); s++) {
+        struct pieces pieces = {seen};
+        double alone = tr_pool_sum(NULL, sizes[s], add_pieces, &pieces);
+        for (size_t t = 0; t < TR_COUNT(thread_counts); t++) {
+            struct tr_pool *pool = make_pool(thread_counts[t]);
+            double sum = tr_pool_sum(pool, sizes[s], add_pieces, &pieces);
+            assert_memory_equal(&sum, &alone, sizeof sum);
+            tr_pool_destroy(pool);
+        }
+        for (size_t i = 0; i < TR_COUNT(seen); i++) {
+            assert_int_equal(seen[i], i < sizes[s] ? TR_COUNT(thread_counts) + 1 : 0);
+            seen[i] = 0;
+        }
+    }
+}
+
 struct meeting {
     atomic_uint arrived;
     unsigned expected;
@@ -210,6 +246,7 @@ int main(void)
         cmocka_unit_test(does_many_short_runs),
         cmocka_unit_test(takes_turns_and_sums_alike),
         cmocka_unit_test(the_sum_depends_on_the_order),
+        cmocka_unit_test(sums_pieces_alike),
         cmocka_unit_test(all_threads_work_at_once),
         cmocka_unit_test(starts_and_ends),
     };
