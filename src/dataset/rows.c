@@ -1,6 +1,8 @@
 /* rows.c - where the weights of an attribute live. */
 #include "dataset/rows.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs)
@@ -80,17 +82,19 @@ size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t out
     return found ? tr_rows_at(rows, attribute) + (low - rows->begin[attribute]) : SIZE_MAX;
 }
 
-void tr_rows_spread(const struct tr_rows *rows, const double *features, float *weights)
+void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
+                    float *weights)
 {
-    for (uint32_t a = 0; a < rows->dense; a++) {
+    uint32_t dense = rows->dense;
+    for (uint32_t a = from; a < end && a < dense; a++) {
         float *row = weights + (size_t)a * rows->width;
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             row[rows->outcome[i]] = (float)features[i];
         }
     }
-    uint64_t first = rows->begin[rows->dense], last = rows->begin[rows->attributes];
-    float *pairs = weights + (size_t)rows->dense * rows->width;
-    for (uint64_t i = first; i < last; i++) {
+    uint64_t first = rows->begin[dense], last = end > dense ? rows->begin[end] : first;
+    float *pairs = weights + (size_t)dense * rows->width;
+    for (uint64_t i = from > dense ? rows->begin[from] : first; i < last; i++) {
         pairs[i - first] = (float)features[i];
     }
 }
@@ -107,5 +111,70 @@ void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *fe
     const float *pairs = weights + (size_t)rows->dense * rows->width;
     for (uint64_t i = first; i < last; i++) {
         features[i] += (double)pairs[i - first];
+    }
+}
+
+/* ---- marks -------------------------------------------------------------------------------------- */
+
+size_t tr_rows_mark_words(const struct tr_rows *rows)
+{
+    size_t pairs = (size_t)(rows->begin[rows->attributes] - rows->begin[rows->dense]);
+    return (rows->dense + (pairs + TR_MARKED - 1) / TR_MARKED + 63) / 64;
+}
+
+void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,
+                  uint64_t *marks)
+{
+    uint64_t first = rows->begin[rows->dense];
+    for (size_t k = 0; k < count; k++) {
+        uint32_t a = attributes[k];
+        uint64_t begin = rows->begin[a], end = rows->begin[a + 1];
+        bool dense = a < rows->dense;
+        size_t bit = dense ? a : rows->dense + (size_t)((begin - first) / TR_MARKED);
+        size_t last = dense ? a : rows->dense + (size_t)((end - 1 - first) / TR_MARKED);
+        if (begin == end) {
+            continue;
+        }
+        for (; bit <= last; bit++) {
+            marks[bit / 64] |= (uint64_t)1 << (bit % 64);
+        }
+    }
+}
+
+static void take_dense(const struct tr_rows *rows, size_t attribute, float *weights,
+                       double *features)
+{
+    float *row = weights + attribute * rows->width;
+    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
+        features[i] += (double)row[rows->outcome[i]];
+    }
+    memset(row, 0, rows->width * sizeof *row);
+}
+
+static void take_pairs(const struct tr_rows *rows, size_t group, float *weights, double *features)
+{
+    uint64_t first = rows->begin[rows->dense], begin = first + group * TR_MARKED;
+    uint64_t end = begin + TR_MARKED, last = rows->begin[rows->attributes];
+    float *pairs = weights + (size_t)rows->dense * rows->width;
+    end = end < last ? end : last;
+    for (uint64_t i = begin; i < end; i++) {
+        features[i] += (double)pairs[i - first];
+        pairs[i - first] = 0;
+    }
+}
+
+void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *weights,
+                         double *features)
+{
+    size_t words = tr_rows_mark_words(rows);
+    for (size_t i = 0; i < words; i++) {
+        for (uint64_t left = marks[i]; left; left &= left - 1) {
+            size_t bit = i * 64 + (size_t)__builtin_ctzll(left);
+            if (bit < rows->dense) {
+                take_dense(rows, bit, weights, features);
+            } else {
+                take_pairs(rows, bit - rows->dense, weights, features);
+            }
+        }
     }
 }

@@ -58,8 +58,19 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
 
 /* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision.
- * Spreading fills the weights from them; gathering adds the weights to them. */
-void tr_rows_spread(const struct tr_rows *rows, const double *features, float *weights);
+ * Spreading fills the weights of the attributes from..end-1 from them; gathering adds the weights to them. */
+void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
+                    float *weights);
 void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features);
+
+/* Most attributes are rare, so few sequences have little to do with most weights. Marks tell which weights
+ * they have to do with: a bit for each dense row, then one for every TR_MARKED pairs. */
+enum { TR_MARKED = 16 };
+size_t tr_rows_mark_words(const struct tr_rows *rows);
+void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,
+                  uint64_t *marks);
+/* Gathers the weights that are marked, and leaves 0 in their place. */
+void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *weights,
+                         double *features);
 
 #endif

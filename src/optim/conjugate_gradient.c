@@ -22,8 +22,9 @@
 static void turn(struct tr_line *line)
 {
     const double *g = line->next_gradient, *old = line->gradient;
-    double change = tr_dot(g, g, line->size) - tr_dot(g, old, line->size);
-    double beta = fmax(0, change / tr_dot(old, old, line->size));
+    double change = tr_dot(tr_line_pool(line), g, g, line->size) -
+                    tr_dot(tr_line_pool(line), g, old, line->size);
+    double beta = fmax(0, change / tr_dot(tr_line_pool(line), old, old, line->size));
     for (size_t j = 0; j < line->size; j++) {
         line->direction[j] = beta * line->direction[j] - g[j];
     }
@@ -31,7 +32,7 @@ static void turn(struct tr_line *line)
 
 static double slope_of(const struct tr_line *line)
 {
-    return tr_dot(line->direction, line->gradient, line->size);
+    return tr_dot(tr_line_pool(line), line->direction, line->gradient, line->size);
 }
 
 /* One search along the direction; a found step of 0 where there is none. */
@@ -42,7 +43,8 @@ static trellis_status search(struct tr_line *line, double reach, struct tr_point
         *ret_found = start;
         return TRELLIS_OK;
     }
-    double trial = reach < 0 ? reach / start.slope : 1 / tr_norm(line->direction, line->size);
+    double trial = reach < 0 ? reach / start.slope
+                             : 1 / tr_norm(tr_line_pool(line), line->direction, line->size);
     double c2 = 0.1; // below 1/2, or the next direction may not descend
     return tr_search_strong_wolfe(line, start, c2, trial, ret_found);
 }

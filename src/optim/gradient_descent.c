@@ -19,8 +19,9 @@
 static double next_trial(const struct tr_line *line, double step)
 {
     const double *g = line->next_gradient, *old = line->gradient;
-    double old_old = -tr_dot(line->direction, old, line->size);
-    double bend = (old_old + tr_dot(line->direction, g, line->size)) / old_old; // s·y / s·Ds * t_k
+    double old_old = -tr_dot(tr_line_pool(line), line->direction, old, line->size);
+    double bend = (old_old + tr_dot(tr_line_pool(line), line->direction, g, line->size)) /
+                  old_old; // s·y / s·Ds * t_k
     return step / fmax(bend, 0.1);
 }
 
@@ -46,8 +47,8 @@ static trellis_status run(struct tr_line *line)
             return status;
         }
         find_direction(line);
-        double slope = tr_dot(line->gradient, line->direction, line->size);
-        trial = trial > 0 ? trial : 1 / tr_norm(line->direction, line->size);
+        double slope = tr_dot(tr_line_pool(line), line->gradient, line->direction, line->size);
+        trial = trial > 0 ? trial : 1 / tr_norm(tr_line_pool(line), line->direction, line->size);
         struct tr_point start = {.value = watcher->value, .slope = slope}, found;
         status = tr_search_armijo(line, start, trial, &found);
         if (status != TRELLIS_OK) {

@@ -50,7 +50,7 @@ static double project(struct tr_quasi_newton_run *q, double t)
     const struct tr_line *line = &q->line;
     size_t penalised = q->watcher->settings->l1_size;
     double promised = 0;
-    tr_add_scaled(line->next_w, line->w, t, line->direction, q->size);
+    tr_add_scaled(tr_line_pool(line), line->next_w, line->w, t, line->direction, q->size);
     for (size_t j = 0; j < penalised; j++) {
         double sign = line->w[j] != 0 ? line->w[j] : -q->slope[j];
         if (line->next_w[j] * sign <= 0) {
@@ -206,8 +206,8 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
 {
     struct tr_watcher *watcher = q->watcher;
     struct tr_line *line = &q->line;
-    tr_add_scaled(line->next_w, line->w, 1, line->direction, q->size);
-    double promised = tr_dot(line->gradient, line->direction, q->size) +
+    tr_add_scaled(tr_line_pool(line), line->next_w, line->w, 1, line->direction, q->size);
+    double promised = tr_dot(tr_line_pool(line), line->gradient, line->direction, q->size) +
                       tr_watcher_penalty(watcher, line->next_w) -
                       tr_watcher_penalty(watcher, line->w);
     struct tr_point start = {.value = watcher->value, .slope = promised};
@@ -216,7 +216,7 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
     double t = 1;
     for (int i = 0; promised < 0 && i < 20; i++) {
         double smooth;
-        tr_add_scaled(line->next_w, line->w, t, line->direction, q->size);
+        tr_add_scaled(tr_line_pool(line), line->next_w, line->w, t, line->direction, q->size);
         trellis_status status = tr_watcher_evaluate(watcher, line->next_w, line->next_gradient,
                                                     &smooth);
         if (status) {

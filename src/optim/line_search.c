@@ -21,7 +21,6 @@
 #include "optim/vector.h"
 
 #include <float.h>
-#include <string.h>
 
 static const double c1 = 1e-4;
 static const double least_noise = 1e-10; // a change of F by this share of it may be rounding
@@ -55,12 +54,13 @@ void tr_line_down(struct tr_line *line)
 
 void tr_line_advance(struct tr_line *line, struct tr_point found)
 {
-    memcpy(line->w, line->next_w, line->size * sizeof *line->w);
-    memcpy(line->gradient, line->next_gradient, line->size * sizeof *line->gradient);
+    struct tr_pool *pool = tr_line_pool(line);
+    tr_copy(pool, line->w, line->next_w, line->size);
+    tr_copy(pool, line->gradient, line->next_gradient, line->size);
     struct tr_optim_report report = {
         .value = found.value,
-        .gradient_norm = tr_norm(line->gradient, line->size),
-        .weight_norm = tr_norm(line->w, line->size),
+        .gradient_norm = tr_norm(pool, line->gradient, line->size),
+        .weight_norm = tr_norm(pool, line->w, line->size),
         .step = found.step,
     };
     tr_watcher_step(line->watcher, line->w, report);
@@ -69,11 +69,12 @@ void tr_line_advance(struct tr_line *line, struct tr_point found)
 static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_point *ret_point)
 {
     *ret_point = (struct tr_point){.step = step, .value = INFINITY, .slope = 0};
-    tr_add_scaled(line->next_w, line->w, step, line->direction, line->size);
+    tr_add_scaled(tr_line_pool(line), line->next_w, line->w, step, line->direction, line->size);
     trellis_status status = tr_watcher_evaluate(line->watcher, line->next_w, line->next_gradient,
                                                 &ret_point->value);
     if (status == TRELLIS_OK && ret_point->value < INFINITY) {
-        ret_point->slope = tr_dot(line->direction, line->next_gradient, line->size);
+        ret_point->slope = tr_dot(tr_line_pool(line), line->direction, line->next_gradient,
+                                  line->size);
     }
     return status;
 }

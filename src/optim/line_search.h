@@ -35,6 +35,12 @@ trellis_status tr_line_open(struct tr_line *line, struct tr_watcher *watcher, do
                             double *gradient);
 void tr_line_close(struct tr_line *line);
 
+/* The threads for work on whole vectors, or NULL. */
+static inline struct tr_pool *tr_line_pool(const struct tr_line *line)
+{
+    return line->watcher->settings->pool;
+}
+
 /* d = -g */
 void tr_line_down(struct tr_line *line);
 /* Moves w and its gradient to the point that was found and tells the watcher. */

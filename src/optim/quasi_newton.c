@@ -222,12 +222,13 @@ static void find_direction(struct tr_quasi_newton_run *q)
 /* One search along the direction; a found step of 0 where there is none. */
 static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret_found)
 {
+    struct tr_pool *pool = tr_line_pool(&q->line);
     bool penalised = tr_watcher_penalised(q->watcher);
     if (penalised) {
         tr_l1_align(q);
     }
-    double slope = tr_dot(q->line.direction, q->slope, q->size);
-    double trial = q->count ? 1 : 1 / fmax(tr_norm(q->line.direction, q->size), 1e-300);
+    double slope = tr_dot(pool, q->line.direction, q->slope, q->size);
+    double trial = q->count ? 1 : 1 / fmax(tr_norm(pool, q->line.direction, q->size), 1e-300);
     if (!(slope < 0)) {
         *ret_found = (struct tr_point){.value = q->watcher->value};
         return TRELLIS_OK;

@@ -57,7 +57,7 @@ trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, 
 {
     const struct tr_objective *objective = watcher->objective;
     watcher->smooth = *ret_smooth = INFINITY;
-    if (!tr_all_finite(w, objective->size)) {
+    if (!tr_all_finite(watcher->settings->pool, w, objective->size)) {
         return TRELLIS_OK;
     }
     watcher->evaluations++;
@@ -67,7 +67,7 @@ trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, 
     if (status != TRELLIS_OK) {
         return status;
     }
-    if (isfinite(smooth) && tr_all_finite(gradient, objective->size)) {
+    if (isfinite(smooth) && tr_all_finite(watcher->settings->pool, gradient, objective->size)) {
         watcher->smooth = *ret_smooth = smooth;
     }
     return TRELLIS_OK;
@@ -80,7 +80,8 @@ static double gradient_norm(const struct tr_watcher *watcher, const double *w,
     size_t size = watcher->objective->size;
     size_t penalised = tr_watcher_penalised(watcher) ? watcher->settings->l1_size : 0;
     double l1 = watcher->settings->l1;
-    double sum = tr_dot(gradient + penalised, gradient + penalised, size - penalised);
+    double sum = tr_dot(watcher->settings->pool, gradient + penalised, gradient + penalised,
+                        size - penalised);
     for (size_t j = 0; j < penalised; j++) {
         double g = w[j] != 0 ? gradient[j] + copysign(l1, w[j]) : fmax(0, fabs(gradient[j]) - l1);
         sum += g * g;
@@ -107,7 +108,7 @@ trellis_status tr_watcher_start(struct tr_watcher *watcher, const double *w, dou
                        "optimisation begins");
     }
     watcher->past[0] = watcher->value;
-    double w_norm = tr_norm(w, watcher->objective->size);
+    double w_norm = tr_norm(watcher->settings->pool, w, watcher->objective->size);
     if (gradient_is_small(watcher, gradient_norm(watcher, w, gradient), w_norm)) {
         watcher->stop = TR_STOP_GRADIENT;
     }
@@ -154,10 +155,7 @@ static bool caller_stops(const struct tr_watcher *watcher, const double *w,
     }
     report->iteration = watcher->iteration;
     report->evaluations = watcher->evaluations;
-    report->active = 0;
-    for (size_t j = 0; j < watcher->objective->size; j++) {
-        report->active += w[j] != 0;
-    }
+    report->active = tr_count_active(settings->pool, w, watcher->objective->size);
     return !settings->report(settings->user, report, w);
 }
 

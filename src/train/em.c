@@ -131,7 +131,7 @@ trellis_status tr_em_pass(struct tr_em *em, const struct tr_dataset *data, bool 
                           double *ret_value, trellis_error *error)
 {
     struct tr_training *t = em->training;
-    struct tr_pass_plan plan = {visit, gather, em};
+    struct tr_pass_plan plan = {visit, gather, em, .thorough = false};
     em->data = data;
     em->counting = counting;
     tr_steps_set(tr_pass_steps(em->pass), em->weights + t->node_size + t->edge_size);

@@ -354,18 +354,52 @@ static void note_iteration(struct tr_training *training, const trellis_progress 
     }
 }
 
+/* How many weights are not 0. */
+static double active_piece(void *user, size_t begin, size_t end)
+{
+    const float *w = user;
+    uint32_t active = 0;
+    for (size_t j = begin; j < end; j++) {
+        active += w[j] != 0;
+    }
+    return active;
+}
+
+/* How many are no finite numbers. */
+static double strange_piece(void *user, size_t begin, size_t end)
+{
+    const float *w = user;
+    uint32_t strange = 0;
+    for (size_t j = begin; j < end; j++) {
+        uint32_t bits;
+        memcpy(&bits, &w[j], sizeof bits);
+        strange += (bits & 0x7F800000) == 0x7F800000;
+    }
+    return strange;
+}
+
+struct copying {
+    float *to;
+    const float *from;
+};
+
+static double copy_piece(void *user, size_t begin, size_t end)
+{
+    const struct copying *x = user;
+    memcpy(x->to + begin, x->from + begin, (end - begin) * sizeof *x->to);
+    return 0;
+}
+
 trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
                                      const float *w, bool *ret_stop, trellis_error *error)
 {
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
-    figures->active_features = 0;
-    float all = 0; // 0 times what is not finite is no number
-    for (size_t j = 0; j < training->size; j++) {
-        figures->active_features += w[j] != 0;
-        all += 0 * w[j];
-    }
-    if (all != 0 && !training->learner->generative) { // there log 0 is a weight
+    struct tr_pool *pool = training->pool;
+    figures->active_features = (uint64_t)tr_pool_sum(pool, training->size, active_piece,
+                                                     (float *)w);
+    if (!training->learner->generative && // there log 0 is a weight
+        tr_pool_sum(pool, training->size, strange_piece, (float *)w) > 0) {
         return tr_fail(error, TRELLIS_DATA,
                        "a weight is no finite number any more: the values of the attributes are "
                        "too large");
@@ -382,7 +416,8 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     }
     bool better = !training->has_best || !training->dev.sequences || score > training->best_score;
     if (better) {
-        memcpy(training->best, w, training->size * sizeof *w);
+        struct copying copying = {training->best, w};
+        tr_pool_sum(pool, training->size, copy_piece, &copying);
         if (training->normals) {
             tr_normals_keep(training->normals);
         }

@@ -99,11 +99,26 @@ static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, si
     return tr_pass_collect(l->pass, worker, &t->data, s, weight, t->data.gold.at + first, error);
 }
 
+struct spreading {
+    const struct tr_rows *rows;
+    const double *w;
+    float *weights;
+};
+
+static double spread_piece(void *user, size_t begin, size_t end)
+{
+    const struct spreading *x = user;
+    tr_rows_spread(x->rows, x->w, (uint32_t)begin, (uint32_t)end, x->weights);
+    return 0;
+}
+
 void tr_likelihood_spread(const struct tr_likelihood *l, const double *w, float *weights)
 {
     const struct tr_training *t = l->training;
-    tr_rows_spread(t->vocabulary.node.rows, w, weights);
-    tr_rows_spread(t->vocabulary.edge.rows, w + l->node, weights + t->node_size);
+    struct spreading node = {t->vocabulary.node.rows, w, weights};
+    struct spreading edge = {t->vocabulary.edge.rows, w + l->node, weights + t->node_size};
+    tr_pool_sum(t->pool, node.rows->attributes, spread_piece, &node);
+    tr_pool_sum(t->pool, edge.rows->attributes, spread_piece, &edge);
     for (size_t j = 0; j < t->step_size; j++) {
         weights[t->node_size + t->edge_size + j] = (float)w[l->node + l->edge + j];
     }
@@ -122,7 +137,33 @@ void tr_likelihood_gather(const struct tr_likelihood *l, const float *weights, d
 static void gather_block(void *user, const struct tr_pass_worker *worker)
 {
     struct tr_likelihood *l = user;
-    tr_likelihood_gather(l, worker->sums, l->gradient);
+    const struct tr_training *t = l->training;
+    float *steps = worker->sums + t->node_size + t->edge_size;
+    tr_rows_take_marked(t->vocabulary.node.rows, worker->node_marks, worker->sums, l->gradient);
+    tr_rows_take_marked(t->vocabulary.edge.rows, worker->edge_marks, worker->sums + t->node_size,
+                        l->gradient + l->node);
+    for (size_t j = 0; j < t->step_size; j++) {
+        l->gradient[l->node + l->edge + j] += (double)steps[j];
+        steps[j] = 0;
+    }
+}
+
+struct penalty {
+    double l2;
+    const double *w;
+    double *gradient;
+};
+
+/* gradient = 2 l2 w, and l2 |w|^2 */
+static double penalise_piece(void *user, size_t begin, size_t end)
+{
+    const struct penalty *x = user;
+    double sum = 0;
+    for (size_t k = begin; k < end; k++) {
+        sum += x->w[k] * x->w[k];
+        x->gradient[k] = 2 * x->l2 * x->w[k];
+    }
+    return x->l2 * sum;
 }
 
 trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,
@@ -132,10 +173,10 @@ trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradi
     struct tr_training *t = l->training;
     tr_likelihood_spread(l, w, l->weights);
     tr_steps_set(l->steps, l->weights + t->node_size + t->edge_size);
-    memset(gradient, 0, l->size * sizeof *gradient);
+    struct penalty penalty = {l->l2, w, gradient};
+    double penalties = tr_pool_sum(t->pool, l->size, penalise_piece, &penalty), value;
     l->gradient = gradient;
-    double value;
-    struct tr_pass_plan plan = {add_sequence, gather_block, l};
+    struct tr_pass_plan plan = {add_sequence, gather_block, l, .thorough = true};
     trellis_error failure;
     trellis_status status = tr_pass_run(l->pass, &t->data, &plan, &value, &failure);
     if (status == TRELLIS_DATA) { // scores beyond all numbers: w went too far
@@ -148,11 +189,7 @@ trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradi
     for (size_t j = 0; j < t->step_size; j++) {
         gradient[l->node + l->edge + j] -= l->observed_steps[j];
     }
-    for (size_t k = 0; k < l->size; k++) {
-        value += l->l2 * w[k] * w[k];
-        gradient[k] += 2 * l->l2 * w[k];
-    }
-    *ret_value = value;
+    *ret_value = value + penalties;
     return TRELLIS_OK;
 }
 

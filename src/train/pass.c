@@ -8,6 +8,9 @@ struct tr_pass {
     struct tr_steps *steps;
     struct tr_pass_worker *workers; // [threads]
     const struct tr_pass_plan *plan;
+    uint64_t *marks; // [BLOCKS][node_words + edge_words]
+    size_t node_words, edge_words;
+    bool marked;
     size_t begin[BLOCKS + 1];
     double value[BLOCKS];
     trellis_status status[BLOCKS];
@@ -33,6 +36,27 @@ static void cut_blocks(struct tr_pass *pass, const struct tr_dataset *data)
     pass->begin[BLOCKS] = data->sequences;
 }
 
+static void mark_tokens(const struct tr_rows *rows, const struct tr_occurrences *occurrences,
+                        size_t first, size_t end, uint64_t *marks)
+{
+    uint32_t from = occurrences->begin.at[first];
+    tr_rows_mark(rows, occurrences->attribute.at + from, occurrences->begin.at[end] - from, marks);
+}
+
+/* Which weights one block has to do with. */
+static void mark_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct tr_pass *pass = user;
+    const struct tr_vocabulary *vocabulary = &pass->training->vocabulary;
+    const struct tr_dataset *data = &pass->training->data;
+    uint64_t *marks = pass->marks + block * (pass->node_words + pass->edge_words);
+    size_t first = data->sequence.at[pass->begin[block]];
+    size_t end = data->sequence.at[pass->begin[block + 1]];
+    mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
+    mark_tokens(vocabulary->edge.rows, &data->edge, first, end, marks + pass->node_words);
+}
+
 /* One block: its own sum, then in its turn into the whole. */
 static void add_block(void *user, size_t block, unsigned thread)
 {
@@ -41,7 +65,11 @@ static void add_block(void *user, size_t block, unsigned thread)
     const struct tr_pass_plan *plan = pass->plan;
     struct tr_pass_worker *worker = &pass->workers[thread];
     trellis_status status = TRELLIS_OK;
-    memset(worker->sums, 0, t->size * sizeof *worker->sums);
+    worker->node_marks = pass->marks + block * (pass->node_words + pass->edge_words);
+    worker->edge_marks = worker->node_marks + pass->node_words;
+    if (!plan->thorough) {
+        memset(worker->sums, 0, t->size * sizeof *worker->sums);
+    }
     if (t->normals) {
         memset(worker->moments, 0, t->normals->moment_count * sizeof *worker->moments);
     }
@@ -62,6 +90,10 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
 {
     pass->plan = plan;
     cut_blocks(pass, data);
+    if (plan->thorough && !pass->marked) {
+        tr_pool_run(pass->training->pool, BLOCKS, mark_block, pass);
+        pass->marked = true;
+    }
     tr_pool_run(pass->training->pool, BLOCKS, add_block, pass);
     *ret_value = 0;
     for (size_t b = 0; b < BLOCKS; b++) {
@@ -138,8 +170,12 @@ trellis_status tr_pass_create(struct tr_training *t, struct tr_pass **ret_pass,
     unsigned threads = tr_pool_threads(t->pool);
     pass->training = t;
     pass->workers = tr_alloc(threads, sizeof *pass->workers);
-    trellis_status status = pass->workers ? tr_steps_create(t->graph, &pass->steps, error)
-                                          : tr_fail_memory(error);
+    pass->node_words = tr_rows_mark_words(t->vocabulary.node.rows);
+    pass->edge_words = tr_rows_mark_words(t->vocabulary.edge.rows);
+    pass->marks = tr_alloc((pass->node_words + pass->edge_words) * BLOCKS, sizeof *pass->marks);
+    trellis_status status = pass->workers && pass->marks
+                                ? tr_steps_create(t->graph, &pass->steps, error)
+                                : tr_fail_memory(error);
     for (unsigned i = 0; !status && i < threads; i++) {
         struct tr_pass_worker *worker = &pass->workers[i];
         worker->sums = tr_alloc_aligned(t->size, sizeof *worker->sums);
@@ -169,5 +205,6 @@ void tr_pass_destroy(struct tr_pass *pass)
     }
     tr_steps_destroy(pass->steps);
     free(pass->workers);
+    free(pass->marks);
     free(pass);
 }

@@ -16,16 +16,19 @@ struct tr_pass_worker {
     struct tr_lattice *lattice;
     float *sums;     // [training->size] of the block at hand, laid out like w
     double *moments; // [training->normals->moment_count] of the block, NULL where there are none
-    TR_ARRAY(uint16_t) path; // room for labels, for the visit to use
+    const uint64_t *node_marks, *edge_marks; // what the block at hand has to do with
+    TR_ARRAY(uint16_t) path;                 // room for labels, for the visit to use
 };
 
 /* What is done with the sequences: `visit` adds to the worker's sums (those of step features may wait in
- * its lattice) and to *value; `gather` takes the sums of a block, in block order. */
+ * its lattice) and to *value; `gather` takes the sums of a block, in block order. A `thorough` one leaves 0
+ * behind; it is for passes over the training data alone. */
 struct tr_pass_plan {
     trellis_status (*visit)(void *user, struct tr_pass_worker *worker, size_t sequence,
                             double *value, trellis_error *error);
     void (*gather)(void *user, const struct tr_pass_worker *worker);
     void *user;
+    bool thorough;
 };
 
 struct tr_pass;

@@ -102,7 +102,9 @@ static float *spread(struct tr_random *random, const struct tr_rows *rows, struc
             }
         }
     }
-    tr_rows_spread(rows, features, weights);
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        tr_rows_spread(rows, features, a, a + 1, weights);
+    }
     free(features);
     return weights;
 }
@@ -123,6 +125,32 @@ static void check_weights(const struct tr_rows *rows, const struct naive *naive,
         sum += (double)weights[i] * (double)weights[i];
     }
     assert_true(sum == expected); // so all else is 0
+}
+
+/* Some attributes' weights are taken; marks may cover others, whose weights are then taken as well. */
+static void check_marks(struct tr_random *random, const struct tr_rows *rows, const float *weights)
+{
+    size_t words = tr_rows_mark_words(rows), pairs = tr_rows_pairs(rows);
+    uint64_t *marks = tr_alloc(words, sizeof *marks);
+    float *left = tr_alloc_aligned(rows->size, sizeof *left);
+    double *taken = tr_alloc(pairs, sizeof *taken), *all = tr_alloc(pairs, sizeof *all);
+    memcpy(left, weights, rows->size * sizeof *left);
+    tr_rows_gather(rows, weights, all);
+    for (uint32_t k = 0; rows->attributes && k < 3; k++) {
+        uint32_t a = (uint32_t)tr_random_below(random, rows->attributes);
+        tr_rows_mark(rows, &a, 1, marks);
+        tr_rows_take_marked(rows, marks, left, taken);
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            assert_true(taken[i] == all[i]);
+            assert_true(left[tr_rows_find(rows, a, rows->outcome[i])] == 0);
+        }
+    }
+    tr_rows_gather(rows, left, taken); // what was not taken is still there
+    assert_memory_equal(taken, all, pairs * sizeof *all);
+    free(marks);
+    free(left);
+    free(taken);
+    free(all);
 }
 
 /* The attributes of a token, with repeats. */
@@ -266,6 +294,7 @@ static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attr
     check_places(rows, &naive);
     float *weights = spread(random, rows, &naive);
     check_weights(rows, &naive, weights);
+    check_marks(random, rows, weights);
     for (size_t i = 0; attributes && i < TOKENS; i++) {
         check_score(random, rows, &naive, weights);
     }

@@ -1,0 +1,112 @@
+/* vector.c - the few operations on whole weight vectors, in pieces that the threads share. */
+#include "optim/vector.h"
+
+#include <string.h>
+
+struct operands {
+    const double *a, *b;
+    double t;
+    double *out;
+};
+
+static double dot_piece(void *user, size_t begin, size_t end)
+{
+    const struct operands *x = user;
+    double lane[8] = {0};
+    size_t j = begin;
+    for (; j + 8 <= end; j += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            lane[k] += x->a[j + k] * x->b[j + k];
+        }
+    }
+    for (; j < end; j++) {
+        lane[j % 8] += x->a[j] * x->b[j];
+    }
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
+           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+double tr_dot(struct tr_pool *pool, const double *a, const double *b, size_t size)
+{
+    struct operands x = {.a = a, .b = b};
+    return tr_pool_sum(pool, size, dot_piece, &x);
+}
+
+double tr_norm(struct tr_pool *pool, const double *a, size_t size)
+{
+    return sqrt(tr_dot(pool, a, a, size));
+}
+
+static double add_scaled_piece(void *user, size_t begin, size_t end)
+{
+    const struct operands *x = user;
+    for (size_t j = begin; j < end; j++) {
+        x->out[j] = x->a[j] + x->t * x->b[j];
+    }
+    return 0;
+}
+
+void tr_add_scaled(struct tr_pool *pool, double *sum, const double *a, double t, const double *b,
+                   size_t size)
+{
+    struct operands x = {a, b, t, sum};
+    tr_pool_sum(pool, size, add_scaled_piece, &x);
+}
+
+static double copy_piece(void *user, size_t begin, size_t end)
+{
+    const struct operands *x = user;
+    if (end > begin) {
+        memcpy(x->out + begin, x->a + begin, (end - begin) * sizeof *x->out);
+    }
+    return 0;
+}
+
+void tr_copy(struct tr_pool *pool, double *to, const double *from, size_t size)
+{
+    struct operands x = {.a = from, .out = to};
+    tr_pool_sum(pool, size, copy_piece, &x);
+}
+
+/* 0 * a_j is 0 unless a_j is infinite or NaN. */
+static double finite_piece(void *user, size_t begin, size_t end)
+{
+    const struct operands *x = user;
+    double lane[8] = {0};
+    size_t j = begin;
+    for (; j + 8 <= end; j += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            lane[k] += 0.0 * x->a[j + k];
+        }
+    }
+    for (; j < end; j++) {
+        lane[j % 8] += 0.0 * x->a[j];
+    }
+    double sum = 0;
+    for (size_t k = 0; k < 8; k++) {
+        sum += lane[k];
+    }
+    return sum;
+}
+
+bool tr_all_finite(struct tr_pool *pool, const double *a, size_t size)
+{
+    struct operands x = {.a = a};
+    return tr_pool_sum(pool, size, finite_piece, &x) == 0;
+}
+
+static double active_piece(void *user, size_t begin, size_t end)
+{
+    const struct operands *x = user;
+    size_t active = 0;
+    for (size_t j = begin; j < end; j++) {
+        active += x->a[j] != 0;
+    }
+    return (double)active;
+}
+
+size_t tr_count_active(struct tr_pool *pool, const double *a, size_t size)
+{
+    struct operands x = {.a = a};
+    return (size_t)tr_pool_sum(pool, size, active_piece, &x);
+}
