@@ -42,6 +42,22 @@ static bool add_occurrence(struct tr_occurrences *occurrences, uint32_t attribut
     return tr_push(&occurrences->attribute, attribute);
 }
 
+/* To find a number costs two cache misses; so the next tokens' are fetched early. */
+static void fetch_ahead(const struct reading *reading, const struct tr_seen *seen, size_t token,
+                        size_t length)
+{
+    const struct tr_dictionary *dictionary = &reading->vocabulary->node.dictionary;
+    const size_t *begin = seen->begin;
+    if (token + 3 < length) {
+        tr_dictionary_fetch(dictionary, seen->low + begin[token + 3],
+                            begin[token + 4] - begin[token + 3]);
+    }
+    if (token + 1 < length) {
+        tr_dictionary_fetch_entries(dictionary, seen->low + begin[token + 1],
+                                    begin[token + 2] - begin[token + 1]);
+    }
+}
+
 /* Adds what was seen at one token, numbering new attributes. */
 static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence, bool edge,
                                const struct tr_seen *seen, size_t token, trellis_error *error)
@@ -303,6 +319,7 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     const struct tr_observation *observation;
     status = tr_extractor_run(reading->extractor, sequence, &observation, error);
     for (size_t i = 0; !status && i < sequence->length; i++) {
+        fetch_ahead(reading, &observation->node, i, sequence->length);
         status = add_seen(reading, sequence, false, &observation->node, i, error);
         if (!status) {
             status = add_seen(reading, sequence, true, &observation->edge, i, error);

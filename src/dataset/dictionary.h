@@ -24,6 +24,10 @@ struct tr_dictionary {
     size_t slot_count;
 };
 
+/* For keys that will soon be looked for: has their slots fetched, and when those are there, their entries. */
+void tr_dictionary_fetch(const struct tr_dictionary *dictionary, const uint64_t *low, size_t count);
+void tr_dictionary_fetch_entries(const struct tr_dictionary *dictionary, const uint64_t *low,
+                                 size_t count);
 /* The number of a key, TR_NONE where it is not there. */
 uint32_t tr_dictionary_find(const struct tr_dictionary *dictionary, uint64_t low);
 
