@@ -16,6 +16,13 @@ struct tr_tokens {
     size_t n;
 };
 
+/* A step against a gradient, of the attributes from..end-1 alone. */
+struct tr_move {
+    float *weights, *average; // average may be NULL
+    float rate, fraction;
+    uint32_t from, end;
+};
+
 struct tr_row_kernels {
     /* scores[i * stride + outcome] += the weights of token i's attributes, times their values. */
     void (*score)(const struct tr_rows *rows, const float *weights, const struct tr_tokens *tokens,
@@ -23,6 +30,10 @@ struct tr_row_kernels {
     /* The weights of token i's attributes += amounts[i * stride + outcome], times their values. */
     void (*collect)(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
                     const float *amounts, size_t stride);
+    /* With d = rate * amounts[i * stride + outcome] * value: the weights of token i's attributes += d, and
+     * their averages -= fraction * d. Attributes are sorted within a token; what is no pair stays as it is. */
+    void (*move)(const struct tr_rows *rows, const struct tr_move *move,
+                 const struct tr_tokens *tokens, const float *amounts, size_t stride);
 };
 
 extern const struct tr_row_kernels tr_row_kernels_baseline;

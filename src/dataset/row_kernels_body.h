@@ -9,6 +9,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float vector __attribute__((vector_size(32), aligned(32)));
+typedef float loose __attribute__((vector_size(32), aligned(4)));
+typedef int32_t lanes __attribute__((vector_size(32)));
 
 enum { LANES = 8, MOST_VECTORS = 8 };
 
@@ -141,4 +143,74 @@ static void collect(const struct tr_rows *rows, float *weights, const struct tr_
     }
 }
 
-const struct tr_row_kernels ROW_KERNELS = {score, collect};
+/* ---- stochastic steps ---------------------------------------------------------------------------- */
+
+INLINE void fetch_moved(const struct tr_rows *rows, const struct tr_move *move,
+                        const struct tr_tokens *tokens, size_t i)
+{
+    for (uint32_t k = tokens->begin[i]; k < tokens->begin[i + 1]; k++) {
+        uint32_t a = tokens->attribute[k];
+        if (a >= move->from && a < move->end) {
+            size_t at = tr_rows_at(rows, a);
+            __builtin_prefetch(&move->weights[at], 1);
+            if (move->average) {
+                __builtin_prefetch(&move->average[at], 1);
+            }
+        }
+    }
+}
+
+INLINE void move_dense(const struct tr_rows *rows, const struct tr_move *move, uint32_t a,
+                       const float *amounts, float rate)
+{
+    const lanes bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    const uint64_t *mask = rows->mask + a * rows->mask_words;
+    size_t at = (size_t)a * rows->width;
+    for (size_t j = 0; j < rows->width; j += LANES) {
+        lanes there = ((int32_t)(mask[j / 64] >> (j % 64) & 255) & bit) == bit;
+        vector d = (vector)(there & (lanes)(*(const loose *)(amounts + j) * rate));
+        *(vector *)(move->weights + at + j) += d;
+        if (move->average) {
+            *(vector *)(move->average + at + j) -= move->fraction * d;
+        }
+    }
+}
+
+INLINE void move_pairs(const struct tr_rows *rows, const struct tr_move *move, uint32_t a,
+                       const float *amounts, float rate)
+{
+    const uint32_t *outcome = rows->outcome + rows->begin[a];
+    size_t at = tr_rows_at(rows, a), count = rows->begin[a + 1] - rows->begin[a];
+    for (size_t j = 0; j < count; j++) {
+        float d = rate * amounts[outcome[j]];
+        move->weights[at + j] += d;
+        if (move->average) {
+            move->average[at + j] -= move->fraction * d;
+        }
+    }
+}
+
+static void move_rows(const struct tr_rows *rows, const struct tr_move *move,
+                      const struct tr_tokens *tokens, const float *amounts, size_t stride)
+{
+    for (size_t i = 0; i < tokens->n; i++, amounts += stride) {
+        uint32_t k = tokens->begin[i], end = tokens->begin[i + 1];
+        if (i + 1 < tokens->n) {
+            fetch_moved(rows, move, tokens, i + 1);
+        }
+        while (k < end && tokens->attribute[k] < move->from) {
+            k++;
+        }
+        for (; k < end && tokens->attribute[k] < move->end; k++) {
+            uint32_t a = tokens->attribute[k];
+            float rate = tokens->value ? move->rate * tokens->value[k] : move->rate;
+            if (a < rows->dense) {
+                move_dense(rows, move, a, amounts, rate);
+            } else {
+                move_pairs(rows, move, a, amounts, rate);
+            }
+        }
+    }
+}
+
+const struct tr_row_kernels ROW_KERNELS = {score, collect, move_rows};

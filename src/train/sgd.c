@@ -156,7 +156,10 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     if (!sgd->v || !sgd->first || !sgd->a || !sgd->weights || !sgd->order || !sgd->slots) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_steps_create(t->graph, &sgd->steps, error);
+    trellis_status status = tr_sgd_cut_shares(sgd, error);
+    if (!status) {
+        status = tr_steps_create(t->graph, &sgd->steps, error);
+    }
     for (size_t i = 0; !status && i < sgd->batch; i++) {
         sgd->slots[i].steps = tr_alloc(t->step_size, sizeof(float));
         status = sgd->slots[i].steps ? tr_lattice_create(t->graph, &sgd->slots[i].lattice, error)
@@ -184,6 +187,8 @@ static void sgd_free(struct tr_sgd *sgd)
     }
     tr_steps_destroy(sgd->steps);
     free(sgd->slots);
+    free(sgd->node_cuts);
+    free(sgd->edge_cuts);
     free(sgd->order);
     free(sgd->v);
     free(sgd->first);

@@ -34,6 +34,9 @@ struct tr_sgd {
     struct tr_steps *steps;
     struct tr_sgd_slot *slots; // [batch]
     size_t batch, count;       // the most sequences of a step, and those of this one
+    size_t shares;             // of the attributes, each moved by one thread
+    uint32_t *node_cuts;       // [shares + 1] the first attribute of each
+    uint32_t *edge_cuts;       // [shares + 1]
     uint32_t *order;           // [sequences]
     double loss;               // of this epoch
 };
@@ -43,6 +46,8 @@ struct tr_sgd {
  * are. */
 trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
                            trellis_error *error);
+/* Cuts the attributes into shares; to be called once. */
+trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error);
 /* Makes plain numbers of both products: v = w and a = the average. */
 void tr_sgd_settle(struct tr_sgd *sgd);
 

@@ -1,8 +1,9 @@
 /* sgd_step.c - a stochastic step on a batch of sequences.
  *
  * Looking (marginals, losses, expected steps) is done sequence by sequence, moving attribute by attribute:
- * each thread goes through all sequences of the batch in their order and moves the weights of every k-th
- * attribute. No weight is moved by two threads, and each is moved in the same order whatever their number.
+ * the attributes are cut into shares, and whoever takes one goes through all sequences of the batch in their
+ * order and moves its weights. No weight is moved by two threads, and each is moved in the same order whatever
+ * their number.
  */
 #include "train/objective.h"
 #include "train/sgd.h"
@@ -183,71 +184,23 @@ static inline void change(struct tr_sgd *sgd, size_t at, float amount)
     }
 }
 
-/* Some of the attributes of a batch: those of one thread. */
-struct share {
-    uint32_t index, count;
-};
-
-static inline bool has_share(struct share share, uint32_t attribute)
-{
-    return share.count == 1 || attribute % share.count == share.index;
-}
-
-/* Has the average of the next token's weights fetched; the weights themselves were looked at. */
-static void fetch_token(const struct tr_sgd *sgd, const struct tr_rows *rows, size_t base,
-                        const struct tr_occurrences *occurrences, size_t token, struct share share)
-{
-    for (uint32_t k = occurrences->begin.at[token]; k < occurrences->begin.at[token + 1]; k++) {
-        uint32_t attribute = occurrences->attribute.at[k];
-        if (has_share(share, attribute)) {
-            __builtin_prefetch(&sgd->a[base + tr_rows_at(rows, attribute)], 1);
-        }
-    }
-}
-
-/* v[attribute, outcome] += rate * value * amounts[outcome] for the features of one token. */
-static void move_token(struct tr_sgd *sgd, const struct tr_rows *rows, size_t base,
-                       const struct tr_occurrences *occurrences, size_t token, const float *amounts,
-                       float rate, struct share share)
-{
-    for (uint32_t k = occurrences->begin.at[token]; k < occurrences->begin.at[token + 1]; k++) {
-        uint32_t attribute = occurrences->attribute.at[k];
-        if (!has_share(share, attribute)) {
-            continue;
-        }
-        float r = occurrences->value.size ? rate * occurrences->value.at[k] : rate;
-        const uint32_t *outcome = rows->outcome + rows->begin[attribute];
-        size_t count = rows->begin[attribute + 1] - rows->begin[attribute];
-        size_t at = base + tr_rows_at(rows, attribute);
-        if (attribute < rows->dense) {
-            for (size_t j = 0; j < count; j++) {
-                change(sgd, at + outcome[j], r * amounts[outcome[j]]);
-            }
-        } else {
-            for (size_t j = 0; j < count; j++) {
-                change(sgd, at + j, r * amounts[outcome[j]]);
-            }
-        }
-    }
-}
-
-static void move_slot(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, struct share share)
+/* Moves the weights of one kind of attributes by one sequence. */
+static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, bool edge, size_t index)
 {
     const struct tr_training *t = sgd->training;
-    const struct tr_dataset *data = &t->data;
-    size_t first = data->sequence.at[slot->sequence], end = data->sequence.at[slot->sequence + 1];
-    size_t width = t->graph->width, area = t->graph->labels * width;
-    for (size_t i = first; i < end; i++) {
-        if (sgd->averaging && i + 1 < end) {
-            fetch_token(sgd, t->vocabulary.node.rows, 0, &data->node, i + 1, share);
-        }
-        move_token(sgd, t->vocabulary.node.rows, 0, &data->node, i,
-                   slot->node_change + (i - first) * width, slot->rate, share);
-        if (slot->edge_change && i > first) {
-            move_token(sgd, t->vocabulary.edge.rows, t->node_size, &data->edge, i,
-                       slot->edge_change + (i - first) * area, slot->rate, share);
-        }
-    }
+    const struct tr_rows *rows = edge ? t->vocabulary.edge.rows : t->vocabulary.node.rows;
+    const uint32_t *cuts = edge ? sgd->edge_cuts : sgd->node_cuts;
+    size_t base = edge ? t->node_size : 0, width = t->graph->width;
+    struct tr_tokens tokens = tr_training_tokens(&t->data, edge, slot->sequence);
+    bool all = sgd->count == 1;
+    struct tr_move move = {.weights = sgd->v + base,
+                           .average = sgd->averaging ? sgd->a + base : NULL,
+                           .rate = slot->rate,
+                           .fraction = (float)sgd->fraction,
+                           .from = all ? 0 : cuts[index],
+                           .end = all ? rows->attributes : cuts[index + 1]};
+    t->kernels->move(rows, &move, &tokens, edge ? slot->edge_change : slot->node_change,
+                     edge ? t->graph->labels * width : width);
 }
 
 /* Moves the step weights from..end-1 by all sequences, and empties the counts. */
@@ -278,11 +231,54 @@ static void move_share(void *user, size_t index, unsigned thread)
     (void)thread;
     struct tr_sgd *sgd = user;
     const struct tr_training *t = sgd->training;
-    struct share share = {(uint32_t)index, sgd->count > 1 ? tr_pool_threads(t->pool) : 1};
+    size_t shares = sgd->count > 1 ? sgd->shares : 1;
     for (size_t i = 0; i < sgd->count; i++) {
-        move_slot(sgd, &sgd->slots[i], share);
+        move_tokens(sgd, &sgd->slots[i], false, index);
+        if (sgd->slots[i].edge_change) {
+            move_tokens(sgd, &sgd->slots[i], true, index);
+        }
     }
-    move_steps(sgd, t->step_size * index / share.count, t->step_size * (index + 1) / share.count);
+    move_steps(sgd, t->step_size * index / shares, t->step_size * (index + 1) / shares);
+}
+
+/* Cuts the attributes so that every share has about as many occurrences, in one token of eight. */
+static bool cut(struct tr_sgd *sgd, const struct tr_occurrences *occurrences,
+                const struct tr_rows *rows, uint32_t *cuts)
+{
+    uint32_t *count = tr_alloc(rows->attributes, sizeof *count);
+    uint64_t all = 0, before = 0;
+    size_t share = 0;
+    for (size_t t = 0; count && t < sgd->training->data.tokens; t += 8) {
+        for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
+            count[occurrences->attribute.at[k]]++;
+            all++;
+        }
+    }
+    for (uint32_t a = 0; count && a < rows->attributes; a++) {
+        while (share < sgd->shares && before * sgd->shares >= all * share) {
+            cuts[share++] = a;
+        }
+        before += count[a];
+    }
+    while (share <= sgd->shares) {
+        cuts[share++] = rows->attributes;
+    }
+    free(count);
+    return count;
+}
+
+trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error)
+{
+    enum { SHARES_PER_THREAD = 4 }; // they cost not all the same, and some threads are late
+    const struct tr_training *t = sgd->training;
+    unsigned threads = tr_pool_threads(t->pool);
+    sgd->shares = threads > 1 ? (size_t)threads * SHARES_PER_THREAD : 1;
+    sgd->node_cuts = tr_alloc(sgd->shares + 1, sizeof *sgd->node_cuts);
+    sgd->edge_cuts = tr_alloc(sgd->shares + 1, sizeof *sgd->edge_cuts);
+    bool fine = sgd->node_cuts && sgd->edge_cuts &&
+                cut(sgd, &t->data.node, t->vocabulary.node.rows, sgd->node_cuts) &&
+                cut(sgd, &t->data.edge, t->vocabulary.edge.rows, sgd->edge_cuts);
+    return fine ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* While the products stand, v grows as 1 / scale,
@@ -370,7 +366,7 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
         slot->rate = (float)(-eta * weight / ((double)count * sgd->scale));
         sgd->loss += weight * slot->loss;
     }
-    share_out(sgd, count > 1 ? tr_pool_threads(t->pool) : 1, move_share);
+    share_out(sgd, count > 1 ? sgd->shares : 1, move_share);
     if (sgd->averaging) {
         average(sgd);
     }

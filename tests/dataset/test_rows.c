@@ -254,6 +254,42 @@ static void collect(struct tr_random *random, const struct tr_rows *rows, struct
     free(all_amounts);
 }
 
+/* Moves the weights of some attributes and of the table; what is no pair must stay 0. */
+static void move(struct tr_random *random, const struct tr_rows *rows, struct naive *naive,
+                 float *weights)
+{
+    struct token token = draw_token(random, naive);
+    bool valued = tr_random_below(random, 2), averaged = tr_random_below(random, 2);
+    float *room = tr_alloc(3 * (size_t)naive->width + 1, sizeof *room);
+    float *all_amounts = room + 1; // not aligned
+    float *average = tr_alloc_aligned(rows->size, sizeof *average);
+    for (uint32_t o = 0; o < 3 * naive->width; o++) {
+        all_amounts[o] = (float)half_number(random);
+    }
+    uint32_t begin[4];
+    struct tr_tokens tokens = tokens_of(&token, valued, begin);
+    uint32_t from = (uint32_t)tr_random_below(random, naive->attributes + 1);
+    uint32_t end = from + (uint32_t)tr_random_below(random, naive->attributes - from + 1);
+    struct tr_move move = {weights, averaged ? average : NULL, 0.5f, 2, from, end};
+    kernels_at(tr_random_below(random, 2))->move(rows, &move, &tokens, all_amounts, naive->width);
+    for (size_t k = 0; k < token.count; k++) {
+        uint32_t a = token.attribute[k];
+        for (uint32_t o = 0; o < naive->outcomes && a >= from && a < end; o++) {
+            double d = 0.5 * (valued ? (double)token.value[k] : 1) *
+                       (double)all_amounts[naive->width + o];
+            if (naive->there[a][o]) {
+                naive->weight[a][o] += d;
+                average[tr_rows_find(rows, a, o)] += averaged ? (float)(2 * d) : 0;
+            }
+        }
+    }
+    for (size_t i = 0; i < rows->size; i++) {
+        assert_true(average[i] == 0);
+    }
+    free(room);
+    free(average);
+}
+
 static void check_gather(const struct tr_rows *rows, const struct naive *naive,
                          const float *weights)
 {
@@ -303,6 +339,9 @@ static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attr
     }
     check_gather(rows, &naive, weights); // also with the gaps filled
     empty_gaps(rows, &naive, weights);
+    for (int times = 0; times < 20; times++) {
+        move(random, rows, &naive, weights);
+    }
     check_weights(rows, &naive, weights);
     free(weights);
     tr_rows_destroy(rows);
