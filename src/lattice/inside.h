@@ -283,6 +283,9 @@ trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const stru
                                           const uint16_t *gold, trellis_error *error);
 trellis_status tr_pruned_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  uint16_t *labels, trellis_error *error);
+trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                               uint16_t *labels, double *scores, size_t *ret_count,
+                               trellis_error *error);
 void tr_pruned_edge_marginals(struct tr_lattice *lattice, float *marginals);
 bool tr_pruned_collect(struct tr_lattice *lattice, double scale);
 void tr_pruned_hand_over(struct tr_lattice *lattice, float *expected);

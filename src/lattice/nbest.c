@@ -615,9 +615,7 @@ trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_step
         return TRELLIS_OK;
     }
     if (lattice->pruning) {
-        return tr_fail(
-            error, TRELLIS_OPTION,
-            "a pruned search finds the best labelling only; without pruning it finds more");
+        return tr_pruned_nbest(lattice, steps, m, labels, scores, ret_count, error);
     }
     struct search search = {
         .lattice = lattice, .steps = steps, .m = m < UINT32_MAX ? m : UINT32_MAX};

@@ -224,6 +224,12 @@ static trellis_status search(struct tr_lattice *lattice, const struct tr_steps *
     return status;
 }
 
+trellis_status tr_pruned_search(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                trellis_error *error)
+{
+    return search(lattice, steps, NULL, false, error);
+}
+
 static void node_marginals(struct tr_lattice *lattice)
 {
     const struct tr_pruning *p = lattice->pruning;
@@ -270,7 +276,7 @@ trellis_status tr_pruned_viterbi(struct tr_lattice *lattice, const struct tr_ste
 {
     struct tr_pruning *p = lattice->pruning;
     size_t n = lattice->length;
-    trellis_status status = search(lattice, steps, NULL, false, error);
+    trellis_status status = tr_pruned_search(lattice, steps, error);
     if (status) {
         return status;
     }

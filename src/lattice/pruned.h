@@ -73,6 +73,10 @@ double tr_pruned_read_label(const struct tr_lattice *lattice, const struct tr_st
                             size_t i, uint32_t from, uint16_t label, uint32_t level,
                             uint32_t *ret_next);
 
+/* All levels, without the sums of the last. */
+trellis_status tr_pruned_search(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                trellis_error *error);
+
 /* P(cell | X) */
 static inline double tr_cell_probability(const struct tr_lattice *lattice, size_t cell)
 {

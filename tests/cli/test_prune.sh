@@ -63,6 +63,9 @@ for prune in 0.02 1; do
         { before = $NF }' $out
 done
 run 0 tag -m $t/pruned2 --constrain iob $t/test
+run 0 tag -m $t/pruned2 --nbest 3 $t/known
+want "the first of several labellings is the best" \
+    diff <(awk '/^#/ { first = $2 == 1; next } first' $out) <("$TRELLIS" tag -m $t/pruned2 $t/known)
 for options in --marginals "--decode posterior" "--threshold 0.5" "--forced 3"; do
     run 0 tag -m $t/pruned3 $options $t/known
 done
@@ -75,7 +78,6 @@ run 0 train -q -t perceptron -e 1 --label 3 -f chunk -m $t/perceptron $t/train
 run 0 train -q -t maxent -e 1 --label 3 -f chunk -m $t/maxent $t/train
 check prune_perceptron 1 tag -m $t/perceptron --prune 0.01 $t/test
 check prune_maxent 1 tag -m $t/maxent --prune 0.01 $t/test
-check prune_nbest 2 tag -m $t/pruned2 --nbest 2 $t/test
 check prune_beam 2 tag -m $t/pruned2 --decode beam $t/test
 check prune_too_much 2 tag -m $t/pruned2 --prune 2 $t/test
 check prune_lbfgs 2 train -t crf --prune 0.01 --label 3 -m $t/none $t/train

@@ -289,6 +289,45 @@ static void check_search(struct trial *trial, struct verdict *v)
     }
 }
 
+static int downwards(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* As many as there are, or fewer, best first, no labelling twice. */
+static void check_nbest(struct trial *trial, const struct verdict *v)
+{
+    static uint16_t labels[SEQUENCES * BRUTE_LENGTH];
+    static double scores[SEQUENCES], right[SEQUENCES];
+    static const size_t wanted[] = {1, 3, 50, SEQUENCES};
+    size_t n = trial->chain.length, alive = 0, count;
+    for (size_t s = 0; s < sequence_count(trial); s++) {
+        if (v->alive[s]) {
+            right[alive++] = v->score[s];
+        }
+    }
+    qsort(right, alive, sizeof *right, downwards);
+    fill_lattice(trial, false);
+    for (size_t k = 0; k < TR_COUNT(wanted); k++) {
+        assert_int_equal(
+            tr_lattice_nbest(trial->lattice, trial->steps, wanted[k], labels, scores, &count, NULL),
+            0);
+        assert_int_equal(count, wanted[k] < alive ? wanted[k] : alive);
+        for (size_t r = 0; r < count; r++) {
+            const uint16_t *path = labels + r * n;
+            expect(trial, fabs(scores[r] - right[r]) < 1e-6 * (1 + fabs(right[r])),
+                   "rank %zu scores %.9g, not %.9g", r, scores[r], right[r]);
+            expect(trial, scores[r] == tr_lattice_path_score(trial->lattice, trial->steps, path),
+                   "rank %zu has another score than its path", r);
+            for (size_t q = 0; q < r && q < 20; q++) {
+                expect(trial, memcmp(path, labels + q * n, n * sizeof *path) != 0,
+                       "ranks %zu and %zu are the same", q, r);
+            }
+        }
+    }
+}
+
 /* A span is as probable as the sequences that have it, among those that survive. */
 static void check_restriction(struct trial *trial, const struct verdict *v)
 {
@@ -403,6 +442,7 @@ static void check_kind(enum kind kind)
             check_search(&trial, &verdict);
             if (!verdict.close) {
                 check_restriction(&trial, &verdict);
+                check_nbest(&trial, &verdict);
             }
             check_learning(&trial, &verdict, levels);
         }
@@ -455,20 +495,16 @@ static void refusals(void **state)
 {
     (void)state;
     static struct trial trial;
-    uint16_t labels[2 * BRUTE_LENGTH];
-    double scores[2];
-    size_t count;
+    uint16_t labels[BRUTE_LENGTH];
+    double score;
     trellis_error error;
     for (unsigned seed = 1; trial.chain.length == 0; seed++) {
         free_trial(&trial);
         make_trial(&trial, PRUNED_2, seed);
     }
     fill_lattice(&trial, false);
-    assert_int_equal(tr_lattice_beam(trial.lattice, trial.steps, 4, labels, scores, &error),
+    assert_int_equal(tr_lattice_beam(trial.lattice, trial.steps, 4, labels, &score, &error),
                      TRELLIS_OPTION);
-    assert_int_equal(
-        tr_lattice_nbest(trial.lattice, trial.steps, 2, labels, scores, &count, &error),
-        TRELLIS_OPTION);
     struct tr_graph *graph;
     trial.plan.threshold = -1;
     assert_int_equal(tr_graph_create(&trial.plan, &graph, &error), TRELLIS_OPTION);
