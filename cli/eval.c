@@ -88,7 +88,8 @@ static trellis_status tag_and_compare(struct comparison *comparison, const char 
             .known = true,
             .words = comparison->words,
         };
-        bool all = argument_flag(arguments, "json") || argument_flag(arguments, "details");
+        bool all = strcmp(trellis_options_get(arguments->options, "clusters"), "yes") != 0 &&
+                   (argument_flag(arguments, "json") || argument_flag(arguments, "details"));
         tagging.marginals = tagging.likelihood = all && trellis_model_has_probabilities(model);
         const char *type = trellis_model_note(model, "type");
         tagging.log_z = all && type && strcmp(type, "hmm") == 0;
