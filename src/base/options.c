@@ -144,7 +144,7 @@ static const trellis_option table[] = {
      "Label steps of -t hmm: counts with --alpha added, or deleted interpolation with shorter histories. "
      "'auto' adds where --alpha is given and --order is 1."},
     {"theta", 0, TRELLIS_REAL, TRAIN, "X", "1", 1e-6, 1e6, NULL,
-     "Weight of the next shorter ending when -t hmm guesses the label of an unknown word by its ending."},
+     "Weight of the next shorter ending when -t hmm guesses the label of an unknown or rare word by its ending."},
     {"checkpoint", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
      "Write all that is needed to go on to FILE, every --every iterations; see --resume."},
     {"every", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,

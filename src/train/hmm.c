@@ -5,7 +5,7 @@
  *
  * where z is the last two labels at order 2 (for EM; what is counted is interpolated there),
  * or T by interpolation (interpolation.c), and where the templates tell of unknown words, O for the V words
- * alone, times the share of known words; the rest is unknown.c's.
+ * alone, times the share of known words; the rest is unknown.c's, and counts of rare words are raised (rare.c).
  *
  * A linear model has no weight for a word that a label was never seen with, and what has no weight costs
  * nothing. So with alpha > 0 the part of log O that does not depend on the word,
@@ -74,9 +74,8 @@ trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole
     return whole ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* The templates of what tells of unknown words, TR_NONE for words. */
-static trellis_status rank_attributes(const struct tr_training *training, uint32_t **ret_rank,
-                                      trellis_error *error)
+trellis_status tr_hmm_rank(const struct tr_training *training, uint32_t **ret_rank,
+                           trellis_error *error)
 {
     const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
     size_t count = dictionary->entries.size;
@@ -123,7 +122,7 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
 {
     const struct tr_dataset *data = &training->data;
     uint32_t *rank = NULL;
-    trellis_status status = rank_attributes(training, &rank, error);
+    trellis_status status = tr_hmm_rank(training, &rank, error);
     for (size_t t = 0; !status && t < data->tokens; t++) {
         uint32_t count = words_at(data, rank, t);
         if (count != 1 && !(count == 0 && data->reals)) {
@@ -150,28 +149,48 @@ static void count_step(const struct tr_training *training, const struct tr_steps
     }
 }
 
-static void count_sequence(const struct tr_training *training, const struct tr_steps *steps,
-                           size_t s, double *counts)
+static double weight_of(const struct tr_dataset *data, size_t sequence)
+{
+    return data->weight.size ? (double)data->weight.at[sequence] : 1;
+}
+
+static void count_steps(const struct tr_training *training, const struct tr_steps *steps, size_t s,
+                        double *counts)
 {
     const struct tr_dataset *data = &training->data;
-    const struct tr_rows *rows = training->vocabulary.node.rows;
     size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
-    double weight = data->weight.size ? (double)data->weight.at[s] : 1;
     uint32_t state = TR_NO_STATE;
     for (size_t t = first; t < end; t++) {
-        uint16_t label = data->gold.at[t];
-        uint32_t next = tr_graph_next(training->graph, state, label);
-        count_step(training, steps, state, next, weight, counts);
+        uint32_t next = tr_graph_next(training->graph, state, data->gold.at[t]);
+        count_step(training, steps, state, next, weight_of(data, s), counts);
         state = next;
-        for (uint32_t k = data->node.begin.at[t]; k < data->node.begin.at[t + 1]; k++) {
-            size_t at = tr_rows_find(rows, data->node.attribute.at[k], label);
-            if (at != SIZE_MAX) {
-                counts[at] += weight;
-            }
-        }
     }
     if (end > first) {
-        count_step(training, steps, state, TR_NO_STATE, weight, counts);
+        count_step(training, steps, state, TR_NO_STATE, weight_of(data, s), counts);
+    }
+}
+
+static void count_token(const struct tr_training *training, size_t t, double weight, double *counts)
+{
+    const struct tr_occurrences *node = &training->data.node;
+    for (uint32_t k = node->begin.at[t]; k < node->begin.at[t + 1]; k++) {
+        size_t at = tr_rows_find(training->vocabulary.node.rows, node->attribute.at[k],
+                                 training->data.gold.at[t]);
+        if (at != SIZE_MAX) {
+            counts[at] += weight;
+        }
+    }
+}
+
+void tr_hmm_count_words(const struct tr_training *training, double *counts)
+{
+    const struct tr_dataset *data = &training->data;
+    for (size_t s = 0; s < data->sequences; s++) {
+        size_t end = tr_dataset_is_partial(data, s) ? data->sequence.at[s]
+                                                    : data->sequence.at[s + 1];
+        for (size_t t = data->sequence.at[s]; t < end; t++) {
+            count_token(training, t, weight_of(data, s), counts);
+        }
     }
 }
 
@@ -182,10 +201,13 @@ trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
     trellis_status status = tr_steps_create(training->graph, &steps, error);
     for (size_t s = 0; !status && s < training->data.sequences; s++) {
         if (!tr_dataset_is_partial(&training->data, s)) {
-            count_sequence(training, steps, s, counts);
+            count_steps(training, steps, s, counts);
         }
     }
     tr_steps_destroy(steps);
+    if (!status) {
+        tr_hmm_count_words(training, counts);
+    }
     return status;
 }
 
@@ -249,9 +271,15 @@ static void each_pair(const struct tr_training *training, struct tr_hmm_words *w
     const struct tr_rows *rows = training->vocabulary.node.rows;
     for (uint32_t a = 0; a < rows->attributes; a++) {
         bool is_word = !words->rank || words->rank[a] == TR_NONE;
+        uint32_t ending = words->guesses ? tr_hmm_ending(words->guesses, a) : TR_NONE;
+        if (is_word && ending != TR_NONE) {
+            tr_guess(words->guesses, ending, words->p);
+        }
         for (uint64_t i = rows->begin[a]; is_word && i < rows->begin[a + 1]; i++) {
-            size_t at = tr_rows_find(rows, a, rows->outcome[i]);
-            function(words, rows->outcome[i], counts[at], &w[at], alpha);
+            uint32_t label = rows->outcome[i];
+            size_t at = tr_rows_find(rows, a, label);
+            double more = ending == TR_NONE ? 0 : words->p[label];
+            function(words, label, counts[at] + more, &w[at], alpha);
         }
     }
 }
@@ -261,7 +289,6 @@ static void sum_pair(struct tr_hmm_words *words, uint32_t label, double count, d
 {
     (void)w, (void)alpha;
     words->count[label] += count;
-    words->tokens += count;
 }
 
 static void weigh_pair(struct tr_hmm_words *words, uint32_t label, double count, double *w,
@@ -270,6 +297,25 @@ static void weigh_pair(struct tr_hmm_words *words, uint32_t label, double count,
     *w = (alpha > 0 ? log(count + alpha) - log(alpha)
                     : log_share(count, words->count[label], words->words, 0)) +
          log1p(-words->unknown);
+}
+
+double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, const double *counts,
+                    double *share)
+{
+    const struct tr_rows *rows = training->vocabulary.node.rows;
+    double tokens = 0;
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        bool is_word = !rank || rank[a] == TR_NONE;
+        for (uint64_t i = rows->begin[a]; is_word && i < rows->begin[a + 1]; i++) {
+            double count = counts[tr_rows_find(rows, a, rows->outcome[i])];
+            share[rows->outcome[i]] += count;
+            tokens += count;
+        }
+    }
+    for (uint32_t z = 0; z < training->data.label_count; z++) {
+        share[z] = tokens > 0 ? share[z] / tokens : 0;
+    }
+    return tokens;
 }
 
 /* The share of tokens that are words never seen before: about that of the words seen once (Good 1953). */
@@ -315,9 +361,34 @@ static trellis_status keep_unknown(struct tr_training *training, const struct tr
     }
     training->unknown[0] = log(words->unknown);
     for (uint32_t z = 0; z < labels; z++) {
-        training->unknown[1 + z] = log(words->count[z] / words->tokens) + words->alone[z];
+        training->unknown[1 + z] = log(words->share[z]) + words->alone[z];
     }
     return TRELLIS_OK;
+}
+
+/* O, with the guesses about unknown words where the templates tell of them. */
+static trellis_status estimate_emissions(struct tr_training *training, const double *counts,
+                                         double alpha, struct tr_hmm_words *words, double *w,
+                                         trellis_error *error)
+{
+    struct tr_guesses guesses = {0};
+    trellis_status status = TRELLIS_OK;
+    words->tokens = tr_hmm_share(training, words->rank, counts, words->share);
+    if (words->rank) {
+        status = tr_guesses_create(training, words->rank, counts, words->share, &guesses, error);
+        words->guesses = tr_hmm_smooths_words(training) ? &guesses : NULL;
+    }
+    if (!status) {
+        estimate_words(training, counts, alpha, words, w);
+    }
+    if (!status && words->rank) {
+        status = tr_hmm_guess(&guesses, words, w, error);
+    }
+    if (!status && words->rank) {
+        status = keep_unknown(training, words, error);
+    }
+    tr_guesses_free(&guesses);
+    return status;
 }
 
 trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
@@ -327,27 +398,27 @@ trellis_status tr_hmm_estimate(struct tr_training *training, const double *count
     size_t histories = tr_hmm_interpolates(training) ? 0
                        : training->plan.order == 2   ? labels * labels
                                                      : labels;
-    double *room = tr_alloc(2 * labels + 2 * histories, sizeof *room);
-    struct tr_hmm_words words = {.count = room, .alone = room + labels};
-    struct sums sums = {room + 2 * labels, room + 2 * labels + histories};
-    trellis_status status = room ? rank_attributes(training, &words.rank, error)
-                                 : tr_fail_memory(error);
+    double *room = tr_alloc(4 * labels + 2 * histories, sizeof *room);
+    uint32_t *rank = NULL;
+    trellis_status status = room ? tr_hmm_rank(training, &rank, error) : tr_fail_memory(error);
     if (!status) {
         memset(w, 0, training->size * sizeof *w);
         if (tr_hmm_interpolates(training)) {
-            tr_hmm_interpolate(training, counts + before, alpha, w + before);
+            status = tr_hmm_interpolate(training, counts + before, alpha, w + before, error);
         } else {
+            struct sums sums = {room + 4 * labels, room + 4 * labels + histories};
             estimate_steps(training, counts + before, alpha, sums, w + before);
         }
-        estimate_words(training, counts, alpha, &words, w);
     }
-    if (!status && words.rank) {
-        status = tr_hmm_guess(training, counts, &words, w, error);
+    if (!status) {
+        struct tr_hmm_words words = {.rank = rank,
+                                     .count = room,
+                                     .alone = room + labels,
+                                     .share = room + 2 * labels,
+                                     .p = room + 3 * labels};
+        status = estimate_emissions(training, counts, alpha, &words, w, error);
     }
-    if (!status && words.rank) {
-        status = keep_unknown(training, &words, error);
-    }
-    free(words.rank);
+    free(rank);
     free(room);
     return status;
 }

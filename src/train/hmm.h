@@ -38,23 +38,64 @@ trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
 trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
                                double *w, trellis_error *error);
 
+/* Gives rare words weights for labels that their endings suggest; before the features are numbered. */
+trellis_status tr_hmm_widen(struct tr_training *training, trellis_error *error);
+/* Adds the labels that words have weights for to a tag dictionary. The entries of the training data are numbers
+ * of `words`. */
+trellis_status tr_hmm_allow(const struct tr_training *training, const struct tr_intern *words,
+                            struct tr_lexicon_draft *draft, trellis_error *error);
+
 /* ---- the parts of an estimate -------------------------------------------------------------------- */
 
-/* What words are like, of which the steps and the guesses about unknown words have to know. */
+/* The templates of attributes that tell of unknown words [attributes], TR_NONE for words; NULL: all are words.
+ * The caller frees it. */
+trellis_status tr_hmm_rank(const struct tr_training *training, uint32_t **ret_rank,
+                           trellis_error *error);
+/* counts[j] += how often each pair of an attribute and a label was seen; laid out like the rows. */
+void tr_hmm_count_words(const struct tr_training *training, double *counts);
+/* share [labels] = P(z), by the counts of words; how many tokens they are. */
+double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, const double *counts,
+                    double *share);
+
+/* What attributes that tell of unknown words say about labels (unknown.c). */
+struct tr_guesses {
+    const struct tr_training *training;
+    const uint32_t *rank; // [attributes]
+    const double *counts; // laid out like the rows
+    const double *share;  // [labels]
+    double theta;
+    uint32_t *before; // [attributes] the one before it in the chain, TR_NONE for the first; of a
+                      // word: the last of its chain, TR_NONE where it has none
+    double *times;    // [attributes] it was seen
+};
+trellis_status tr_guesses_create(const struct tr_training *training, const uint32_t *rank,
+                                 const double *counts, const double *share,
+                                 struct tr_guesses *ret_guesses, trellis_error *error);
+void tr_guesses_free(struct tr_guesses *guesses);
+/* p [labels] = P(z | attribute) */
+void tr_guess(const struct tr_guesses *guesses, uint32_t attribute, double *p);
+
+/* Whether rare words get some of what their endings say (rare.c), and of which ending; TR_NONE: not this. */
+bool tr_hmm_smooths_words(const struct tr_training *training);
+uint32_t tr_hmm_ending(const struct tr_guesses *guesses, uint32_t attribute);
+
+/* What words are like, of which the guesses about unknown words have to know. */
 struct tr_hmm_words {
-    uint32_t *rank; // [attributes] TR_NONE: a word; else the number of its template, which looks
-                    // at unknown words; NULL: all are words
-    double words, tokens; // how many there are
-    double *count;        // [labels] of tokens
-    double *alone;        // [labels] the part of log O that the label has by itself
+    const uint32_t *rank;             // of tr_hmm_rank()
+    const struct tr_guesses *guesses; // NULL: nothing is added to the counts of words
+    double words, tokens;             // how many there are
+    double *share;                    // [labels] of tokens
+    double *count;  // [labels] of tokens, with what is added to those of rare words
+    double *alone;  // [labels] the part of log O that the label has by itself
+    double *p;      // [labels] what is added to a word
     double unknown; // the share of tokens that are unknown words; 0 where nothing tells of them
 };
 
 /* Weights of the steps by deleted interpolation (order 1 or 2); counts and w [gram_count]. */
-void tr_hmm_interpolate(const struct tr_training *training, const double *counts, double alpha,
-                        double *w);
+trellis_status tr_hmm_interpolate(const struct tr_training *training, const double *counts,
+                                  double alpha, double *w, trellis_error *error);
 /* Weights of what is seen of unknown words. */
-trellis_status tr_hmm_guess(const struct tr_training *training, const double *counts,
-                            const struct tr_hmm_words *words, double *w, trellis_error *error);
+trellis_status tr_hmm_guess(const struct tr_guesses *guesses, const struct tr_hmm_words *words,
+                            double *w, trellis_error *error);
 
 #endif

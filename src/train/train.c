@@ -262,6 +262,9 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
     trellis_status status = learn ? tr_lexicon_learn(&draft, data, words, least, error)
                                   : tr_lexicon_load(&draft, tr_option_text(options, "dictionary"),
                                                     &data->labels, data->label_count, error);
+    if (!status && needed) {
+        status = tr_hmm_allow(training, words, &draft, error);
+    }
     if (!status) {
         status = tr_lexicon_write(&draft, &training->lexicon_block, error);
     }
@@ -296,6 +299,9 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
         .whole = whole};
     if (!status) {
         status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
+    }
+    if (!status && generative) {
+        status = tr_hmm_widen(training, error);
     }
     free(whole);
     return status;
@@ -344,6 +350,9 @@ static trellis_status read_data(struct tr_training *training, const char *const 
     if (!status && training->data.label_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
     }
+    if (!status) {
+        status = arrange(training, error);
+    }
     if (!status && source.words) {
         status = make_dictionary(training, &words, error);
         source.lexicon = &training->lexicon;
@@ -351,10 +360,6 @@ static trellis_status read_data(struct tr_training *training, const char *const 
     source.words = NULL;
     source.seen = NULL;
     tr_intern_free(&words);
-    if (status) {
-        return status;
-    }
-    status = arrange(training, error);
     if (!status) {
         status = tr_features_end_training(training->features, error);
     }

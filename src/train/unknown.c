@@ -20,24 +20,15 @@
 
 #include "train/hmm.h"
 
-struct guesses {
-    const struct tr_training *training;
-    const double *counts;
-    const struct tr_hmm_words *words;
-    double theta;
-    uint32_t *before; // [attributes] the one before it in the chain, TR_NONE for the first
-    double *times;    // [attributes] it was seen
-};
-
-/* Finds the chains: those of a token in the order of their templates. */
-static void link_chains(struct guesses *g)
+/* Finds the chains: those of a token in the order of their templates. The last one is that of its word. */
+static void link_chains(struct tr_guesses *g)
 {
     const struct tr_occurrences *node = &g->training->data.node;
-    const uint32_t *rank = g->words->rank;
+    const uint32_t *rank = g->rank;
     for (size_t t = 0; t < g->training->data.tokens; t++) {
         for (uint32_t k = node->begin.at[t]; k < node->begin.at[t + 1]; k++) {
             uint32_t a = node->attribute.at[k], last = TR_NONE;
-            if (rank[a] == TR_NONE || g->before[a] != TR_NONE) {
+            if (g->before[a] != TR_NONE) {
                 continue;
             }
             for (uint32_t j = node->begin.at[t]; j < node->begin.at[t + 1]; j++) {
@@ -51,7 +42,7 @@ static void link_chains(struct guesses *g)
     }
 }
 
-static void count_times(struct guesses *g)
+static void count_times(struct tr_guesses *g)
 {
     const struct tr_rows *rows = g->training->vocabulary.node.rows;
     for (uint32_t a = 0; a < rows->attributes; a++) {
@@ -61,57 +52,86 @@ static void count_times(struct guesses *g)
     }
 }
 
-/* P(z | s) */
-static double guess(const struct guesses *g, uint32_t a, uint32_t label)
+trellis_status tr_guesses_create(const struct tr_training *training, const uint32_t *rank,
+                                 const double *counts, const double *share, struct tr_guesses *g,
+                                 trellis_error *error)
 {
-    if (a == TR_NONE) {
-        return g->words->count[label] / g->words->tokens;
+    uint32_t attributes = training->vocabulary.node.rows->attributes;
+    *g = (struct tr_guesses){.training = training,
+                             .rank = rank,
+                             .counts = counts,
+                             .share = share,
+                             .theta = tr_option_real(training->options, "theta"),
+                             .before = tr_alloc(attributes, sizeof *g->before),
+                             .times = tr_alloc(attributes, sizeof *g->times)};
+    if (!g->before || !g->times) {
+        return tr_fail_memory(error);
     }
-    size_t at = tr_rows_find(g->training->vocabulary.node.rows, a, label);
-    double share = at == SIZE_MAX || g->times[a] <= 0 ? 0 : g->counts[at] / g->times[a];
-    return (share + g->theta * guess(g, g->before[a], label)) / (1 + g->theta);
+    for (uint32_t a = 0; a < attributes; a++) {
+        g->before[a] = TR_NONE;
+    }
+    link_chains(g);
+    count_times(g);
+    return TRELLIS_OK;
 }
 
-static void weigh(const struct guesses *g, uint32_t a, double *w)
+void tr_guesses_free(struct tr_guesses *g)
+{
+    free(g->before);
+    free(g->times);
+}
+
+/* From P(z | s_k-1) to P(z | s_k) */
+static void refine(const struct tr_guesses *g, uint32_t a, double *p)
+{
+    const struct tr_rows *rows = g->training->vocabulary.node.rows;
+    for (uint32_t z = 0; z < g->training->data.label_count; z++) {
+        p[z] *= g->theta / (1 + g->theta);
+    }
+    for (uint64_t i = rows->begin[a]; g->times[a] > 0 && i < rows->begin[a + 1]; i++) {
+        double count = g->counts[tr_rows_find(rows, a, rows->outcome[i])];
+        p[rows->outcome[i]] += count / g->times[a] / (1 + g->theta);
+    }
+}
+
+void tr_guess(const struct tr_guesses *g, uint32_t a, double *p)
+{
+    if (a == TR_NONE) {
+        memcpy(p, g->share, g->training->data.label_count * sizeof *p);
+        return;
+    }
+    tr_guess(g, g->before[a], p);
+    refine(g, a, p);
+}
+
+static void weigh(const struct tr_guesses *g, uint32_t a, const struct tr_hmm_words *words,
+                  double *shorter, double *now, double *w)
 {
     const struct tr_rows *rows = g->training->vocabulary.node.rows;
     bool first = g->before[a] == TR_NONE;
     double unseen = log(g->theta / (1 + g->theta));
+    tr_guess(g, g->before[a], shorter);
+    memcpy(now, shorter, g->training->data.label_count * sizeof *now);
+    refine(g, a, now);
     for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
-        uint32_t label = rows->outcome[i];
-        double now = guess(g, a, label), shorter = guess(g, g->before[a], label);
-        w[tr_rows_find(rows, a, label)] = shorter > 0 ? log(now / shorter) - unseen +
-                                                            (first ? log(g->words->unknown) -
-                                                                         g->words->alone[label]
-                                                                   : 0)
-                                                      : -INFINITY; // a label never seen
+        uint32_t z = rows->outcome[i];
+        double prior = first ? log(words->unknown) - words->alone[z] : 0;
+        w[tr_rows_find(rows, a, z)] = shorter[z] > 0 ? log(now[z] / shorter[z]) - unseen + prior
+                                                     : -INFINITY; // a label never seen
     }
 }
 
-trellis_status tr_hmm_guess(const struct tr_training *training, const double *counts,
-                            const struct tr_hmm_words *words, double *w, trellis_error *error)
+trellis_status tr_hmm_guess(const struct tr_guesses *g, const struct tr_hmm_words *words, double *w,
+                            trellis_error *error)
 {
-    uint32_t attributes = training->vocabulary.node.rows->attributes;
-    struct guesses g = {.training = training,
-                        .counts = counts,
-                        .words = words,
-                        .theta = tr_option_real(training->options, "theta"),
-                        .before = tr_alloc(attributes, sizeof *g.before),
-                        .times = tr_alloc(attributes, sizeof *g.times)};
-    bool fine = g.before && g.times;
-    for (uint32_t a = 0; fine && a < attributes; a++) {
-        g.before[a] = TR_NONE;
-    }
-    if (fine) {
-        link_chains(&g);
-        count_times(&g);
-    }
-    for (uint32_t a = 0; fine && a < attributes; a++) {
-        if (words->rank[a] != TR_NONE) {
-            weigh(&g, a, w);
+    uint32_t labels = g->training->data.label_count;
+    double *room = tr_alloc(2 * (size_t)labels, sizeof *room);
+    uint32_t attributes = g->training->vocabulary.node.rows->attributes;
+    for (uint32_t a = 0; room && a < attributes; a++) {
+        if (g->rank[a] != TR_NONE) {
+            weigh(g, a, words, room, room + labels, w);
         }
     }
-    free(g.before);
-    free(g.times);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    free(room);
+    return room ? TRELLIS_OK : tr_fail_memory(error);
 }

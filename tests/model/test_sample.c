@@ -304,7 +304,7 @@ static void check_labellings(const struct exported *e, const char *text, size_t 
                              const char *options)
 {
     double all = 0, total = total_of(e, order);
-    assert_true(total > 0.8 && total < 1 + 1e-4);
+    assert_true(total > 0.5 && total < 1 + 1e-4);
     for (int code = 0; code < 3 + 9 + 27; code++) {
         int length = code < 3 ? 1 : code < 12 ? 2 : 3;
         int rest = code - (length == 1 ? 0 : length == 2 ? 3 : 12);
@@ -362,12 +362,14 @@ static void test_trained_words(void **state)
     size_t a = 0, all = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
         if (*line != '\n' && strchr(line, '\t')[1] == 'A') {
-            assert_true((line[0] == 'a' || line[0] == 'b') && line[1] == '\t');
+            assert_true(strchr("abq", line[0]) && line[1] == '\t');
             a += line[0] == 'a';
             all++;
         }
     }
-    assert_share(a, all, 0.75);
+    /* All are rare: each counts once more, by case and ending. Of 5 words in lower case 4 are A. */
+    double longer_a = (1 + 0.8) / 2, longer_q = (0 + 0.8) / 2;
+    assert_share(a, all, (3 + longer_a) / (3 + longer_a + 1 + longer_a + longer_q));
     free(text);
     trellis_model_close(model);
 }

@@ -28,7 +28,7 @@ struct naive {
     double alpha;
     double single[SIDE], pair[SIDE][SIDE], triple[SIDE][SIDE][SIDE]; // END as the last, else START
     double steps;                                                    // all in all
-    double lambda[3];
+    double k2, k3;
     double emit[LABELS][WORDS + 1], label[LABELS];
 };
 
@@ -54,44 +54,65 @@ static void count(struct naive *naive, const struct sentence *s)
     }
 }
 
-static double without_one(double count, double total)
+/* How many of the counts are not 0. */
+static double kinds_of(const double counts[SIDE])
 {
-    return total > 1 ? (count - 1) / (total - 1) : 0;
+    double kinds = 0;
+    for (int z = 0; z < SIDE; z++) {
+        kinds += counts[z] > 0;
+    }
+    return kinds;
 }
 
-static void vote(struct naive *naive, double times, double one, double two, double three)
+/* Counts and k for each kind, shared out. */
+static double share(const double counts[SIDE], int z, double k, double shorter)
 {
-    naive->lambda[three >= two && three >= one ? 2 : two >= one ? 1 : 0] += times;
+    double given = k * kinds_of(counts), times = 0;
+    for (int other = 0; other < SIDE; other++) {
+        times += counts[other];
+    }
+    return times + given > 0 ? (counts[z] + given * shorter) / (times + given) : shorter;
 }
 
-static void choose_lambdas(struct naive *naive)
+static double share_of_label(const struct naive *naive, int z)
+{
+    return (naive->single[z] + naive->alpha) / (naive->steps + naive->alpha * (LABELS + 1));
+}
+
+/* log P of all steps, each with itself left out of all counts. */
+static double log_held_out(struct naive *naive, int longest)
 {
     double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        naive->lambda[k] = k <= naive->order;
-    }
     for (int x = 0; x < SIDE; x++) {
         for (int y = 0; y < SIDE; y++) {
             for (int z = 0; z < SIDE; z++) {
-                double times = naive->triple[x][y][z];
-                if (naive->order == 2 && times > 0) {
-                    vote(naive, times, without_one(naive->single[z], naive->steps),
-                         without_one(naive->pair[y][z], naive->single[y]),
-                         without_one(times, naive->pair[x][y]));
+                double *three = naive->triple[x][y], *two = naive->pair[y];
+                double times = longest == 3 ? three[z] : x == 0 ? two[z] : 0;
+                if (times == 0) {
+                    continue;
                 }
-            }
-            if (naive->order == 1 && naive->pair[x][y] > 0) {
-                vote(naive, naive->pair[x][y], without_one(naive->single[y], naive->steps),
-                     without_one(naive->pair[x][y], naive->single[x]), -1);
+                naive->steps--, naive->single[z]--, two[z]--, three[z]--;
+                double p = share(two, z, naive->k2, share_of_label(naive, z));
+                sum += times * log(longest == 3 ? share(three, z, naive->k3, p) : p);
+                naive->steps++, naive->single[z]++, two[z]++, three[z]++;
             }
         }
     }
-    for (int k = 0; k < 3; k++) {
-        sum += naive->lambda[k];
+    return sum;
+}
+
+static void choose_k(struct naive *naive, double *k, int longest)
+{
+    double best = 1, most = -INFINITY;
+    for (int step = -8; step <= 12; step++) {
+        *k = pow(2, step / 2.0);
+        double sum = log_held_out(naive, longest);
+        if (sum > most) {
+            best = *k;
+            most = sum;
+        }
     }
-    for (int k = 0; k < 3; k++) {
-        naive->lambda[k] /= sum;
-    }
+    *k = best;
 }
 
 /* P(z | x y), x = -1 where y is the start. */
@@ -101,11 +122,8 @@ static double step_of(const struct naive *naive, int x, int y, int z)
     if (naive->order == 0) {
         return (naive->pair[y][z] + naive->alpha) / (naive->single[y] + naive->alpha * ways);
     }
-    double l1 = naive->lambda[0], l2 = naive->lambda[1], l3 = naive->lambda[2];
-    double one = (naive->single[z] + naive->alpha) / (naive->steps + naive->alpha * (LABELS + 1));
-    double two = (l1 * one + l2 * naive->pair[y][z] / naive->single[y]) / (l1 + l2);
-    bool seen = naive->order == 2 && x >= 0 && naive->pair[x][y] > 0;
-    return seen ? (l1 + l2) * two + l3 * naive->triple[x][y][z] / naive->pair[x][y] : two;
+    double two = share(naive->pair[y], z, naive->k2, share_of_label(naive, z));
+    return naive->order == 2 && x >= 0 ? share(naive->triple[x][y], z, naive->k3, two) : two;
 }
 
 /* In every history, what may follow it sums to 1. */
@@ -238,7 +256,8 @@ static void compare(uint64_t seed, int order, double alpha, const char *options)
     trellis_tagger *tagger;
     trellis_error error = {0};
     make_corpus(&naive, sentences, seed, &corpus);
-    choose_lambdas(&naive);
+    choose_k(&naive, &naive.k2, 2);
+    choose_k(&naive, &naive.k3, 3);
     check_sums(&naive);
     trellis_model *model = train_on(corpus.data, options);
     make_corpus(&(struct naive){0}, others, seed + 1000, &unused);
@@ -300,30 +319,36 @@ static void test_endings(void **state)
     trellis_model *model = train_on("ab A\n\ncb A\n\ncb B\n\nDb A\n\nx A\n\nx A\n\nx B\n\nx B\n\n",
                                     options);
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
-    /* P(A) -> lower case: 2 of 3 -> ending b: 3 of 4 -> ending cb: 1 of 2 */
-    double a = (2.0 / 3 + theta * 5 / 8) / (1 + theta),
-           ending = (3.0 / 4 + theta * a) / (1 + theta);
-    double longer = (1.0 / 2 + theta * ending) / (1 + theta);
-    /* All sequences have one label, so steps to A and B are as likely as the labels, which Bayes divides by:
-     * what is left of the scores is P(A | s) / P(B | s). */
-    double zb = score_of(tagger, "zb", "A") - score_of(tagger, "zb", "B");
-    assert_true(fabs(zb - log(ending / (1 - ending))) < 1e-4);
-    double ccb = score_of(tagger, "ccb", "A") - score_of(tagger, "ccb", "B");
-    assert_true(fabs(ccb - log(longer / (1 - longer))) < 1e-4);
+    /* P(A) -> lower case: 2 of 3 -> ending b: 3 of 4 -> endings ab and Db: 1 of 1, cb: 1 of 2 */
+    double lower = (2.0 / 3 + theta * 5 / 8) / (1 + theta),
+           ending = (3.0 / 4 + theta * lower) / (1 + theta);
+    double longer = (1.0 / 2 + theta * ending) / (1 + theta),
+           always = (1 + theta * ending) / (1 + theta);
     double upper = (1 + theta * 5 / 8) / (1 + theta);
-    double quest = score_of(tagger, "Q", "A") - score_of(tagger, "Q", "B");
-    assert_true(fabs(quest - log(upper / (1 - upper))) < 1e-4);
-    /* All of it is a probability: over the labels, P(label) P(word | label) is the share of unknown words,
-     * of 8 tokens two, ab and Db, were seen once. */
-    double share = (2 + 0.5) / (8 + 1), sum = 0;
+    /* The rare words ab, cb and Db count once more, shared out by their endings. So x, seen twice with A and
+     * twice with B, has this probability; of 8 tokens two, ab and Db, were seen once. */
+    double share = (2 + 0.5) / (8 + 1), counts[] = {5 + 2 * always + longer, 0}, steps[2], x[2];
+    counts[1] = 8 + 3 - counts[0];
     const char *const labels[] = {"A", "B"};
     for (int k = 0; k < 2; k++) {
-        /* One token: the step to the label, the word, the step to the end. */
-        double prior = k == 0 ? 5.0 / 8 : 3.0 / 8;
-        double steps = score_of(tagger, "x", labels[k]) - log((1 - share) * 2 / (k == 0 ? 5 : 3));
-        sum += prior * exp(score_of(tagger, "ccb", labels[k]) - steps);
+        x[k] = log((1 - share) * 2 / counts[k]);
+        steps[k] = score_of(tagger, "x", labels[k]) - x[k];
     }
-    assert_true(fabs(sum - share) < 1e-6);
+    /* What they add is part of the counts of cb as well. */
+    double cb = score_of(tagger, "cb", "A") - steps[0], db = score_of(tagger, "Db", "B") - steps[1];
+    assert_true(fabs(cb - log((1 - share) * (1 + longer) / counts[0])) < 1e-6);
+    assert_true(fabs(db - log((1 - share) * (1 - always) / counts[1])) < 1e-6);
+    /* P(z | s) = P(z) P(x | z) / u */
+    const struct {
+        const char *word;
+        double a;
+    } unknown[] = {{"zb", ending}, {"ccb", longer}, {"Q", upper}};
+    for (size_t i = 0; i < TR_COUNT(unknown); i++) {
+        double a = score_of(tagger, unknown[i].word, "A") - steps[0] + log(5.0 / 8);
+        double b = score_of(tagger, unknown[i].word, "B") - steps[1] + log(3.0 / 8);
+        assert_true(fabs(a - log(share * unknown[i].a)) < 1e-6);
+        assert_true(fabs(b - log(share * (1 - unknown[i].a))) < 1e-6);
+    }
     trellis_tagger_destroy(tagger);
     trellis_model_close(model);
 }
