@@ -9,45 +9,47 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "corpus/json.h"
 #include "search/search.h"
 
 enum { MOST_BYTES = 1 << 28 };
 
 /* ---- what was found before --------------------------------------------------------------------- */
 
-/* The settings of a trial as one text. */
-static void write_settings(struct tr_buffer *out, const trellis_search *search,
-                           const struct tr_trial *trial)
+/* Whether these are the settings of a trial; without memory, of which a search may have none left. */
+static bool is_of(const char *settings, const trellis_search *search, const struct tr_trial *trial)
 {
-    for (size_t i = 0; i < search->space.axes.size; i++) {
-        tr_buffer_format(out, "%s=%s\n", search->names[i], trial->values[i]);
+    bool same = true;
+    for (size_t i = 0; same && i < search->space.axes.size; i++) {
+        size_t name = strlen(search->names[i]), value = strlen(trial->values[i]);
+        same = strncmp(settings, search->names[i], name) == 0 && settings[name] == '=' &&
+               strncmp(settings + name + 1, trial->values[i], value) == 0 &&
+               settings[name + 1 + value] == '\n';
+        settings += same ? name + value + 2 : 0;
     }
-    tr_buffer_char(out, '\0');
+    return same && !*settings;
 }
 
 bool tr_results_find(const trellis_search *search, const struct tr_trial *trial, double share,
                      double *ret_score, double *ret_seconds)
 {
-    struct tr_buffer text = {0};
     bool found = false;
-    write_settings(&text, search, trial);
-    for (size_t i = 0; !text.failed && !found && i < search->results.size; i++) {
+    for (size_t i = 0; !found && i < search->results.size; i++) {
         const struct tr_result *result = &search->results.at[i];
-        found = strcmp(result->settings, text.data) == 0 && fabs(result->share - share) < 1e-9;
+        found = is_of(result->settings, search, trial) && fabs(result->share - share) < 1e-9;
         *ret_score = result->score;
         *ret_seconds = result->seconds;
     }
-    tr_buffer_free(&text);
     return found;
 }
 
-/* One line; false where it is not one of ours or memory is out. */
-static bool read_result(trellis_search *search, const json_t *line)
+/* One line; where it is not one of ours, `fits` is false. */
+static trellis_status read_result(trellis_search *search, const json_t *line, bool *ret_fits,
+                                  trellis_error *error)
 {
     const json_t *settings = json_object_get(line, "settings");
     const json_t *score = json_object_get(line, "score");
@@ -55,19 +57,19 @@ static bool read_result(trellis_search *search, const json_t *line)
                                .score = json_is_number(score) ? json_number_value(score) : NAN,
                                .seconds = json_number_value(json_object_get(line, "seconds"))};
     struct tr_buffer text = {0};
-    bool fine = json_is_object(settings);
-    for (size_t i = 0; fine && i < search->space.axes.size; i++) {
+    *ret_fits = json_is_object(settings);
+    for (size_t i = 0; *ret_fits && i < search->space.axes.size; i++) {
         const char *value = json_string_value(json_object_get(settings, search->names[i]));
-        fine = value != NULL;
-        tr_buffer_format(&text, "%s=%s\n", search->names[i], fine ? value : "");
+        *ret_fits = value != NULL;
+        tr_buffer_format(&text, "%s=%s\n", search->names[i], value ? value : "");
     }
     tr_buffer_char(&text, '\0');
     result.settings = text.data;
-    fine = fine && !text.failed && tr_push(&search->results, result);
-    if (!fine) {
-        tr_buffer_free(&text);
+    if (*ret_fits && !text.failed && tr_push(&search->results, result)) {
+        return TRELLIS_OK;
     }
-    return fine;
+    tr_buffer_free(&text);
+    return *ret_fits ? tr_fail_memory(error) : TRELLIS_OK;
 }
 
 /* Reads a whole line; the first one tells the task. */
@@ -75,10 +77,14 @@ static trellis_status read_line(trellis_search *search, trellis_text text, size_
                                 const char *task, trellis_error *error)
 {
     struct tr_place place = {.file = search->path, .line = number};
-    json_t *line = json_loadb(text.data, text.size, 0, NULL);
+    json_error_t wrong;
+    bool memory, fits = true;
+    json_t *line = tr_json_load(text, 0, &wrong, &memory);
     const char *told = json_string_value(json_object_get(line, "task"));
     trellis_status status = TRELLIS_OK;
-    if (!line || (number == 1 && !told)) {
+    if (!memory) {
+        status = tr_fail_memory(error);
+    } else if (!line || (number == 1 && !told)) {
         status = tr_fail_at(error, TRELLIS_FORMAT, place,
                             "this is not a file of results of a search");
     } else if (number == 1 && strcmp(told, task) != 0) {
@@ -86,12 +92,13 @@ static trellis_status read_line(trellis_search *search, trellis_text text, size_
                             "these are the results of another search, of: %.300s; "
                             "name another file to begin anew",
                             told);
-    } else if (number > 1 && !read_result(search, line)) {
-        status = tr_fail_at(error, TRELLIS_FORMAT, place,
-                            "this is not a score of the settings that are tried");
+    } else if (number > 1) {
+        status = read_result(search, line, &fits, error);
     }
     json_decref(line);
-    return status;
+    return status || fits ? status
+                          : tr_fail_at(error, TRELLIS_FORMAT, place,
+                                       "this is not a score of the settings that are tried");
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
