@@ -62,9 +62,13 @@ static bool on_progress(void *user, const trellis_progress *progress)
 static int check_model_path(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    bool exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
         message("cannot write the model to %s: it is a folder", path);
         return EXIT_FAILED;
+    }
+    if (exists && !S_ISREG(status.st_mode)) { // a device or a pipe is written to as it is
+        return EXIT_RIGHT;
     }
     char folder[4096] = ".";
     const char *slash = strrchr(path, '/');
