@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Long runs: tagging TOKENS (10^8) generated tokens in a stream keeps its memory, training for EPOCHS (1,000)
-# epochs neither drifts nor leaks, and valgrind finds nothing in a short one.
+# epochs neither drifts nor leaks, and valgrind finds nothing in short ones. Prints what was measured.
 #
 #   scripts/soak.sh BUILD_DIRECTORY
 set -euo pipefail
@@ -13,28 +13,31 @@ fail() {
     echo "soak: FAILED: $1"
     exit 1
 }
-memory() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status" 2>/dev/null || echo 0; }
+
+# watch PID: the memory of a process in kB every tenth of a second, until it ends, in $dir/memory
+watch() {
+    : >"$dir/memory"
+    while awk '/^VmRSS/ { print $2; found = 1 } END { exit !found }' "/proc/$1/status" 2>/dev/null; do
+        sleep 0.1
+    done >>"$dir/memory"
+}
+
+# steady WHAT: the memory does not grow behind the first fifth of what was watched
+steady() {
+    local samples early late
+    samples=$(wc -l <"$dir/memory")
+    early=$(head -n $((samples / 5 + 1)) "$dir/memory" | sort -n | tail -n 1)
+    late=$(tail -n +$((samples / 5 + 2)) "$dir/memory" | sort -n | tail -n 1)
+    echo "soak: $1: memory $early kB in the first fifth, at most ${late:-?} kB later ($samples looks at it)"
+    [ "$samples" -ge 20 ] || fail "$1 was over too soon to be watched"
+    [ "$late" -le $((early + early / 50 + 256)) ] || fail "$1 needs more and more memory"
+}
 
 "$trellis" sample -n 20000 --labels 10 --vocabulary 2000 >"$dir/train.txt"
 "$trellis" train -q -e 3 -f id -m "$dir/model" "$dir/train.txt"
 
-# watch PID: the memory of a process in kB: after its start, and at the most later
-watch() {
-    local pid=$1 now
-    early=0 late=0
-    for ((i = 0; ; i++)); do
-        now=$(memory "$pid")
-        [ -n "$now" ] && [ "$now" -gt 0 ] || break
-        if [ "$i" -lt 10 ]; then
-            [ "$now" -le "$early" ] || early=$now
-        elif [ "$now" -gt "$late" ]; then
-            late=$now
-        fi
-        sleep 0.5
-    done
-}
-
 mkfifo "$dir/in" "$dir/out"
+begin=$SECONDS
 "$trellis" sample -n "$tokens" --labels 10 --vocabulary 2000 >"$dir/in" &
 grep -c . <"$dir/out" >"$dir/count" &
 counting=$!
@@ -43,28 +46,41 @@ pid=$!
 watch "$pid"
 wait "$pid" || fail "tagging ended with an error"
 wait "$counting"
-echo "soak: tagged $(cat "$dir/count") tokens; memory $early kB at first, at most $late kB later"
 [ "$(cat "$dir/count")" -ge "$tokens" ] || fail "tokens are missing"
-[ "$late" -le $((early + early / 10 + 2000)) ] || fail "tagging needs more and more memory"
+steady "tagged $(cat "$dir/count") tokens in $((SECONDS - begin)) s"
 
-for way in "-t perceptron" "-t crf -a sgd" "-t perceptron -a arow"; do
-    head -n 2000 "$dir/train.txt" >"$dir/small.txt"
-    "$trellis" train -q $way -e "$epochs" -f id -j 1 --log "$dir/log" -m "$dir/long" "$dir/small.txt" &
+# drifts LOG: whether the errors or the objective are worse in the last tenth of the epochs than in the fifth
+drifts() {
+    awk -v epochs="$epochs" '
+        match($0, /"objective": [-0-9.e+]+/) || match($0, /"error_rate": [-0-9.e+]+/) {
+            figure = substr($0, RSTART, RLENGTH); sub(/.*: /, "", figure)
+            tenth = int((NR - 1) * 10 / epochs); sum[tenth] += figure; count[tenth]++
+        }
+        END {
+            if (NR != epochs || !count[4] || !count[9]) { print "no figures"; exit }
+            middle = sum[4] / count[4]; last = sum[9] / count[9]
+            if (!(last <= middle + 0.01 * middle + 1e-4)) print middle " became " last
+        }' "$1"
+}
+
+for way in "-t perceptron" "-t crf -a sgd --delta 0" "-t perceptron -a arow" "-t mira"; do
+    "$trellis" train -q $way -e "$epochs" -f id -j 1 --log "$dir/log" -m "$dir/long" "$dir/train.txt" &
     pid=$!
     watch "$pid"
     wait "$pid" || fail "$way ended with an error"
-    echo "soak: $way, $epochs epochs: memory $early kB at first, at most $late kB later"
-    [ "$late" -le $((early + early / 10 + 2000)) ] || fail "$way needs more and more memory"
+    steady "$epochs epochs of $way"
+    worse=$(drifts "$dir/log")
+    [ -z "$worse" ] || fail "$way drifts: $worse"
     "$trellis" export "$dir/long" >"$dir/text"
     ! grep -qiE '^(node|step)\s+-?(nan|inf)' "$dir/text" || fail "$way: a weight is no number"
 done
 
-if command -v valgrind >/dev/null; then
-    head -n 400 "$dir/train.txt" >"$dir/tiny.txt"
-    valgrind -q --leak-check=full --error-exitcode=9 "$trellis" train -q -t crf -e 3 -f id -j 2 -m "$dir/v" \
-        "$dir/tiny.txt" || fail "valgrind, training"
-    valgrind -q --leak-check=full --error-exitcode=9 "$trellis" tag -m "$dir/v" "$dir/tiny.txt" >/dev/null ||
-        fail "valgrind, tagging"
-    echo "soak: valgrind found nothing in a training and a tagging"
-fi
+command -v valgrind >/dev/null || fail "valgrind is not here"
+head -n 400 "$dir/train.txt" >"$dir/tiny.txt"
+check() { valgrind -q --leak-check=full --error-exitcode=9 "$trellis" "$@"; }
+for way in "-t crf -e 3" "-t crf -a sgd -e 20" "-t perceptron -e 20"; do
+    check train -q $way -f id -j 2 -m "$dir/v" "$dir/tiny.txt" || fail "valgrind, training $way"
+done
+check tag -m "$dir/v" "$dir/tiny.txt" >/dev/null || fail "valgrind, tagging"
+echo "soak: valgrind found nothing in three trainings and a tagging"
 echo "soak: ok"
