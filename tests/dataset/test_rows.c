@@ -189,12 +189,14 @@ static const struct tr_row_kernels *kernels_at(size_t index)
     return all[index % TR_COUNT(all)];
 }
 
-/* The token between two that have nothing, as the kernels look ahead. */
-static struct tr_tokens tokens_of(const struct token *token, bool valued, uint32_t begin[4])
+/* The token behind one that has nothing; the last one, or with another that has nothing, as the kernels look
+ * ahead. */
+static struct tr_tokens tokens_of(const struct token *token, bool valued, bool last,
+                                  uint32_t begin[4])
 {
     begin[0] = begin[1] = 0;
     begin[2] = begin[3] = (uint32_t)token->count;
-    return (struct tr_tokens){begin, token->attribute, valued ? token->value : NULL, 3};
+    return (struct tr_tokens){begin, token->attribute, valued ? token->value : NULL, last ? 2 : 3};
 }
 
 static void check_score(struct tr_random *random, const struct tr_rows *rows,
@@ -214,7 +216,7 @@ static void check_score(struct tr_random *random, const struct tr_rows *rows,
         }
     }
     uint32_t begin[4];
-    struct tr_tokens tokens = tokens_of(&token, valued, begin);
+    struct tr_tokens tokens = tokens_of(&token, valued, tr_random_below(random, 2), begin);
     kernels_at(tr_random_below(random, 2))->score(rows, weights, &tokens, all_scores, naive->width);
     for (uint32_t o = 0; o < naive->outcomes; o++) {
         assert_true((double)scores[o] == expected[o]);
@@ -240,7 +242,7 @@ static void collect(struct tr_random *random, const struct tr_rows *rows, struct
         all_amounts[o] = (float)half_number(random);
     }
     uint32_t begin[4];
-    struct tr_tokens tokens = tokens_of(&token, valued, begin);
+    struct tr_tokens tokens = tokens_of(&token, valued, tr_random_below(random, 2), begin);
     kernels_at(tr_random_below(random, 2))
         ->collect(rows, weights, &tokens, all_amounts, naive->width);
     for (size_t k = 0; k < token.count; k++) {
@@ -267,7 +269,7 @@ static void move(struct tr_random *random, const struct tr_rows *rows, struct na
         all_amounts[o] = (float)half_number(random);
     }
     uint32_t begin[4];
-    struct tr_tokens tokens = tokens_of(&token, valued, begin);
+    struct tr_tokens tokens = tokens_of(&token, valued, tr_random_below(random, 2), begin);
     uint32_t from = (uint32_t)tr_random_below(random, naive->attributes + 1);
     uint32_t end = from + (uint32_t)tr_random_below(random, naive->attributes - from + 1);
     struct tr_move move = {weights, averaged ? average : NULL, 0.5f, 2, from, end};
