@@ -10,6 +10,18 @@ commit=$(git rev-parse HEAD 2>/dev/null || echo none)
 created=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" +%Y-%m-%dT%H:%M:%SZ)
 packages=$(sed -n 's/^\(lib[^ ?]*\|zlib[^ ?]*\)  *# build: .*/\1/p' packages.txt)
 
+# licence_of PACKAGE: as its authors give it
+licence_of() {
+    case $1 in
+    libxxhash*) echo BSD-2-Clause ;;
+    libutf8proc* | libjansson*) echo MIT ;;
+    libpcre2*) echo BSD-3-Clause ;;
+    zlib*) echo Zlib ;;
+    libzstd*) echo "BSD-3-Clause OR GPL-2.0-only" ;;
+    *) echo NOASSERTION ;;
+    esac
+}
+
 # package ID NAME VERSION LICENCE
 package() {
     printf '    {"SPDXID": "SPDXRef-%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION",\n' "$1" "$2" "$3"
@@ -23,7 +35,7 @@ package trellis trellis "$version" MIT
 for name in $packages; do
     installed=$(dpkg-query -W -f='${Version}' "$name" 2>/dev/null || echo NOASSERTION)
     printf ',\n'
-    package "$name" "$name" "${installed:-NOASSERTION}" NOASSERTION
+    package "$name" "$name" "${installed:-NOASSERTION}" "$(licence_of "$name")"
 done
 printf '\n  ],\n  "relationships": [\n'
 printf '    {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-trellis"}'
