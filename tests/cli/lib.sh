@@ -10,7 +10,7 @@
 set -u
 golden=tests/cli/golden
 input=/dev/null
-failures=0
+failures=0 cases=0
 out=$TRELLIS_TMP/out
 err=$TRELLIS_TMP/err
 
@@ -22,6 +22,7 @@ complain() {
 run() {
     local wanted=$1 status
     shift
+    cases=$((cases + 1))
     "$TRELLIS" "$@" <"$input" >"$out" 2>"$err"
     status=$?
     if [ "$status" -ne "$wanted" ]; then
@@ -55,6 +56,7 @@ check() {
 want() {
     local description=$1
     shift
+    cases=$((cases + 1))
     "$@" >/dev/null 2>&1 || complain "$description"
 }
 
@@ -68,6 +70,7 @@ columns() {
 }
 
 finish() {
+    [ "$cases" -eq 0 ] || echo "$cases cases"
     if [ "$failures" -gt 0 ]; then
         echo "$failures failed"
         exit 1

@@ -11,11 +11,14 @@ trap 'rm -rf "$dir"' EXIT
 head -n 900 data/english/train.conll >"$dir/train.txt"
 RANDOM=7
 
-# milliseconds COMMAND...: how long it takes
+# milliseconds COMMAND...: how long it takes at the least, of three times
 milliseconds() {
-    local begin=${EPOCHREALTIME/./}
-    "$@" >/dev/null 2>&1
-    echo $(((${EPOCHREALTIME/./} - begin) / 1000 + 1))
+    local begin i
+    for i in 1 2 3; do
+        begin=${EPOCHREALTIME/./}
+        "$@" >/dev/null 2>&1
+        echo $(((${EPOCHREALTIME/./} - begin) / 1000 + 1))
+    done | sort -n | head -n 1
 }
 
 # kill_after MOST COMMAND...: kills it after 0 to MOST milliseconds, unless it has ended
@@ -90,7 +93,7 @@ done
 "$TRELLIS" import -m "$dir/old.model" "$dir/old.text" 2>/dev/null
 whole=$(milliseconds "$TRELLIS" import -m "$dir/new.model" "$dir/new.text")
 cp "$dir/old.model" "$dir/target.model"
-for ((i = 0; killed < kills && i < 4 * kills; i++)); do
+for ((i = 0; killed < kills && i < 10 * kills; i++)); do
     text=$([ $((i % 2)) = 0 ] && echo new || echo old)
     kill_after "$whole" "$TRELLIS" import -m "$dir/target.model" "$dir/$text.text"
     one_of "$dir/target.model" "$dir/old.model" "$dir/new.model"
@@ -99,5 +102,5 @@ echo "$killed processes killed"
 # A temporary file has a name only between two system calls, where the file system knows files without a name.
 left=$(find "$dir" -name '*.[0-9]*-[0-9]*' | wc -l)
 [ "$dir" = "$TRELLIS_TMP" ] || [ "$left" -le 2 ] || complain "$left temporary files are left"
-[ "$killed" -ge "$((kills * 3 / 4))" ] || complain "only $killed processes were killed in time"
+[ "$killed" -ge "$kills" ] || complain "only $killed processes were killed in time"
 finish

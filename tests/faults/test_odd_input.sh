@@ -38,13 +38,14 @@ run 0 train -q -e 2 -m $t/huge.m $t/huge
 run 0 tag -m $t/huge.m $t/huge
 want "a token of 1 MB is written as it was" test "$(head -n 1 $out | wc -c)" -ge 1000003
 
-# Labels: escaped blanks and colons, letters beyond ASCII, emoji.
-printf 'a\\:b\tx\nn\xc3\xa9\ty\n\xf0\x9f\x98\x80\tz\n\\\\\tw\n\n' >$t/labels
+# Labels: blanks, escaped colons, letters beyond ASCII, emoji.
+printf 'a\\:b\tx\nn\xc3\xa9\ty\n\xf0\x9f\x98\x80\tz\n\\\\\tw\nNew York\tv\n\n' >$t/labels
 run 0 train -q -e 9 --format crfsuite -m $t/labels.m $t/labels
 run 0 tag --format crfsuite -m $t/labels.m $t/labels
 "$TRELLIS" export $t/labels.m >$t/labels.text
 "$TRELLIS" import -m $t/again.m $t/labels.text 2>/dev/null
 "$TRELLIS" export $t/again.m >$t/again.text
+want "a label may have a blank" grep -qx $'New York\tv' $out
 want "strange labels survive export and import" cmp $t/labels.text $t/again.text
 want "an emoji is a label" grep -q $'\xf0\x9f\x98\x80' $t/labels.text
 

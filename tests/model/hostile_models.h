@@ -105,22 +105,4 @@ static inline unsigned char *make_bytes(int which, size_t *ret_size)
     return bytes;
 }
 
-/* Opens and, where that goes well, exercises. */
-static inline trellis_status try_bytes(const unsigned char *bytes, size_t size)
-{
-    trellis_model *model;
-    trellis_error error = {0};
-    trellis_status status = open_bytes(bytes, size, &model, &error);
-    if (status) {
-        assert_null(model);
-        assert_int_equal(error.status, status);
-        assert_true(error.message[0]);
-        assert_true(status == TRELLIS_MODEL || status == TRELLIS_LIMIT);
-    } else {
-        exercise(model);
-        trellis_model_close(model);
-    }
-    return status;
-}
-
 #endif

@@ -21,6 +21,7 @@ struct worker {
     const trellis_model *model;
     struct tr_buffer out;
     double score;
+    size_t sequences;
     trellis_status status;
 };
 
@@ -46,6 +47,7 @@ static void *work(void *user)
             tr_buffer_char(&worker->out, '\n');
         }
         worker->score += trellis_tagger_score(tagger);
+        worker->sequences++;
     }
     trellis_tagger_destroy(tagger);
     trellis_reader_close(reader);
@@ -78,6 +80,7 @@ static void test_threads(void **state)
         assert_true(all[i].score == alone.score);
         tr_buffer_free(&all[i].out);
     }
+    print_message("%zu sequences by each of %d taggers\n", alone.sequences, THREADS);
     tr_buffer_free(&alone.out);
     trellis_model_close(model);
     trellis_options_destroy(options);

@@ -4,6 +4,8 @@
 #include "train/naive.h"
 #include "train/ways.h"
 
+static size_t interrupted, damaged; // trainings, and checkpoints
+
 /* Stops a training after some iterations. */
 struct stopper {
     const char *phase;
@@ -78,6 +80,7 @@ static bool check_resumed(const char *path, const char *settings, const uint64_t
     for (size_t i = 0; i < count; i++) {
         free(train_bytes(path, with, stops[i], &resumed_size, &error));
         written = written || access(file.text, F_OK) == 0;
+        interrupted++;
     }
     char *resumed = train_bytes(path, with, 0, &resumed_size, &error);
     assert_same_bytes(whole, whole_size, resumed, resumed_size, settings);
@@ -359,12 +362,14 @@ static void test_hostile(void **state)
             char *model = train_bytes(path.text, settings, 0, &model_size, &error);
             refused += !model;
             tried++;
+            damaged++;
             free(model);
             free(changed);
         }
         assert_true(refused > 20 && refused < tried);
         for (size_t n = 0; n < size; n += 1 + size / 100) { // cut off
             put_file("hostile", bytes, n);
+            damaged++;
             assert_null(train_bytes(path.text, settings, 0, &model_size, &error));
         }
         free(bytes);
@@ -383,5 +388,7 @@ int main(void)
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_checkpoint_is_no_model),
         cmocka_unit_test(test_hostile),
     };
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+    int status = cmocka_run_group_tests(tests, group_setup, group_teardown);
+    printf("%zu trainings interrupted, %zu damaged checkpoints\n", interrupted, damaged);
+    return status;
 }
