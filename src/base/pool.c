@@ -19,7 +19,7 @@
 
 #include "base/memory.h"
 
-enum { MOST_LOOKS = 4000, LEAST_LOOKS = 100, PIECES = 64, SMALL = 16384 };
+enum { MOST_LOOKS = 4000, LEAST_LOOKS = 500, PIECES = 64, SMALL = 16384 };
 
 struct worker {
     struct tr_pool *pool;
@@ -132,7 +132,7 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     }
     pool->threads = threads;
     pool->workers = workers;
-    atomic_store(&pool->looks, LEAST_LOOKS);
+    atomic_store(&pool->looks, MOST_LOOKS);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {
