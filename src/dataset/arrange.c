@@ -8,6 +8,8 @@
  */
 #include "dataset/dataset.h"
 
+#include "base/pool.h"
+
 enum { BUCKET_MOST = 1 << 25 }; // occurrences gathered at once, to bound the memory
 
 struct pairs {
@@ -290,6 +292,30 @@ static void renumber(struct tr_occurrences *occurrences, size_t tokens, const ui
     }
 }
 
+struct renaming {
+    struct tr_occurrences *occurrences;
+    const uint32_t *to;
+};
+
+static double rename_piece(void *user, size_t first, size_t end)
+{
+    const struct renaming *x = user;
+    uint32_t *attribute = x->occurrences->attribute.at;
+    for (uint32_t k = x->occurrences->begin.at[first]; k < x->occurrences->begin.at[end]; k++) {
+        attribute[k] = x->to[attribute[k]];
+    }
+    tr_occurrences_sort(x->occurrences, first, end);
+    return 0;
+}
+
+/* The same where none is dropped: tokens do not depend on each other. */
+static void rename_all(struct tr_pool *pool, struct tr_occurrences *occurrences, size_t tokens,
+                       const uint32_t *to)
+{
+    struct renaming renaming = {occurrences, to};
+    tr_pool_sum(pool, tokens, rename_piece, &renaming);
+}
+
 /* The pairs in the new order. Hands both arrays to the rows. */
 static trellis_status lay_out(const struct pairs *pairs, const uint32_t *order, uint32_t kept,
                               uint32_t dense, uint32_t outcomes, struct tr_rows **ret_rows,
@@ -321,7 +347,8 @@ static uint32_t outcome_count(const struct tr_dataset *dataset, bool edge)
  * and, where there is one, of its dev corpus. */
 static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
                              struct tr_attributes *attributes, const struct pairs *pairs,
-                             const uint64_t *offset, uint32_t min_count, trellis_error *error)
+                             const uint64_t *offset, uint32_t min_count, struct tr_pool *pool,
+                             trellis_error *error)
 {
     uint32_t count = (uint32_t)attributes->dictionary.entries.size, kept, dense;
     uint32_t outcomes = outcome_count(dataset, edge);
@@ -338,7 +365,12 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     for (uint32_t i = 0; i < kept; i++) {
         to[order[i]] = i;
     }
-    renumber(edge ? &dataset->edge : &dataset->node, dataset->tokens, to);
+    struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
+    if (kept == count) {
+        rename_all(pool, occurrences, dataset->tokens, to);
+    } else {
+        renumber(occurrences, dataset->tokens, to);
+    }
     if (dev) {
         renumber(edge ? &dev->edge : &dev->node, dev->tokens, to);
     }
@@ -372,7 +404,7 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
                      : gather_all(dataset, edge, outcomes, width, count, offset,
                                   edge ? NULL : arrangement->whole, &pairs));
     trellis_status status = fine ? settle(dataset, NULL, edge, attributes, &pairs, offset,
-                                          arrangement->min_count, error)
+                                          arrangement->min_count, arrangement->pool, error)
                                  : tr_fail_memory(error);
     free(pairs.begin);
     free(pairs.outcome.at);
@@ -412,7 +444,8 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
     struct pairs pairs = {.begin = tr_alloc((size_t)rows->attributes + 1, sizeof(uint64_t))};
     uint64_t *offset = occurrence_offsets(edge ? &dataset->edge : &dataset->node, rows->attributes);
     trellis_status status = pairs.begin && offset && weighted_pairs(rows, weights, &pairs, offset)
-                                ? settle(dataset, dev, edge, attributes, &pairs, offset, 1, error)
+                                ? settle(dataset, dev, edge, attributes, &pairs, offset, 1, NULL,
+                                         error)
                                 : tr_fail_memory(error);
     free(pairs.begin);
     free(pairs.outcome.at);

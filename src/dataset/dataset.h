@@ -113,7 +113,8 @@ void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_
 struct tr_arrangement {
     uint32_t min_count;
     bool all_features;
-    const bool *whole; // [node attributes] those that are features with every label; NULL: none
+    const bool *whole;    // [node attributes] those that are features with every label; NULL: none
+    struct tr_pool *pool; // threads to share the work, or NULL
 };
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error);

@@ -296,7 +296,8 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
         .min_count = (uint32_t)tr_option_integer(options, "min-count"),
         .all_features = tr_option_flag(options, "all-features") || tr_training_is_em(training) ||
                         (generative && tr_hmm_alpha(training) == 0),
-        .whole = whole};
+        .whole = whole,
+        .pool = training->pool};
     if (!status) {
         status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
     }
@@ -732,6 +733,9 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
         status = choose_schemes(training, paths[0], error);
     }
     if (!status) {
+        status = start_threads(training, error);
+    }
+    if (!status) {
         status = count_words(training, paths, path_count, error);
     }
     if (!status) {
@@ -745,9 +749,6 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
     }
     if (!status) {
         status = weigh(training, error);
-    }
-    if (!status) {
-        status = start_threads(training, error);
     }
     return status;
 }
