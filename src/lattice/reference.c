@@ -126,12 +126,13 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 /* ---- backward ------------------------------------------------------------------------------------ */
 
 /* Steps are listed by where they lead to, so a row is summed up in two rounds over all of them: first
- * the largest term of each z', then the sums beside it. most is scratch [S]. */
+ * the largest term of each z', then the sums beside it. most is scratch [S]. What no path from the start reaches is
+ * passed over, and has minus infinity: with a tag dictionary, that is nearly all. */
 static void backward_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
                          double *beta, double *most)
 {
     const struct tr_graph *graph = lattice->graph;
-    const double *after = beta + graph->states;
+    const double *after = beta + graph->states, *alpha = lattice->log_alpha.at + i * graph->states;
     for (uint32_t z = 0; z < graph->states; z++) {
         beta[z] = 0;
         most[z] = -INFINITY;
@@ -139,12 +140,15 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
     for (int summing = 0; summing < 2; summing++) {
         for (uint32_t z = 0; z < graph->states; z++) {
             double here = after[z] + tr_state_score(lattice, i + 1, z);
-            if (here == -INFINITY) {
+            if (here == -INFINITY || alpha[graph->states + z] == -INFINITY) {
                 continue;
             }
             struct arrivals arrivals = arrivals_at(lattice, steps, i + 1, z);
             for (size_t k = 0; k < arrivals.count; k++) {
                 uint32_t from = arrivals.from[k];
+                if (alpha[from] == -INFINITY) {
+                    continue;
+                }
                 double score = here + arrival_score(graph, &arrivals, k);
                 if (summing && isfinite(most[from])) {
                     beta[from] += exp_below(score - most[from]);
@@ -202,7 +206,9 @@ static void node_marginals(struct tr_lattice *lattice)
             marginal[c] = 0;
         }
         for (uint32_t z = 0; z < graph->states; z++) {
-            marginal[graph->label[z]] += (float)exp(alpha[z] + beta[z] - lattice->log_z);
+            if (alpha[z] != -INFINITY) {
+                marginal[graph->label[z]] += (float)exp(alpha[z] + beta[z] - lattice->log_z);
+            }
         }
     }
 }
