@@ -58,8 +58,8 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
         for (size_t k = i; k < i + size; k++) {
             tokens += t->data.sequence.at[sgd->order[k] + 1] - t->data.sequence.at[sgd->order[k]];
         }
-        if (figures && i / 64 != (i + size) / 64) {
-            figures->fraction = (double)(i + size) / (double)n;
+        if (i / 64 != (i + size) / 64) {
+            figures->fraction = (double)(i + size) / (double)count;
             figures->tokens_per_second = (double)tokens / (tr_training_seconds(t) - began + 1e-9);
             if (!tr_training_tick(t, figures)) {
                 break;
@@ -89,9 +89,11 @@ static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
     }
     restart(sgd);
     sgd->eta0 = rate;
-    trellis_status status = pass(sgd, sample, NULL, error);
-    if (!status) {
-        status = pass(sgd, sample, NULL, error);
+    trellis_progress figures = tr_training_figures(sgd->training);
+    figures.phase = "finding a learning rate";
+    trellis_status status = TRELLIS_OK;
+    for (int i = 0; !status && !sgd->training->stopped && i < 2; i++) {
+        status = pass(sgd, sample, &figures, error);
     }
     take_weights(sgd);
     double norm = squared_norm(sgd->weights, sgd->training->size);
@@ -113,7 +115,8 @@ static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
     for (int direction = 1; direction >= -1; direction -= 2) {
         double rate = direction > 0 ? first : first / 2;
         int worse = 0;
-        while (rate < highest && rate > lowest && (worse < 2 || best == INFINITY)) {
+        while (rate < highest && rate > lowest && (worse < 2 || best == INFINITY) &&
+               !sgd->training->stopped) {
             if (try_rate(sgd, rate, sample, &objective, &ignored)) {
                 return tr_fail_memory(error);
             }
@@ -129,6 +132,10 @@ static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
         }
     }
     restart(sgd);
+    if (sgd->training->stopped) {
+        sgd->eta0 = first;
+        return TRELLIS_OK;
+    }
     if (best == INFINITY) {
         return tr_fail(
             error, TRELLIS_DATA,
@@ -291,7 +298,7 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         sgd.eta0 = rate;
         status = resumed ? TRELLIS_OK : calibrate(&sgd, error);
     }
-    while (!status && !stop && figures.iteration < figures.iterations) {
+    while (!status && !stop && !training->stopped && figures.iteration < figures.iterations) {
         status = tr_keeper_save(training->keeper, error);
         if (status) {
             break;

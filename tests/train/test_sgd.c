@@ -89,6 +89,14 @@ static bool stop_in_the_middle(void *user, const trellis_progress *progress)
     return !(strcmp(progress->phase, "training") == 0 && progress->iteration == 1 && within);
 }
 
+static bool stop_at_the_trials(void *user, const trellis_progress *progress)
+{
+    int *trials = user;
+    bool trial = strcmp(progress->phase, "finding a learning rate") == 0;
+    *trials += trial;
+    return !trial;
+}
+
 /* "name=value name=value" */
 static trellis_status train(const char *path, const char *settings,
                             trellis_progress_function progress, void *user,
@@ -342,12 +350,28 @@ static void test_rate_too_high(void **state)
     drop(path);
 }
 
+/* The trials of rates can take long, and someone may want to end them. */
+static void test_stops_at_the_trials(void **state)
+{
+    (void)state;
+    char *path = write_corpus("trials", 1, 200);
+    int trials = 0;
+    trellis_model *model = NULL;
+    trellis_error error;
+    assert_int_equal(train(path, "type=crf algorithm=sgd format=jsonl", stop_at_the_trials, &trials,
+                           &model, &error),
+                     TRELLIS_STOPPED);
+    assert_null(model);
+    assert_int_equal(trials, 1);
+    drop(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_the_optimum), cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_average),           cmocka_unit_test(test_rate_goes_down),
-        cmocka_unit_test(test_rate_too_high),
+        cmocka_unit_test(test_rate_too_high),     cmocka_unit_test(test_stops_at_the_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
