@@ -1,11 +1,13 @@
 /* batch.c - copies of sequences that outlive the reader's next step.
  *
  * All that a batch points to is cut from a chain of chunks, which are never moved and are used again
- * after a reset.
+ * after a reset. The rows of a sequence mostly lie side by side, and cells and labels within them: they are
+ * copied in one piece, and what pointed into them points into the copy.
  */
 #include "batch.h"
 
 #include <stdalign.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,8 +67,39 @@ bool batch_copy(struct batch *batch, trellis_text *text)
     return copied;
 }
 
-/* The texts and their bytes. */
-static bool copy_texts(struct batch *batch, const trellis_text **texts, size_t count)
+/* Bytes that were copied in one piece. */
+struct piece {
+    uintptr_t begin, size;
+    const char *copy;
+};
+
+static bool copy_rows_in_one(struct batch *batch, const trellis_sequence *sequence,
+                             struct piece *ret_piece)
+{
+    enum { LINE_END = 2 };
+    const void *first = NULL;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    size_t bytes = 0;
+    *ret_piece = (struct piece){0};
+    for (size_t i = 0; sequence->rows && i < sequence->row_count; i++) {
+        trellis_text row = sequence->rows[i];
+        uintptr_t at = (uintptr_t)row.data;
+        first = at < begin ? row.data : first;
+        begin = at < begin ? at : begin;
+        end = at + row.size > end ? at + row.size : end;
+        bytes += row.size;
+    }
+    if (bytes == 0 || end - begin > bytes + LINE_END * sequence->row_count) {
+        return true; // there are none, or they lie elsewhere each
+    }
+    bool copied = copy_array(batch, &first, end - begin, 1);
+    *ret_piece = (struct piece){begin, end - begin, first};
+    return copied;
+}
+
+/* The texts and their bytes, but for those that the piece has. */
+static bool copy_texts(struct batch *batch, const struct piece *piece, const trellis_text **texts,
+                       size_t count)
 {
     const void *array = *texts;
     if (!copy_array(batch, &array, count, sizeof **texts)) {
@@ -74,7 +107,11 @@ static bool copy_texts(struct batch *batch, const trellis_text **texts, size_t c
     }
     *texts = array;
     for (size_t i = 0; array && i < count; i++) {
-        if (!batch_copy(batch, (trellis_text *)array + i)) {
+        trellis_text *text = (trellis_text *)array + i;
+        uintptr_t from = (uintptr_t)text->data - piece->begin;
+        if (from < piece->size && text->size <= piece->size - from) {
+            text->data = piece->copy + from;
+        } else if (!batch_copy(batch, text)) {
             return false;
         }
     }
@@ -121,9 +158,11 @@ bool batch_add(struct batch *batch, const trellis_sequence *sequence)
         batch->capacity = wider;
     }
     trellis_sequence copy = *sequence;
-    if (!copy_texts(batch, &copy.cells, copy.length * copy.columns) ||
-        !copy_texts(batch, &copy.labels, copy.length) || !copy_attributes(batch, &copy) ||
-        !copy_texts(batch, &copy.rows, copy.row_count) ||
+    struct piece piece;
+    if (!copy_rows_in_one(batch, sequence, &piece) ||
+        !copy_texts(batch, &piece, &copy.cells, copy.length * copy.columns) ||
+        !copy_texts(batch, &piece, &copy.labels, copy.length) || !copy_attributes(batch, &copy) ||
+        !copy_texts(batch, &piece, &copy.rows, copy.row_count) ||
         !copy_numbers(batch, &copy.row_token, copy.row_count)) {
         return false;
     }
