@@ -48,6 +48,11 @@ struct tr_kernels {
                             const float *row, double scale, size_t width);
     /* wide[j] = row[j]; returns the sum */
     double (*widen)(double *wide, const float *row, size_t width);
+    /* sum_j a[j] * b[j], and sum[j] += by_a * a[j] + by_b * b[j], in double; these may begin and end
+     * anywhere */
+    double (*dot)(const float *a, const float *b, size_t count);
+    void (*add_two)(double *sum, const float *a, double by_a, const float *b, double by_b,
+                    size_t count);
     /* With the tiles k = begin[i] .. begin[i+1]-1 of block i, each TR_LANES factors of one row[other[k]]:
      * out[i][j] = sum_k row[other[k]] * factor[k][j] + all - sum_k wide[other[k]], the difference being
      * at least 0. Returns the least out. */

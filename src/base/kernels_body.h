@@ -563,6 +563,46 @@ INLINE void add_widened(double *sum, vector x, double scale)
     *high += wide.high * scale;
 }
 
+static double dot(const float *a, const float *b, size_t count)
+{
+    struct wide even = {{0}, {0}}, odd = even; // two chains, so that sums wait less for each other
+    size_t j = 0;
+    for (; j + 2 * LANES <= count; j += 2 * LANES) {
+        struct wide x = widened(load_loose(a + j)), y = widened(load_loose(b + j));
+        even.low += x.low * y.low;
+        even.high += x.high * y.high;
+        x = widened(load_loose(a + j + LANES));
+        y = widened(load_loose(b + j + LANES));
+        odd.low += x.low * y.low;
+        odd.high += x.high * y.high;
+    }
+    doubles lanes = (even.low + odd.low) + (even.high + odd.high);
+    double sum = 0;
+    for (int i = 0; i < LANES / 2; i++) {
+        sum += lanes[i];
+    }
+    for (; j < count; j++) {
+        sum += (double)a[j] * (double)b[j];
+    }
+    return sum;
+}
+
+static void add_two(double *sum, const float *a, double by_a, const float *b, double by_b,
+                    size_t count)
+{
+    typedef double loose __attribute__((vector_size(4 * LANES), aligned(8)));
+    size_t j = 0;
+    for (; j + LANES <= count; j += LANES) {
+        struct wide x = widened(load_loose(a + j)), y = widened(load_loose(b + j));
+        loose *low = (loose *)(sum + j), *high = low + 1;
+        *low += x.low * by_a + y.low * by_b;
+        *high += x.high * by_a + y.high * by_b;
+    }
+    for (; j < count; j++) {
+        sum[j] += by_a * (double)a[j] + by_b * (double)b[j];
+    }
+}
+
 /* A tile of up to 4 rows a and 3 vectors of b: sum[a][b] += scale * sum_i from[i][a] * to[i][b] */
 INLINE void outer_sum_tile(double *sum, const float *from, size_t stride, const float *to,
                            size_t positions, double scale, size_t width, const int rows,
@@ -719,6 +759,8 @@ const struct tr_kernels KERNELS = {
     .outer_sum = outer_sum,
     .listed_products = listed_products,
     .widen = widen,
+    .dot = dot,
+    .add_two = add_two,
     .tiled_sums = tiled_sums,
     .max_plus = max_plus,
     .raise = raise_row,

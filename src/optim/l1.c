@@ -151,7 +151,7 @@ static bool gather_free(struct tr_quasi_newton_run *q)
     const struct tr_optim_settings *settings = q->watcher->settings;
     p->weights.size = p->q.size = 0;
     for (size_t j = 0; j < q->size; j++) {
-        double w = q->line.w[j], r = tr_root(q, j);
+        double w = q->line.w[j], r = 1 / tr_unit(q, j);
         if (!is_free(q, j)) {
             continue;
         }
@@ -195,7 +195,7 @@ trellis_status tr_l1_model(struct tr_quasi_newton_run *q, bool *ret_found)
     memset(q->line.direction, 0, q->size * sizeof *q->line.direction);
     for (size_t i = 0; i < p->weights.size; i++) {
         const struct tr_free_weight *w = &p->weights.at[i];
-        q->line.direction[w->at] = w->d == -w->x ? -q->line.w[w->at] : w->d / tr_root(q, w->at);
+        q->line.direction[w->at] = w->d == -w->x ? -q->line.w[w->at] : w->d * tr_unit(q, w->at);
     }
     *ret_found = true;
     return TRELLIS_OK;

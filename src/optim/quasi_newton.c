@@ -30,7 +30,10 @@
 #include "optim/quasi_newton.h"
 #include "optim/vector.h"
 
-enum { BLOCK = 4096, SUMS = 4 };
+enum { BLOCK = 4096 };
+
+/* What is summed over the blocks for a pair s_i, y_i, with the newest pair s, y and the slope g. */
+enum { SY, YY, YS, SS, SG, YG, SUMS };
 
 static void block_range(const struct tr_quasi_newton_run *q, size_t block, size_t *begin,
                         size_t *end)
@@ -61,25 +64,27 @@ static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigne
     return sum;
 }
 
-static double dot(const float *a, const float *b, size_t size)
-{
-    double lane[8] = {0};
-    size_t j = 0;
-    for (; j + 8 <= size; j += 8) {
-        for (size_t k = 0; k < 8; k++) {
-            lane[k] += (double)a[j + k] * (double)b[j + k];
-        }
-    }
-    for (; j < size; j++) {
-        lane[j % 8] += (double)a[j] * (double)b[j];
-    }
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
-           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-}
-
 /* ---- the history -------------------------------------------------------------------------------- */
 
-/* The newest pair of one block, and its products with all pairs that are held. */
+/* The products of all pairs with a slope, one block of each. */
+static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, size_t block)
+{
+    size_t begin, end;
+    block_range(q, block, &begin, &end);
+    float scaled[BLOCK];
+    for (size_t j = begin; j < end; j++) {
+        scaled[j - begin] = (float)(slope[j] * tr_unit(q, j));
+    }
+    for (uint64_t age = 0; age < q->count; age++) {
+        uint64_t i = tr_pair_at(q, age);
+        double *sums = q->partial + (block * q->most + i) * SUMS;
+        sums[SG] = q->kernels->dot(q->s + i * q->size + begin, scaled, end - begin);
+        sums[YG] = q->kernels->dot(q->y + i * q->size + begin, scaled, end - begin);
+    }
+}
+
+/* The newest pair of one block, and its products with all pairs that are held. While they are at hand, also
+ * those with the slope that the next direction begins with. */
 static void add_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
@@ -89,18 +94,22 @@ static void add_block(void *user, size_t block, unsigned thread)
     block_range(q, block, &begin, &end);
     float *s = q->s + q->newest * q->size, *y = q->y + q->newest * q->size;
     for (size_t j = begin; j < end; j++) {
-        double r = tr_root(q, j);
-        s[j] = (float)((line->next_w[j] - line->w[j]) * r);
-        y[j] = (float)((line->next_gradient[j] - line->gradient[j]) / r);
+        double unit = tr_unit(q, j);
+        s[j] = (float)((line->next_w[j] - line->w[j]) / unit);
+        y[j] = (float)((line->next_gradient[j] - line->gradient[j]) * unit);
     }
+    bool penalised = tr_watcher_penalised(q->watcher);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
         double *sums = q->partial + (block * q->most + i) * SUMS;
-        const float *other_s = q->s + i * q->size, *other_y = q->y + i * q->size;
-        sums[0] = dot(other_s + begin, y + begin, end - begin);
-        sums[1] = dot(other_y + begin, y + begin, end - begin);
-        sums[2] = dot(other_y + begin, s + begin, end - begin);
-        sums[3] = dot(other_s + begin, s + begin, end - begin);
+        const float *other_s = q->s + i * q->size + begin, *other_y = q->y + i * q->size + begin;
+        sums[SY] = q->kernels->dot(other_s, y + begin, end - begin);
+        sums[YY] = q->kernels->dot(other_y, y + begin, end - begin);
+        sums[YS] = q->kernels->dot(other_y, s + begin, end - begin);
+        sums[SS] = penalised ? q->kernels->dot(other_s, s + begin, end - begin) : 0;
+    }
+    if (!penalised) {
+        multiply_slope(q, line->next_gradient, block);
     }
 }
 
@@ -114,11 +123,12 @@ static void add_pair(struct tr_quasi_newton_run *q)
     run_blocks(q, add_block);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age), n = q->newest;
-        q->sy[i * q->most + n] = sum_of(q, i, 0);
-        q->sy[n * q->most + i] = sum_of(q, i, i == n ? 0 : 2);
-        q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, 1);
-        q->ss[i * q->most + n] = q->ss[n * q->most + i] = sum_of(q, i, 3);
+        q->sy[i * q->most + n] = sum_of(q, i, SY);
+        q->sy[n * q->most + i] = sum_of(q, i, i == n ? SY : YS);
+        q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, YY);
+        q->ss[i * q->most + n] = q->ss[n * q->most + i] = sum_of(q, i, SS);
     }
+    q->has_products = !tr_watcher_penalised(q->watcher);
     uint64_t n = q->newest;
     double sy = q->sy[n * q->most + n], yy = q->yy[n * q->most + n];
     if (sy > 1e-12 * yy && yy > 0) {
@@ -131,23 +141,11 @@ static void add_pair(struct tr_quasi_newton_run *q)
 
 /* ---- the direction ------------------------------------------------------------------------------ */
 
-/* Products of all pairs with the scaled slope, one block of each. */
 static void multiply_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
     struct tr_quasi_newton_run *q = user;
-    size_t begin, end;
-    block_range(q, block, &begin, &end);
-    float scaled[BLOCK];
-    for (size_t j = begin; j < end; j++) {
-        scaled[j - begin] = (float)(q->slope[j] / tr_root(q, j));
-    }
-    for (uint64_t age = 0; age < q->count; age++) {
-        uint64_t i = tr_pair_at(q, age);
-        double *sums = q->partial + (block * q->most + i) * SUMS;
-        sums[0] = dot(q->s + i * q->size + begin, scaled, end - begin);
-        sums[1] = dot(q->y + i * q->size + begin, scaled, end - begin);
-    }
+    multiply_slope(q, q->slope, block);
 }
 
 /* The two loops on the table instead of on vectors: with q = g - sum_j a_j y_j and
@@ -188,29 +186,29 @@ static void combine_block(void *user, size_t block, unsigned thread)
     block_range(q, block, &begin, &end);
     double *d = q->line.direction;
     for (size_t j = begin; j < end; j++) {
-        d[j] = -q->gamma * q->slope[j] / tr_root(q, j);
+        d[j] = -q->gamma * q->slope[j] * tr_unit(q, j);
     }
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
         const float *s = q->s + i * q->size, *y = q->y + i * q->size;
-        double for_s = -q->for_s[i], for_y = q->gamma * q->for_y[i];
-        for (size_t j = begin; j < end; j++) {
-            d[j] += for_s * (double)s[j] + for_y * (double)y[j];
-        }
+        q->kernels->add_two(d + begin, s + begin, -q->for_s[i], y + begin, q->gamma * q->for_y[i],
+                            end - begin);
     }
     for (size_t j = begin; j < end; j++) {
-        d[j] /= tr_root(q, j);
+        d[j] *= tr_unit(q, j);
     }
 }
 
 static void find_direction(struct tr_quasi_newton_run *q)
 {
     if (q->count) {
-        run_blocks(q, multiply_block);
+        if (!q->has_products) {
+            run_blocks(q, multiply_block);
+        }
         for (uint64_t age = 0; age < q->count; age++) {
             uint64_t i = tr_pair_at(q, age);
-            q->sg[i] = sum_of(q, i, 0);
-            q->yg[i] = sum_of(q, i, 1);
+            q->sg[i] = sum_of(q, i, SG);
+            q->yg[i] = sum_of(q, i, YG);
         }
         find_coefficients(q);
     }
@@ -302,7 +300,7 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
                                       .size = size,
                                       .blocks = (size + BLOCK - 1) / BLOCK,
                                       .most = most,
-                                      .curvature = settings->curvature,
+                                      .kernels = tr_kernels(),
                                       .gamma = 1};
     if (most > 100000) {
         return tr_fail(watcher->error, TRELLIS_LIMIT, "a history of %u steps is too long", most);
@@ -316,7 +314,12 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
     q->partial = tr_alloc(q->blocks * most, SUMS * sizeof *q->partial);
     bool penalised = tr_watcher_penalised(watcher);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
-    if (!status && (!q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->slope)) {
+    q->unit = settings->curvature ? tr_alloc_aligned(size, sizeof *q->unit) : NULL;
+    for (size_t j = 0; q->unit && j < size; j++) {
+        q->unit[j] = (float)(1 / sqrt(settings->curvature[j]));
+    }
+    bool has_unit = q->unit || !settings->curvature;
+    if (!status && (!has_unit || !q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->slope)) {
         status = tr_fail_memory(watcher->error);
     }
     if (!status) {
@@ -339,6 +342,7 @@ trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gr
     if (q.slope != gradient) {
         free(q.slope);
     }
+    free(q.unit);
     free(q.s);
     free(q.y);
     free(q.sy);

@@ -2,6 +2,7 @@
 #ifndef TRELLIS_OPTIM_QUASI_NEWTON_H
 #define TRELLIS_OPTIM_QUASI_NEWTON_H
 
+#include "base/kernels.h"
 #include "optim/line_search.h"
 #include "optim/proximal.h"
 #include "optim/vector.h"
@@ -11,15 +12,17 @@ struct tr_quasi_newton_run {
     struct tr_line line;
     size_t size, blocks;
     uint64_t most, count, newest; // pairs: room for, held, the place of the last
-    const double *curvature;      // [size] D, NULL where it is the identity
+    float *unit;                  // [size] D^{-1/2}, NULL where it is the identity
     float *s, *y;                 // [most][size] scaled
     double *sy, *yy, *ss;         // [most][most] s_i·y_j, y_i·y_j and s_i·s_j
     struct tr_proximal proximal;  // the model along the weights that are free, with l1
     double *sg, *yg;              // [most] products with the scaled gradient
     double *for_s, *for_y;        // [most] the coefficients of d
     double gamma;
-    double *partial; // [blocks][SUMS most] sums of one pass, for each pair
-    double *slope;   // [size] the pseudo-gradient; the gradient itself where nothing is penalised
+    double *partial;   // [blocks][SUMS most] sums of one pass, for each pair
+    bool has_products; // partial has those with the slope
+    const struct tr_kernels *kernels;
+    double *slope; // [size] the pseudo-gradient; the gradient itself where nothing is penalised
 };
 
 /* The place of a pair: 0 is the newest. */
@@ -28,10 +31,10 @@ static inline uint64_t tr_pair_at(const struct tr_quasi_newton_run *q, uint64_t 
     return (q->newest + q->most - age) % q->most;
 }
 
-/* D^{1/2} of one weight. */
-static inline double tr_root(const struct tr_quasi_newton_run *q, size_t j)
+/* D^{-1/2} of one weight: a step that is 1 long when scaled. */
+static inline double tr_unit(const struct tr_quasi_newton_run *q, size_t j)
 {
-    return q->curvature ? sqrt(q->curvature[j]) : 1;
+    return q->unit ? (double)q->unit[j] : 1;
 }
 
 /* The slope of F where it is: the gradient, or with l1 the pseudo-gradient, the subgradient nearest to 0 (see

@@ -330,6 +330,26 @@ static void check_tiles(struct operands *x)
     free(wide);
 }
 
+/* Vectors of the optimisers: any length, from anywhere. */
+static void check_vectors(struct operands *x)
+{
+    const float *a = x->from + 1, *b = x->to; // the first is not aligned
+    size_t count = x->rows < x->width ? x->rows : x->width - 1;
+    double sum[MOST_WIDTH + 1], right = 0;
+    for (size_t j = 0; j < count; j++) {
+        right += (double)a[j] * (double)b[j];
+    }
+    assert_true(fabs(x->kernels->dot(a, b, count) - right) < 1e-12);
+    for (size_t j = 0; j <= count; j++) {
+        sum[j] = (double)j;
+    }
+    x->kernels->add_two(sum, a, -0.5, b, 3, count);
+    for (size_t j = 0; j < count; j++) {
+        assert_true(fabs(sum[j] - ((double)j - 0.5 * (double)a[j] + 3 * (double)b[j])) < 1e-12);
+    }
+    assert_true(sum[count] == (double)count);
+}
+
 /* What Viterbi asks of a row: maxima, the least of what may be, and who is above a limit. */
 static void check_bounds(struct operands *x)
 {
@@ -366,6 +386,7 @@ static void matrices(void **state)
     for_all(check_outer);
     for_all(check_listed);
     for_all(check_tiles);
+    for_all(check_vectors);
     for_all(check_bounds);
 }
 
