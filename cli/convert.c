@@ -215,7 +215,7 @@ static int run_model(const struct arguments *arguments, const char *from)
     if (!path || strcmp(path, "-") == 0) {
         return usage_error(arguments->command, "--model needs -o: where to write the model");
     }
-    int bits = atoi(trellis_options_get(arguments->options, "bits"));
+    int bits = (int)strtol(trellis_options_get(arguments->options, "bits"), NULL, 10);
     trellis_model *model = NULL, *packed = NULL;
     trellis_error error = {0};
     trellis_status status = trellis_model_open(from, &model, &error);

@@ -49,7 +49,7 @@ INLINE vector load_shorts(const int16_t *row)
     __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)row);
     return (vector)_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(x, x), 16));
 #else
-    vector x;
+    vector x = {0};
     for (int i = 0; i < LANES; i++) {
         x[i] = row[i];
     }
@@ -175,7 +175,7 @@ INLINE void add_listed_block(float *sum, const struct listed *rows, size_t first
     vector x[6];
 #pragma GCC unroll 6
     for (int c = 0; c < columns; c++) {
-        x[c] = rows->shorts ? (vector){0} : load(sum + first + c * LANES);
+        x[c] = rows->shorts ? all(0) : load(sum + first + c * LANES);
     }
     for (size_t k = 0; k < rows->count; k++) {
         size_t at = rows->begin[k] + first;

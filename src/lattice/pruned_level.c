@@ -220,6 +220,9 @@ static double log_sum_last(const struct tr_pruning *p, size_t n)
     for (size_t k = p->cell_begin.at[n - 1]; k < p->cell_begin.at[n]; k++) {
         most = fmax(most, p->cells.at[k].alpha);
     }
+    if (most == -INFINITY) {
+        return most;
+    }
     for (size_t k = p->cell_begin.at[n - 1]; k < p->cell_begin.at[n]; k++) {
         sum += exp(p->cells.at[k].alpha - most);
     }

@@ -387,6 +387,7 @@ static trellis_status estimate_emissions(struct tr_training *training, const dou
     if (!status && words->rank) {
         status = keep_unknown(training, words, error);
     }
+    words->guesses = NULL;
     tr_guesses_free(&guesses);
     return status;
 }

@@ -39,8 +39,10 @@ static void cut_blocks(struct tr_pass *pass, const struct tr_dataset *data)
 static void mark_tokens(const struct tr_rows *rows, const struct tr_occurrences *occurrences,
                         size_t first, size_t end, uint64_t *marks)
 {
-    uint32_t from = occurrences->begin.at[first];
-    tr_rows_mark(rows, occurrences->attribute.at + from, occurrences->begin.at[end] - from, marks);
+    uint32_t from = occurrences->begin.at[first], to = occurrences->begin.at[end];
+    if (from < to) {
+        tr_rows_mark(rows, occurrences->attribute.at + from, to - from, marks);
+    }
 }
 
 /* Which weights one block has to do with. */

@@ -53,9 +53,10 @@ static void count_times(struct tr_guesses *g)
 }
 
 trellis_status tr_guesses_create(const struct tr_training *training, const uint32_t *rank,
-                                 const double *counts, const double *share, struct tr_guesses *g,
-                                 trellis_error *error)
+                                 const double *counts, const double *share,
+                                 struct tr_guesses *ret_guesses, trellis_error *error)
 {
+    struct tr_guesses *g = ret_guesses;
     uint32_t attributes = training->vocabulary.node.rows->attributes;
     *g = (struct tr_guesses){.training = training,
                              .rank = rank,
