@@ -4,12 +4,10 @@
  */
 #include "train/train.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "corpus/corpus.h"
 #include "graph/constraint.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
@@ -34,15 +32,6 @@ void tr_training_note(struct tr_training *training, const char *format, ...)
     va_end(arguments);
     trellis_progress figures = {.phase = "note", .text = text};
     tr_training_tick(training, &figures);
-}
-
-static bool reading_progress(void *user, uint64_t tokens)
-{
-    struct tr_training *training = user;
-    double seconds = tr_training_seconds(training);
-    trellis_progress figures = {.phase = "reading",
-                                .tokens_per_second = (double)tokens / (seconds + 1e-9)};
-    return tr_training_tick(training, &figures);
 }
 
 /* Bytes from "500M", "8G", "1000000". */
@@ -122,258 +111,6 @@ static trellis_status check_options(const struct tr_training *training, trellis_
     }
     return tr_option_real(training->options, "prune") > 0 ? check_pruning(training, error)
                                                           : TRELLIS_OK;
-}
-
-/* The templates: as asked for, or what suits the input. */
-static trellis_status choose_features(struct tr_training *training, trellis_error *error)
-{
-    const char *wanted = tr_option_text(training->options, "features");
-    bool ready_made = tr_option_is(training->options, "format", "crfsuite");
-    if (strcmp(wanted, "auto") == 0 && ready_made) {
-        return tr_features_none(&training->features, error);
-    }
-    if (strcmp(wanted, "auto") == 0 && *tr_option_text(training->options, "gaussian")) {
-        return tr_features_parse(TR_TEXT("step start end\n"), "gaussian", &training->features,
-                                 error);
-    }
-    const char *usual = !training->learner->generative ? "general"
-                        : tr_training_is_em(training)  ? "id"
-                                                       : "hmm";
-    return trellis_features_open(strcmp(wanted, "auto") == 0 ? usual : wanted, &training->features,
-                                 error);
-}
-
-/* A pass over the data for templates that want to know how often words occur. */
-static trellis_status count_file(struct tr_training *training, const char *path,
-                                 trellis_error *error)
-{
-    trellis_reader *reader = NULL;
-    struct tr_extractor *extractor = NULL;
-    const trellis_sequence *sequence;
-    bool bound = false;
-    trellis_status status = trellis_reader_open(path, training->options, &reader, error);
-    if (!status) {
-        status = tr_extractor_create(training->features, true, &extractor, error);
-    }
-    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        if (!bound) {
-            status = tr_extractor_bind(extractor, reader, tr_reader_label_column(reader), error);
-            bound = true;
-        }
-        if (!status) {
-            status = tr_features_count(training->features, extractor, sequence, error);
-        }
-    }
-    tr_extractor_destroy(extractor);
-    trellis_reader_close(reader);
-    return status == TRELLIS_END ? TRELLIS_OK : status;
-}
-
-static trellis_status count_words(struct tr_training *training, const char *const *paths,
-                                  size_t path_count, trellis_error *error)
-{
-    if (!tr_features_needs_counts(training->features)) {
-        return TRELLIS_OK;
-    }
-    trellis_status status = TRELLIS_OK;
-    for (size_t i = 0; !status && i < path_count; i++) {
-        if (strcmp(paths[i], "-") == 0) {
-            return tr_fail(error, TRELLIS_OPTION,
-                           "these templates ask for rare words, so the data is read twice: "
-                           "give it as a file, not on standard input");
-        }
-        status = count_file(training, paths[i], error);
-    }
-    return status ? status : tr_features_end_count(training->features, error);
-}
-
-/* The scheme of the labels in the files, judged from the first ones of the training data. */
-static trellis_status choose_schemes(struct tr_training *training, const char *path,
-                                     trellis_error *error)
-{
-    training->inside = trellis_scheme_from_name(tr_option_text(training->options, "train-scheme"));
-    training->outside = trellis_scheme_from_name(tr_option_text(training->options, "scheme"));
-    if (training->inside == TRELLIS_NO_SCHEME || training->outside != TRELLIS_NO_SCHEME) {
-        return TRELLIS_OK;
-    }
-    if (strcmp(path, "-") == 0) {
-        return tr_fail(
-            error, TRELLIS_OPTION,
-            "--train-scheme with standard input needs --scheme, the scheme of the input");
-    }
-    trellis_reader *reader = NULL;
-    struct tr_intern labels = {0};
-    const trellis_sequence *sequence;
-    trellis_status status = trellis_reader_open(path, training->options, &reader, error);
-    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        for (size_t i = 0; sequence->labels && i < sequence->length; i++) {
-            if (tr_intern_add(&labels, sequence->labels[i]) == TR_NONE) {
-                status = tr_fail_memory(error);
-                break;
-            }
-        }
-    }
-    trellis_reader_close(reader);
-    size_t count = tr_intern_count(&labels);
-    trellis_text *texts = tr_alloc(count, sizeof *texts);
-    if (status == TRELLIS_END) {
-        status = texts ? TRELLIS_OK : tr_fail_memory(error);
-    }
-    for (uint32_t i = 0; !status && i < count; i++) {
-        texts[i] = tr_intern_text(&labels, i);
-    }
-    training->outside = status ? TRELLIS_NO_SCHEME : tr_scheme_guess(texts, count);
-    if (!status && training->outside == TRELLIS_NO_SCHEME) {
-        status = tr_fail(error, TRELLIS_DATA,
-                         "%s: --train-scheme needs span labels (B-X, I-X, O), and these are not",
-                         path);
-    }
-    free(texts);
-    tr_intern_free(&labels);
-    return status;
-}
-
-/* Words of a generative model keep to the labels they were seen with, unless the user would have all of
- * them smoothed; and which words are unknown, the dictionary says. */
-static bool needs_dictionary(const struct tr_training *training)
-{
-    const trellis_options *options = training->options;
-    return training->learner->generative && !tr_training_is_em(training) &&
-           !*tr_option_text(options, "gaussian") && !*tr_option_text(options, "dictionary") &&
-           (!trellis_options_given(options, "alpha") ||
-            tr_features_has_unknown(training->features));
-}
-
-static bool wants_dictionary(const struct tr_training *training)
-{
-    return *tr_option_text(training->options, "dictionary") || needs_dictionary(training);
-}
-
-/* The tag dictionary: learned from the data, or as the user has it. */
-static trellis_status make_dictionary(struct tr_training *training, const struct tr_intern *words,
-                                      trellis_error *error)
-{
-    const trellis_options *options = training->options;
-    struct tr_dataset *data = &training->data;
-    struct tr_lexicon_draft draft = {0};
-    bool needed = needs_dictionary(training);
-    bool learn = needed || tr_option_is(options, "dictionary", "learn");
-    uint64_t least = needed ? 1 : (uint64_t)tr_option_integer(options, "dictionary-count");
-    trellis_status status = learn ? tr_lexicon_learn(&draft, data, words, least, error)
-                                  : tr_lexicon_load(&draft, tr_option_text(options, "dictionary"),
-                                                    &data->labels, data->label_count, error);
-    if (!status && needed) {
-        status = tr_hmm_allow(training, words, &draft, error);
-    }
-    if (!status) {
-        status = tr_lexicon_write(&draft, &training->lexicon_block, error);
-    }
-    if (!status && !tr_lexicon_read(training->lexicon_block.data, training->lexicon_block.size,
-                                    data->label_count, &training->lexicon)) {
-        status = tr_fail_memory(error);
-    }
-    if (!status) {
-        status = tr_lexicon_apply(&training->lexicon, data, words, error);
-    }
-    if (!status) {
-        tr_training_note(training, "the tag dictionary has %u words, with %.1f labels each",
-                         training->lexicon.words,
-                         (double)draft.pairs.size / fmax(1, training->lexicon.words));
-    }
-    tr_lexicon_draft_free(&draft);
-    return status;
-}
-
-/* Lays out the features. With a count of 0 in it, an HMM that is not smoothed needs a weight of minus
- * infinity; so every pair is a feature there. */
-static trellis_status arrange(struct tr_training *training, trellis_error *error)
-{
-    const trellis_options *options = training->options;
-    bool *whole = NULL;
-    bool generative = training->learner->generative;
-    trellis_status status = generative ? tr_hmm_whole(training, &whole, error) : TRELLIS_OK;
-    struct tr_arrangement arrangement = {
-        .min_count = (uint32_t)tr_option_integer(options, "min-count"),
-        .all_features = tr_option_flag(options, "all-features") || tr_training_is_em(training) ||
-                        (generative && tr_hmm_alpha(training) == 0),
-        .whole = whole,
-        .pool = training->pool};
-    if (!status) {
-        status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
-    }
-    if (!status && generative) {
-        status = tr_hmm_widen(training, error);
-    }
-    free(whole);
-    return status;
-}
-
-static trellis_status read_data(struct tr_training *training, const char *const *paths,
-                                size_t path_count, trellis_error *error)
-{
-    const char *dev = tr_option_text(training->options, "dev");
-    struct tr_intern words = {0};
-    struct tr_dataset_source source = {.options = training->options,
-                                       .features = training->features,
-                                       .from = training->outside,
-                                       .to = training->inside,
-                                       .words = wants_dictionary(training) ? &words : NULL,
-                                       .reals = tr_option_text(training->options, "gaussian"),
-                                       .label_use = tr_states_label_use(training),
-                                       .seen = &training->seen,
-                                       .partial = tr_option_flag(training->options, "partial"),
-                                       .progress = reading_progress,
-                                       .user = training};
-    if (training->inside == TRELLIS_NO_SCHEME) {
-        source.from = source.to = TRELLIS_NO_SCHEME;
-    }
-    trellis_status status = TRELLIS_OK;
-    if (source.partial && source.from != source.to) {
-        status = tr_fail(error, TRELLIS_OPTION,
-                         "--partial does not go with --train-scheme: labels that are not known "
-                         "cannot be put into another scheme");
-    }
-    for (size_t i = 0; !status && i < path_count; i++) {
-        status = tr_dataset_read(&training->data, &training->vocabulary, NULL, &source, paths[i],
-                                 error);
-    }
-    if (!status) {
-        status = tr_states_read_more(training, &source, error);
-    }
-    if (!status && training->data.tokens == 0) {
-        status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no tokens in %s%s",
-                         path_count ? paths[0] : "no files",
-                         path_count > 1 ? " and the other files" : "");
-    }
-    if (!status) {
-        status = tr_states_name(training, error);
-    }
-    if (!status && training->data.label_count == 0) {
-        status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
-    }
-    if (!status) {
-        status = arrange(training, error);
-    }
-    if (!status && source.words) {
-        status = make_dictionary(training, &words, error);
-        source.lexicon = &training->lexicon;
-    }
-    source.words = NULL;
-    source.seen = NULL;
-    tr_intern_free(&words);
-    if (!status) {
-        status = tr_features_end_training(training->features, error);
-    }
-    source.label_use = tr_states_dev_likelihood(training) ? TR_LABELS_IGNORED : TR_LABELS_NEEDED;
-    if (!status && *dev) {
-        status = tr_dataset_read(&training->dev, &training->vocabulary, &training->data, &source,
-                                 dev, error);
-        if (!status && training->dev.tokens == 0) {
-            status = tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on", dev);
-        }
-    }
-    tr_vocabulary_close(&training->vocabulary);
-    return status;
 }
 
 /* A gold path must not use a forbidden step, or its probability is 0 and nothing can be learned. */
@@ -571,126 +308,6 @@ static trellis_status start_threads(struct tr_training *training, trellis_error 
     return tr_pool_create((unsigned)(threads < 1 ? 1 : threads), &training->pool, error);
 }
 
-/* Tokens whose label is not known. */
-static size_t count_open(const struct tr_dataset *data)
-{
-    size_t count = 0;
-    for (size_t t = 0; t < data->tokens; t++) {
-        count += data->gold.at[t] == TR_UNKNOWN;
-    }
-    return count;
-}
-
-bool tr_training_is_aside(const char *option)
-{
-    static const char *const names[] = {"bits", "dev", "log", "checkpoint", "every", "resume"};
-    bool aside = false;
-    for (size_t i = 0; !aside && i < TR_COUNT(names); i++) {
-        aside = strcmp(option, names[i]) == 0;
-    }
-    return aside;
-}
-
-static void write_notes(struct tr_training *training)
-{
-    struct tr_buffer *notes = &training->notes;
-    const struct tr_vocabulary *v = &training->vocabulary;
-    const trellis_progress *figures = &training->figures;
-    tr_note_text(notes, "program", "trellis");
-    tr_note_text(notes, "version", trellis_version());
-    tr_note_text(notes, "type", training->learner->name);
-    tr_note_text(notes, "algorithm", training->algorithm);
-    tr_note_text(notes, "features", tr_features_name(training->features));
-    if (training->local) {
-        tr_note_text(notes, TR_NOTE_NORMALISED, TR_LOCALLY);
-    }
-    if (training->plan.pruned) {
-        tr_note_format(notes, TR_NOTE_PRUNED, "%.17g", training->plan.threshold);
-    }
-    tr_note_format(notes, "order", "%u", training->plan.order);
-    tr_note_format(notes, "sequences", "%zu", training->data.sequences);
-    tr_note_format(notes, "tokens", "%zu", training->data.tokens);
-    if (training->data.open_begin.size) {
-        tr_note_format(notes, "open-labels", "%zu", count_open(&training->data));
-    }
-    tr_note_format(notes, "training-features", "%zu",
-                   tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) + training->step_size);
-    tr_note_format(notes, "data-fingerprint", "%016llx",
-                   (unsigned long long)training->data.fingerprint);
-    tr_note_format(notes, "iterations", "%llu", (unsigned long long)figures->iteration);
-    if (figures->objective != 0 && isfinite(figures->objective)) {
-        tr_note_format(notes, "objective", "%.10g", figures->objective);
-    }
-    if (training->dev.sequences) {
-        tr_note_format(notes, "dev-accuracy", "%.6f", figures->dev_accuracy);
-        if (isfinite(figures->dev_f1)) {
-            tr_note_format(notes, "dev-f1", "%.6f", figures->dev_f1);
-        }
-    }
-    if (training->inside != TRELLIS_NO_SCHEME && training->inside != training->outside) {
-        tr_note_text(notes, "scheme-inside", tr_scheme_name(training->inside));
-        tr_note_text(notes, "scheme-outside", tr_scheme_name(training->outside));
-    }
-    /* Options that change the model; those of reading and running are not part of it. */
-    for (size_t i = 0; i < trellis_option_count(); i++) {
-        const trellis_option *option = trellis_option_at(i);
-        char key[80];
-        if (option->groups & TRELLIS_GROUP_TRAIN &&
-            trellis_options_given(training->options, option->name) &&
-            !tr_training_is_aside(option->name) && strcmp(option->name, "partial") != 0) {
-            snprintf(key, sizeof key, "option-%s", option->name);
-            tr_note_text(notes, key, trellis_options_get(training->options, option->name));
-        }
-    }
-    tr_note_text(notes, "option-seed", tr_option_text(training->options, "seed"));
-}
-
-static trellis_status make_model(struct tr_training *training, trellis_model **ret_model,
-                                 trellis_error *error)
-{
-    const float *w = training->best, *low = training->low;
-    write_notes(training);
-    tr_dataset_drop_tokens(&training->data); // the model takes their place in memory
-    tr_dataset_drop_tokens(&training->dev);
-    if (training->notes.failed) {
-        return tr_fail_memory(error);
-    }
-    struct tr_vocabulary *v = &training->vocabulary;
-    struct tr_gaussian gaussian = {0};
-    if (training->normals) {
-        gaussian = tr_normals_best(training->normals);
-    }
-    struct tr_model_parts parts = {
-        .labels = &training->data.labels,
-        .plan = &training->plan,
-        .step_weights = w + training->node_size + training->edge_size,
-        .step_low = low ? low + training->node_size + training->edge_size : NULL,
-        .unknown = training->unknown,
-        .features = training->features,
-        .node = {&v->node.dictionary, v->node.rows, w, low},
-        .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size, NULL},
-        .gaussian = training->normals ? &gaussian : NULL,
-        .notes = &training->notes,
-        .lexicon = &training->lexicon_block,
-        .words = &training->seen};
-    return tr_model_build(&parts, ret_model, error);
-}
-
-/* The model with its weights in as many bits as --bits says. */
-static trellis_status make_small_model(struct tr_training *training, trellis_model **ret_model,
-                                       trellis_error *error)
-{
-    trellis_model *model = NULL;
-    trellis_status status = make_model(training, &model, error);
-    if (status || tr_option_is(training->options, "bits", "32")) {
-        *ret_model = model;
-        return status;
-    }
-    status = trellis_model_repack(model, 16, ret_model, error);
-    trellis_model_close(model);
-    return status;
-}
-
 static void training_free(struct tr_training *training)
 {
     tr_checkpoint_destroy(training->checkpoint);
@@ -727,19 +344,10 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
         status = tr_states_check_options(training, error);
     }
     if (!status) {
-        status = choose_features(training, error);
-    }
-    if (!status) {
-        status = choose_schemes(training, paths[0], error);
-    }
-    if (!status) {
         status = start_threads(training, error);
     }
     if (!status) {
-        status = count_words(training, paths, path_count, error);
-    }
-    if (!status) {
-        status = read_data(training, paths, path_count, error);
+        status = tr_training_read(training, paths, path_count, error);
     }
     if (!status) {
         status = make_graph(training, error);
@@ -780,7 +388,7 @@ trellis_status trellis_train(const trellis_options *options, const char *const *
         status = tr_fail(error, training.stopped ? TRELLIS_STOPPED : TRELLIS_DATA,
                          "the training ended before its first iteration");
     } else if (!status) {
-        status = make_small_model(&training, ret_model, error);
+        status = tr_training_result(&training, ret_model, error);
         if (!status && training.stopped) {
             status = tr_fail(error, TRELLIS_STOPPED, "stopped after %llu iterations",
                              (unsigned long long)training.figures.iteration);

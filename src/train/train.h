@@ -114,6 +114,12 @@ void tr_training_note(struct tr_training *training, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 double tr_training_seconds(const struct tr_training *training);
 
+/* Chooses templates and schemes, and reads the training data and what is held out; features are laid out. */
+trellis_status tr_training_read(struct tr_training *training, const char *const *paths,
+                                size_t path_count, trellis_error *error);
+/* The model of the best iterate, with its weights in as many bits as --bits says. */
+trellis_status tr_training_result(struct tr_training *training, trellis_model **ret_model,
+                                  trellis_error *error);
 /* Drops every feature whose weight in the best iterate is 0, and forgets that iterate: the next learner
  * starts with what is left (Wu 2013, section 6.2). */
 trellis_status tr_training_select(struct tr_training *training, trellis_error *error);
