@@ -205,13 +205,7 @@ trellis_status trellis_model_repack(const trellis_model *model, int bits, trelli
         tr_buffer_free(&writer.bytes);
         return status;
     }
-    status = tr_image_finish(&writer, error);
-    if (status) {
-        return status;
-    }
-    struct tr_image image;
-    tr_image_adopt(&image, writer.bytes.data, writer.bytes.size);
-    return tr_model_read(&image, NULL, ret_model, error);
+    return tr_model_finish(&writer, ret_model, error);
 }
 
 int trellis_model_bits(const trellis_model *model)

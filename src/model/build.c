@@ -20,6 +20,18 @@ static void write_graph(struct tr_buffer *bytes, const struct tr_graph_plan *pla
     }
 }
 
+trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **ret_model,
+                               trellis_error *error)
+{
+    trellis_status status = tr_image_finish(writer, error);
+    if (status) {
+        return status;
+    }
+    struct tr_image image;
+    tr_image_adopt(&image, writer->bytes.data, writer->bytes.size);
+    return tr_model_read(&image, NULL, ret_model, error);
+}
+
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error)
 {
@@ -82,11 +94,5 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
         tr_buffer_free(&writer.bytes);
         return status;
     }
-    status = tr_image_finish(&writer, error);
-    if (status) {
-        return status;
-    }
-    struct tr_image image;
-    tr_image_adopt(&image, writer.bytes.data, writer.bytes.size);
-    return tr_model_read(&image, NULL, ret_model, error);
+    return tr_model_finish(&writer, ret_model, error);
 }

@@ -85,6 +85,9 @@ static inline size_t tr_model_most_steps(size_t file_size)
     return ((size_t)1 << 20) + 16 * (file_size < TR_MOST_STEPS ? file_size : TR_MOST_STEPS);
 }
 
+/* The model of an image that has all its sections; the writer's bytes are taken over, also on failure. */
+trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **ret_model,
+                               trellis_error *error);
 /* Takes the image over, also on failure. `path` is for messages and may be NULL. */
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error);
