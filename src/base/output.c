@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,9 +66,50 @@ static int open_nameless(const char *path)
         close(file);
         file = -1;
     }
+    if (file >= 0) {
+        (void)!flock(
+            file, LOCK_EX | LOCK_NB); // where there are no locks, nobody removes what is left over
+    }
 #else
     (void)path;
 #endif
+    return file;
+}
+
+static bool is_file_at(const char *path, int file)
+{
+    struct stat named, open;
+    return lstat(path, &named) == 0 && fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
+           named.st_ino == open.st_ino;
+}
+
+/* Removes what a process that was killed has left under a temporary name. Whoever still writes holds the lock, from
+ * before the file has the name until it has lost it; with the lock in hand nobody else can take the name away. */
+static bool remove_unfinished(const char *path)
+{
+    int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    bool removed = flock(file, LOCK_EX | LOCK_NB) == 0 && is_file_at(path, file) &&
+                   unlink(path) == 0;
+    close(file);
+    return removed;
+}
+
+/* Opens a new file and locks it. Between the two somebody may take it for one that is left over, and remove it. */
+static int open_locked(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) {
+        return -1;
+    }
+    while (flock(file, LOCK_EX) != 0 && errno == EINTR) {}
+    if (!is_file_at(path, file)) {
+        close(file);
+        errno = EEXIST;
+        return -1;
+    }
     return file;
 }
 
@@ -78,18 +120,21 @@ static int take_name(struct tr_output *output, int nameless)
     size_t size = strlen(output->path) + 40;
     int file = -1;
     for (unsigned i = 0; i < 10000; i++) {
-        snprintf(output->temporary, size, "%s.%ld-%u", output->path, (long)getpid(), i);
-        if (nameless < 0) {
-            file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        } else if (linkat(AT_FDCWD, descriptor_path(nameless).text, AT_FDCWD, output->temporary,
-                          AT_SYMLINK_FOLLOW) == 0) {
-            file = nameless;
-        }
-        if (file >= 0 || errno != EEXIST) {
-            break;
-        }
+        snprintf(output->temporary, size, "%s.unfinished-%u", output->path, i);
+        do {
+            if (nameless < 0) {
+                file = open_locked(output->temporary);
+            } else if (linkat(AT_FDCWD, descriptor_path(nameless).text, AT_FDCWD, output->temporary,
+                              AT_SYMLINK_FOLLOW) == 0) {
+                file = nameless;
+            }
+            if (file >= 0 || errno != EEXIST) {
+                return file;
+            }
+        } while (remove_unfinished(output->temporary));
     }
-    return file;
+    errno = EEXIST;
+    return -1;
 }
 
 /* Opens a new file, as a plain open would: the rights are up to the umask, which mkostemp() passes over. */
@@ -177,10 +222,6 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
         output->nameless = take_name(output, output->file) < 0;
         status = output->nameless ? tr_fail_system(error, "write", output->path) : TRELLIS_OK;
     }
-    if (close(output->file) != 0 && !status) {
-        status = tr_fail_system(error, "write", output->path);
-    }
-    output->file = -1;
     if (!status && output->temporary && rename(output->temporary, output->path) != 0) {
         status = tr_fail_system(error, "write", output->path);
     }
@@ -189,6 +230,11 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
     } else if (output->temporary) {
         sync_directory(output->path);
     }
+    if (close(output->file) != 0 && !status &&
+        !output->temporary) { // a file was synced, and closing it adds nothing
+        status = tr_fail_system(error, "write", output->path);
+    }
+    output->file = -1;
     output_free(output);
     return status;
 }

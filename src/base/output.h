@@ -2,8 +2,9 @@
  *
  * What is written goes to a file without a name, or where there are none to a temporary name beside the
  * target; commit syncs it and renames it over the target, anything else removes it. A crash at any moment
- * leaves the old file or the new one, and of a file without a name nothing. A target that is no plain file,
- * such as /dev/null or a pipe, is written to as it is.
+ * leaves the old file or the new one, and of a file without a name nothing; a temporary name that is left is
+ * removed by who next writes to the same target. A target that is no plain file, such as /dev/null or a pipe,
+ * is written to as it is.
  */
 #ifndef TRELLIS_BASE_OUTPUT_H
 #define TRELLIS_BASE_OUTPUT_H

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -245,6 +246,79 @@ static void leaves_nothing_when_it_is_killed(void **state)
     assert_true(WIFSIGNALED(status));
     expect_contents(place.path, "old", 3);
     assert_int_equal(files_in(place.folder), has_nameless(place.folder) ? 1 : 2);
+    write_all(place.path, "new");
+    assert_int_equal(files_in(place.folder), 1);
+    drop_place(&place);
+}
+
+static int create(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(file >= 0);
+    return file;
+}
+
+/* A temporary name whose owner is gone is removed; one that somebody still writes to, or that is no file, stays. */
+static void removes_what_a_killed_writer_left(void **state)
+{
+    (void)state;
+    struct place place = make_place();
+    char first[1000], second[1000], third[1000];
+    snprintf(first, sizeof first, "%s.unfinished-0", place.path);
+    snprintf(second, sizeof second, "%s.unfinished-1", place.path);
+    snprintf(third, sizeof third, "%s.unfinished-2", place.path);
+    int alive = create(first);
+    assert_int_equal(flock(alive, LOCK_EX), 0);
+    assert_int_equal(symlink("/dev/null", second), 0);
+    close(create(third));
+    write_all(place.path, "new");
+    expect_contents(place.path, "new", 3);
+    assert_int_equal(access(first, F_OK), 0);
+    assert_int_equal(access(second, F_OK), 0);
+    assert_int_not_equal(access(third, F_OK), 0);
+    close(alive);
+    write_all(place.path, "newer");
+    expect_contents(place.path, "newer", 5);
+    assert_int_not_equal(access(first, F_OK), 0);
+    assert_int_equal(files_in(place.folder), 2); // and the link
+    drop_place(&place);
+}
+
+/* Many processes write to one target, some are killed on the way: each commit of the others succeeds, and the
+ * file is always one of theirs, whole. */
+static void writers_get_along(void **state)
+{
+    (void)state;
+    enum { WRITERS = 8, TIMES = 50, SIZE = 1000 };
+    struct place place = make_place();
+    pid_t children[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            char text[SIZE];
+            memset(text, 'a' + i, SIZE);
+            bool good = true;
+            for (int k = 0; k < TIMES; k++) {
+                good &= tr_output_replace(place.path, text, SIZE, NULL) == TRELLIS_OK;
+            }
+            _exit(good ? 0 : 1);
+        }
+    }
+    kill(children[0], SIGKILL);
+    for (int i = 0; i < WRITERS; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(i == 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    }
+    char *data;
+    size_t size;
+    assert_int_equal(tr_input_slurp(place.path, SIZE, &data, &size, NULL), TRELLIS_OK);
+    assert_int_equal(size, SIZE);
+    assert_memory_equal(data, data + 1, SIZE - 1);
+    free(data);
+    write_all(place.path, "");
+    assert_int_equal(files_in(place.folder), 1);
     drop_place(&place);
 }
 
@@ -348,6 +422,8 @@ int main(void)
         cmocka_unit_test(heeds_the_umask),
         cmocka_unit_test(two_writers_do_not_disturb_each_other),
         cmocka_unit_test(leaves_nothing_when_it_is_killed),
+        cmocka_unit_test(removes_what_a_killed_writer_left),
+        cmocka_unit_test(writers_get_along),
         cmocka_unit_test(refuses_where_it_cannot_write),
         cmocka_unit_test(cleans_up_when_the_commit_fails),
         cmocka_unit_test(leaves_devices_and_pipes_in_place),
