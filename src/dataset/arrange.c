@@ -6,7 +6,7 @@
  * The order is: dense before sparse, frequent before rare, first seen before later. Within a token
  * the occurrences are sorted, so that the dense rows are added in one run without a branch missed.
  */
-#include "dataset/dataset.h"
+#include "dataset/share.h"
 
 #include "base/pool.h"
 
@@ -201,10 +201,10 @@ static bool sort_by_key(uint32_t *numbers, size_t count, const uint32_t *key)
     return true;
 }
 
-/* The new order: order[new] = old, without those seen too rarely; how many are dense. */
+/* The new order: order[new] = old, without those seen too rarely and without twins; how many are dense. */
 static bool choose_order(const struct pairs *pairs, const uint64_t *offset, uint32_t attributes,
-                         uint32_t outcomes, uint32_t min_count, uint32_t *order, uint32_t *kept,
-                         uint32_t *dense)
+                         uint32_t outcomes, uint32_t min_count, const uint32_t *first,
+                         uint32_t *order, uint32_t *kept, uint32_t *dense)
 {
     uint32_t *key = tr_alloc(attributes, sizeof *key);
     if (!key) {
@@ -213,7 +213,7 @@ static bool choose_order(const struct pairs *pairs, const uint64_t *offset, uint
     *kept = *dense = 0;
     for (uint32_t a = 0; a < attributes; a++) {
         uint64_t count = offset[a + 1] - offset[a];
-        if (count < min_count) {
+        if (count < min_count || (first && first[a] != a)) {
             continue;
         }
         bool is_dense = tr_rows_worth_dense(outcomes, pairs->begin[a + 1] - pairs->begin[a]);
@@ -343,19 +343,34 @@ static uint32_t outcome_count(const struct tr_dataset *dataset, bool edge)
     return edge && labels ? (labels - 1) * tr_row_width(labels) + labels : labels;
 }
 
+/* Numbers those that share a row with another after all others, which have theirs; their number. */
+static uint32_t number_twins(const uint32_t *first, uint32_t count, uint32_t kept, uint32_t *to,
+                             uint32_t *twin_of)
+{
+    uint32_t twins = 0;
+    for (uint32_t a = 0; first && a < count; a++) {
+        if (first[a] != a && to[first[a]] != TR_NONE) {
+            twin_of[twins] = to[first[a]];
+            to[a] = kept + twins++;
+        }
+    }
+    return twins;
+}
+
 /* Numbers the attributes by their pairs, lays out the rows and rewrites the occurrences of the corpus
- * and, where there is one, of its dev corpus. */
+ * and, where there is one, of its dev corpus. `first` tells who shares a row (share.h); NULL: nobody. */
 static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
                              struct tr_attributes *attributes, const struct pairs *pairs,
-                             const uint64_t *offset, uint32_t min_count, struct tr_pool *pool,
-                             trellis_error *error)
+                             const uint64_t *offset, uint32_t min_count, const uint32_t *first,
+                             struct tr_pool *pool, trellis_error *error)
 {
     uint32_t count = (uint32_t)attributes->dictionary.entries.size, kept, dense;
     uint32_t outcomes = outcome_count(dataset, edge);
     uint32_t *order = tr_alloc(count, sizeof *order), *to = tr_alloc(count, sizeof *to);
+    uint32_t *twin_of = tr_alloc(first ? count : 0, sizeof *twin_of);
     trellis_status status = TRELLIS_OK;
-    if (!order || !to ||
-        !choose_order(pairs, offset, count, outcomes, min_count, order, &kept, &dense)) {
+    if (!order || !to || !twin_of ||
+        !choose_order(pairs, offset, count, outcomes, min_count, first, order, &kept, &dense)) {
         status = tr_fail_memory(error);
         goto done;
     }
@@ -365,8 +380,9 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     for (uint32_t i = 0; i < kept; i++) {
         to[order[i]] = i;
     }
+    uint32_t twins = number_twins(first, count, kept, to, twin_of);
     struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    if (kept == count) {
+    if (kept + twins == count) {
         rename_all(pool, occurrences, dataset->tokens, to);
     } else {
         renumber(occurrences, dataset->tokens, to);
@@ -374,16 +390,21 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     if (dev) {
         renumber(edge ? &dev->edge : &dev->node, dev->tokens, to);
     }
-    if (!tr_dictionary_renumber(&attributes->dictionary, to, kept)) {
+    if (!tr_dictionary_renumber(&attributes->dictionary, to, kept + twins)) {
         status = tr_fail_memory(error);
         goto done;
     }
     tr_rows_destroy(attributes->rows);
     attributes->rows = NULL;
     status = lay_out(pairs, order, kept, dense, outcomes, &attributes->rows, error);
+    if (!status) {
+        status = tr_rows_share(attributes->rows, twins, twin_of, error);
+        twin_of = NULL;
+    }
 done:
     free(order);
     free(to);
+    free(twin_of);
     return status;
 }
 
@@ -391,21 +412,30 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
                               struct tr_attributes *attributes,
                               const struct tr_arrangement *arrangement, trellis_error *error)
 {
-    uint32_t count = (uint32_t)attributes->dictionary.entries.size;
+    uint32_t count = (uint32_t)attributes->dictionary.entries.size, *first = NULL;
     uint32_t width = tr_row_width(dataset->label_count), outcomes = outcome_count(dataset, edge);
+    struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
+    bool share = arrangement->share && occurrences->value.size == 0 && count > 0;
+    if (share) {
+        first = tr_share_find(occurrences, dataset->tokens, count);
+        if (!first) {
+            return tr_fail_memory(error);
+        }
+        tr_share_drop(occurrences, dataset->tokens, first);
+    }
     struct pairs pairs = {.begin = tr_alloc((size_t)count + 1, sizeof(uint64_t))};
     bool by_outcome = dataset->open_begin.size && !arrangement->all_features;
-    uint64_t *offset = by_outcome
-                           ? outcome_offsets(dataset, edge, count)
-                           : occurrence_offsets(edge ? &dataset->edge : &dataset->node, count);
+    uint64_t *offset = by_outcome ? outcome_offsets(dataset, edge, count)
+                                  : occurrence_offsets(occurrences, count);
     bool fine = pairs.begin && offset &&
                 (arrangement->all_features
                      ? all_pairs(dataset, edge, width, count, &pairs)
                      : gather_all(dataset, edge, outcomes, width, count, offset,
                                   edge ? NULL : arrangement->whole, &pairs));
     trellis_status status = fine ? settle(dataset, NULL, edge, attributes, &pairs, offset,
-                                          arrangement->min_count, arrangement->pool, error)
+                                          arrangement->min_count, first, arrangement->pool, error)
                                  : tr_fail_memory(error);
+    free(first);
     free(pairs.begin);
     free(pairs.outcome.at);
     free(offset);
@@ -445,7 +475,7 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
     uint64_t *offset = occurrence_offsets(edge ? &dataset->edge : &dataset->node, rows->attributes);
     trellis_status status = pairs.begin && offset && weighted_pairs(rows, weights, &pairs, offset)
                                 ? settle(dataset, dev, edge, attributes, &pairs, offset, 1, NULL,
-                                         error)
+                                         NULL, error)
                                 : tr_fail_memory(error);
     free(pairs.begin);
     free(pairs.outcome.at);

@@ -64,8 +64,9 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
 {
     struct tr_dataset *dataset = reading->dataset;
     struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    struct tr_dictionary *dictionary = edge ? &reading->vocabulary->edge.dictionary
-                                            : &reading->vocabulary->node.dictionary;
+    struct tr_attributes *attributes = edge ? &reading->vocabulary->edge
+                                            : &reading->vocabulary->node;
+    struct tr_dictionary *dictionary = &attributes->dictionary;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         float value = seen->value ? seen->value[k] : 1.0f;
         struct tr_key key = {seen->low[k], seen->high[k]};
@@ -75,6 +76,8 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
             if (number == TR_NONE) {
                 continue;
             }
+            number = tr_rows_owner(attributes->rows, number); // of what its members have in sum
+            value /= tr_rows_members(attributes->rows, number);
         } else {
             bool is_new, clash = false;
             number = tr_dictionary_add(dictionary, key, &is_new, &clash);
@@ -495,7 +498,8 @@ static size_t attributes_bytes(const struct tr_attributes *attributes)
     if (attributes->rows) {
         bytes += 8 * ((size_t)attributes->rows->attributes + 1) +
                  4 * tr_rows_pairs(attributes->rows) +
-                 8 * attributes->rows->dense * attributes->rows->mask_words;
+                 8 * attributes->rows->dense * attributes->rows->mask_words +
+                 4 * attributes->rows->twins;
     }
     return bytes;
 }

@@ -114,6 +114,7 @@ struct tr_arrangement {
     uint32_t min_count;
     bool all_features;
     const bool *whole;    // [node attributes] those that are features with every label; NULL: none
+    bool share;           // attributes that always occur together have one row (share.h)
     struct tr_pool *pool; // threads to share the work, or NULL
 };
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,

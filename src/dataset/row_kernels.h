@@ -30,8 +30,9 @@ struct tr_row_kernels {
     /* The weights of token i's attributes += amounts[i * stride + outcome], times their values. */
     void (*collect)(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
                     const float *amounts, size_t stride);
-    /* With d = rate * amounts[i * stride + outcome] * value: the weights of token i's attributes += d, and
-     * their averages -= fraction * d. Attributes are sorted within a token; what is no pair stays as it is. */
+    /* With d = rate * amounts[i * stride + outcome] * value for each member of a row: the weights of token i's
+     * attributes += d, and their averages -= fraction * d. Attributes are sorted within a token; what is no
+     * pair stays as it is. */
     void (*move)(const struct tr_rows *rows, const struct tr_move *move,
                  const struct tr_tokens *tokens, const float *amounts, size_t stride);
 };

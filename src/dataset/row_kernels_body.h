@@ -203,7 +203,8 @@ static void move_rows(const struct tr_rows *rows, const struct tr_move *move,
         }
         for (; k < end && tokens->attribute[k] < move->end; k++) {
             uint32_t a = tokens->attribute[k];
-            float rate = tokens->value ? move->rate * tokens->value[k] : move->rate;
+            float rate = move->rate * tr_rows_members(rows, a);
+            rate = tokens->value ? rate * tokens->value[k] : rate;
             if (a < rows->dense) {
                 move_dense(rows, move, a, amounts, rate);
             } else {

@@ -1,6 +1,7 @@
 /* rows.c - where the weights of an attribute live. */
 #include "dataset/rows.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -45,9 +46,40 @@ trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t d
     return TRELLIS_OK;
 }
 
+trellis_status tr_rows_share(struct tr_rows *rows, uint32_t twins, uint32_t *twin_of,
+                             trellis_error *error)
+{
+    size_t dense = rows->dense, pairs = rows->size - dense * rows->width;
+    rows->twins = twins;
+    rows->twin_of = twin_of;
+    if (twins == 0) {
+        return TRELLIS_OK;
+    }
+    rows->members = tr_alloc(dense + pairs + 1,
+                             sizeof *rows->members); // a last one may have no pairs
+    if (!rows->members) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < dense + pairs; i++) {
+        rows->members[i] = 1;
+    }
+    for (uint32_t i = 0; i < twins; i++) {
+        uint32_t a = twin_of[i];
+        uint64_t begin = rows->begin[a] - rows->begin[dense];
+        size_t from = a < dense ? a : dense + begin;
+        size_t count = a < dense ? 1 : rows->begin[a + 1] - rows->begin[a];
+        for (size_t k = from; k < from + count; k++) {
+            rows->members[k]++;
+        }
+    }
+    return TRELLIS_OK;
+}
+
 void tr_rows_destroy(struct tr_rows *rows)
 {
     if (rows) {
+        free(rows->twin_of);
+        free(rows->members);
         free(rows->begin);
         free(rows->outcome);
         free(rows->mask);
@@ -58,6 +90,15 @@ void tr_rows_destroy(struct tr_rows *rows)
 size_t tr_rows_pairs(const struct tr_rows *rows)
 {
     return rows->begin[rows->attributes];
+}
+
+size_t tr_rows_features(const struct tr_rows *rows)
+{
+    size_t count = tr_rows_pairs(rows);
+    for (uint32_t i = 0; i < rows->twins; i++) {
+        count += rows->begin[rows->twin_of[i] + 1] - rows->begin[rows->twin_of[i]];
+    }
+    return count;
 }
 
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome)
@@ -82,20 +123,40 @@ size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t out
     return found ? tr_rows_at(rows, attribute) + (low - rows->begin[attribute]) : SIZE_MAX;
 }
 
+/* The root of how many share dense row or pair i (see `members`). */
+static inline double root_of(const struct tr_rows *rows, size_t i)
+{
+    return rows->members ? sqrt((double)rows->members[i]) : 1;
+}
+
+/* Whether an attribute has a weight for every outcome, so that outcome[i] need not be looked at. */
+static inline bool is_whole(const struct tr_rows *rows, size_t attribute)
+{
+    return rows->begin[attribute + 1] - rows->begin[attribute] == rows->outcomes;
+}
+
 void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
                     float *weights)
 {
     uint32_t dense = rows->dense;
     for (uint32_t a = from; a < end && a < dense; a++) {
         float *row = weights + (size_t)a * rows->width;
-        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
-            row[rows->outcome[i]] = (float)features[i];
+        uint64_t begin = rows->begin[a];
+        double root = root_of(rows, a);
+        if (is_whole(rows, a)) {
+            for (uint32_t j = 0; j < rows->outcomes; j++) {
+                row[j] = (float)(root * features[begin + j]);
+            }
+        } else {
+            for (uint64_t i = begin; i < rows->begin[a + 1]; i++) {
+                row[rows->outcome[i]] = (float)(root * features[i]);
+            }
         }
     }
     uint64_t first = rows->begin[dense], last = end > dense ? rows->begin[end] : first;
     float *pairs = weights + (size_t)dense * rows->width;
     for (uint64_t i = from > dense ? rows->begin[from] : first; i < last; i++) {
-        pairs[i - first] = (float)features[i];
+        pairs[i - first] = (float)(root_of(rows, dense + (i - first)) * features[i]);
     }
 }
 
@@ -103,14 +164,49 @@ void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *fe
 {
     for (uint32_t a = 0; a < rows->dense; a++) {
         const float *row = weights + (size_t)a * rows->width;
+        double root = root_of(rows, a);
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
-            features[i] += (double)row[rows->outcome[i]];
+            features[i] += (double)row[rows->outcome[i]] / root;
         }
     }
     uint64_t first = rows->begin[rows->dense], last = rows->begin[rows->attributes];
     const float *pairs = weights + (size_t)rows->dense * rows->width;
     for (uint64_t i = first; i < last; i++) {
-        features[i] += (double)pairs[i - first];
+        features[i] += (double)pairs[i - first] / root_of(rows, rows->dense + (i - first));
+    }
+}
+
+double tr_rows_norm(const struct tr_rows *rows, const float *weights)
+{
+    double sum = 0;
+    size_t dense = (size_t)rows->dense * rows->width;
+    for (size_t j = 0; j < rows->size; j++) {
+        size_t i = j < dense ? j / rows->width : rows->dense + (j - dense);
+        double square = (double)weights[j] * (double)weights[j];
+        sum += rows->members ? square / (double)rows->members[i] : square;
+    }
+    return sum;
+}
+
+size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t from, uint32_t end)
+{
+    size_t active = 0;
+    for (uint32_t a = from; a < end; a++) {
+        size_t here = 0, at = tr_rows_at(rows, a);
+        size_t count = a < rows->dense ? rows->width : rows->begin[a + 1] - rows->begin[a];
+        for (size_t j = 0; j < count; j++) {
+            here += weights[at + j] != 0;
+        }
+        active += here * (size_t)tr_rows_members(rows, a);
+    }
+    return active;
+}
+
+void tr_rows_part(const struct tr_rows *rows, float *weights)
+{
+    size_t dense = (size_t)rows->dense * rows->width;
+    for (size_t j = 0; rows->members && j < rows->size; j++) {
+        weights[j] /= rows->members[j < dense ? j / rows->width : rows->dense + (j - dense)];
     }
 }
 
@@ -141,29 +237,37 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
     }
 }
 
-static void take_dense(const struct tr_rows *rows, size_t attribute, float *weights,
+static void take_dense(const struct tr_rows *rows, size_t attribute, float *slopes,
                        double *features)
 {
-    float *row = weights + attribute * rows->width;
-    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
-        features[i] += (double)row[rows->outcome[i]];
+    float *row = slopes + attribute * rows->width;
+    uint64_t begin = rows->begin[attribute], end = rows->begin[attribute + 1];
+    double root = root_of(rows, attribute);
+    if (is_whole(rows, attribute)) {
+        for (uint32_t j = 0; j < rows->outcomes; j++) {
+            features[begin + j] += root * (double)row[j];
+        }
+    } else {
+        for (uint64_t i = begin; i < end; i++) {
+            features[i] += root * (double)row[rows->outcome[i]];
+        }
     }
     memset(row, 0, rows->width * sizeof *row);
 }
 
-static void take_pairs(const struct tr_rows *rows, size_t group, float *weights, double *features)
+static void take_pairs(const struct tr_rows *rows, size_t group, float *slopes, double *features)
 {
     uint64_t first = rows->begin[rows->dense], begin = first + group * TR_MARKED;
     uint64_t end = begin + TR_MARKED, last = rows->begin[rows->attributes];
-    float *pairs = weights + (size_t)rows->dense * rows->width;
+    float *pairs = slopes + (size_t)rows->dense * rows->width;
     end = end < last ? end : last;
     for (uint64_t i = begin; i < end; i++) {
-        features[i] += (double)pairs[i - first];
+        features[i] += root_of(rows, rows->dense + (i - first)) * (double)pairs[i - first];
         pairs[i - first] = 0;
     }
 }
 
-void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *weights,
+void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *slopes,
                          double *features)
 {
     size_t words = tr_rows_mark_words(rows);
@@ -171,9 +275,9 @@ void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, floa
         for (uint64_t left = marks[i]; left; left &= left - 1) {
             size_t bit = i * 64 + (size_t)__builtin_ctzll(left);
             if (bit < rows->dense) {
-                take_dense(rows, bit, weights, features);
+                take_dense(rows, bit, slopes, features);
             } else {
-                take_pairs(rows, bit - rows->dense, weights, features);
+                take_pairs(rows, bit - rows->dense, slopes, features);
             }
         }
     }

@@ -7,6 +7,10 @@
  * dense ones come first, the frequent before the rare, and what is hot shares cache lines.
  *
  *     weights:  [dense][width] | pairs of attribute `dense` | pairs of the next | ...
+ *
+ * Attributes that always occur together may share a row (share.c): one of them has it, the others follow in
+ * the numbering as its twins. While a training lasts, the weights of such a row are those of all its members
+ * summed, so that nobody who adds up rows need know.
  */
 #ifndef TRELLIS_DATASET_ROWS_H
 #define TRELLIS_DATASET_ROWS_H
@@ -28,7 +32,10 @@ struct tr_rows {
     uint32_t *outcome;   // [begin[A]] sorted within an attribute
     uint64_t *mask;      // [dense][mask_words] which entries of a dense row are weights
     size_t mask_words;
-    size_t size; // floats of the weights
+    size_t size;       // floats of the weights
+    uint32_t twins;    // attributes A .. A+twins-1 share the row of another:
+    uint32_t *twin_of; // [twins] of this one
+    float *members; // for each dense row, then for each pair: how many share it; NULL: nobody does
 };
 
 /* Lays out the weights of attributes given as sorted pair lists, in their final numbering with
@@ -36,14 +43,40 @@ struct tr_rows {
 trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
                               uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
                               trellis_error *error);
+/* Has the attributes after the others share the rows of those before: twin_of [twins] is taken over, also on
+ * failure. */
+trellis_status tr_rows_share(struct tr_rows *rows, uint32_t twins, uint32_t *twin_of,
+                             trellis_error *error);
 void tr_rows_destroy(struct tr_rows *rows);
 
 /* Whether an attribute with this many pairs should have a dense row: a row of vectors costs
  * width / 8 additions, a pair about one. */
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs);
 
-/* The number of pairs: the features. */
+/* The number of pairs that have a place of their own, and of all pairs, those of twins included. */
 size_t tr_rows_pairs(const struct tr_rows *rows);
+size_t tr_rows_features(const struct tr_rows *rows);
+/* The number of attributes, twins included. */
+static inline uint32_t tr_rows_attributes(const struct tr_rows *rows)
+{
+    return rows->attributes + rows->twins;
+}
+/* The attribute whose row an attribute has. */
+static inline uint32_t tr_rows_owner(const struct tr_rows *rows, uint32_t attribute)
+{
+    return attribute < rows->attributes ? attribute : rows->twin_of[attribute - rows->attributes];
+}
+/* How many attributes share the row of one that has it. */
+static inline float tr_rows_members(const struct tr_rows *rows, uint32_t attribute)
+{
+    if (!rows->members) {
+        return 1;
+    }
+    return rows
+        ->members[attribute < rows->dense
+                      ? attribute
+                      : rows->dense + (size_t)(rows->begin[attribute] - rows->begin[rows->dense])];
+}
 
 /* Where the weights of an attribute begin: its dense row, or the list of its pairs. */
 static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
@@ -57,7 +90,8 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
 /* Where the pair stands in the weights; SIZE_MAX where it is no feature. */
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
 
-/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision.
+/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision. For a row
+ * with k members, a feature is sqrt(k) times the weight of one of them.
  * Spreading fills the weights of the attributes from..end-1 from them; gathering adds the weights to them. */
 void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
                     float *weights);
@@ -69,8 +103,16 @@ enum { TR_MARKED = 16 };
 size_t tr_rows_mark_words(const struct tr_rows *rows);
 void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,
                   uint64_t *marks);
-/* Gathers the weights that are marked, and leaves 0 in their place. */
-void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *weights,
+/* Adds the slopes that are marked to those along the features, and leaves 0 in their place. */
+void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *slopes,
                          double *features);
+
+/* The squared norm of all weights, each member's counted. */
+double tr_rows_norm(const struct tr_rows *rows, const float *weights);
+/* How many weights of the attributes from..end-1 are not 0, each member's counted. */
+size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t from,
+                      uint32_t end);
+/* Ends the sharing of sums: every member's own weights. */
+void tr_rows_part(const struct tr_rows *rows, float *weights);
 
 #endif

@@ -3,16 +3,19 @@
 
 #include <math.h>
 
+static void count_weight(void *user, uint32_t outcome, float weight)
+{
+    (void)outcome;
+    (void)weight;
+    ++*(uint64_t *)user;
+}
+
+/* Attributes may share a row, whose weights all of them have. */
 static uint64_t count_weights(const struct tr_table *table)
 {
     uint64_t count = 0;
-    for (uint64_t i = 0; i < table->dense_words; i++) {
-        count += tr_table_real(table, i) != 0;
-    }
-    for (uint64_t i = table->dense_words; i < table->word_count;) {
-        uint64_t pairs = tr_table_number(table, i);
-        count += pairs;
-        i += 1 + 2 * pairs;
+    for (uint64_t i = 0; i < table->record_count; i++) {
+        tr_table_each(table, &table->records[i], count_weight, &count);
     }
     return count;
 }

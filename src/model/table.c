@@ -168,15 +168,19 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               const struct tr_dictionary *dictionary, const struct tr_rows *rows,
                               const float *weights, bool all, trellis_error *error)
 {
-    uint32_t *row_of = tr_alloc(rows->attributes, sizeof *row_of);
+    uint32_t attributes = tr_rows_attributes(rows);
+    uint32_t *row_of = tr_alloc(attributes, sizeof *row_of);
     trellis_status status = row_of ? TRELLIS_OK : tr_fail_memory(error);
     if (!status) {
         tr_image_section(writer, (char[4]){kind, 'R', 'O', 'W'});
         write_rows(&writer->bytes, rows, weights, weights, all, row_of);
+        for (uint32_t a = rows->attributes; a < attributes; a++) {
+            row_of[a] = row_of[tr_rows_owner(rows, a)];
+        }
         tr_image_section(writer, (char[4]){kind, 'K', 'E', 'Y'});
-        status = write_keys(&writer->bytes, dictionary, rows->attributes, row_of, error);
+        status = write_keys(&writer->bytes, dictionary, attributes, row_of, error);
         tr_image_section(writer, (char[4]){kind, 'T', 'X', 'T'});
-        write_texts(&writer->bytes, dictionary, rows->attributes, row_of);
+        write_texts(&writer->bytes, dictionary, attributes, row_of);
     }
     free(row_of);
     return status || !writer->bytes.failed ? status : tr_fail_memory(error);

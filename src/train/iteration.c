@@ -355,14 +355,27 @@ static void note_iteration(struct tr_training *training, const trellis_progress 
 }
 
 /* How many weights are not 0. */
+struct counting {
+    const struct tr_rows *rows;
+    const float *w;
+};
+
 static double active_piece(void *user, size_t begin, size_t end)
 {
-    const float *w = user;
-    uint32_t active = 0;
-    for (size_t j = begin; j < end; j++) {
+    const struct counting *x = user;
+    return (double)tr_rows_active(x->rows, x->w, (uint32_t)begin, (uint32_t)end);
+}
+
+static uint64_t count_active(const struct tr_training *t, const float *w)
+{
+    struct counting node = {t->vocabulary.node.rows, w};
+    struct counting edge = {t->vocabulary.edge.rows, w + t->node_size};
+    double active = tr_pool_sum(t->pool, node.rows->attributes, active_piece, &node) +
+                    tr_pool_sum(t->pool, edge.rows->attributes, active_piece, &edge);
+    for (size_t j = t->node_size + t->edge_size; j < t->size; j++) {
         active += w[j] != 0;
     }
-    return active;
+    return (uint64_t)active;
 }
 
 /* How many are no finite numbers. */
@@ -396,8 +409,7 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
     struct tr_pool *pool = training->pool;
-    figures->active_features = (uint64_t)tr_pool_sum(pool, training->size, active_piece,
-                                                     (float *)w);
+    figures->active_features = count_active(training, w);
     if (!training->learner->generative && // there log 0 is a weight
         tr_pool_sum(pool, training->size, strange_piece, (float *)w) > 0) {
         return tr_fail(error, TRELLIS_DATA,

@@ -176,6 +176,15 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
     return status;
 }
 
+/* Whether attributes that always occur together may share a row: where every learner's step would treat them
+ * alike, and none begins with weights of its own. */
+static bool may_share(const struct tr_training *training)
+{
+    const trellis_options *options = training->options;
+    return training->learner->train == tr_train_crf && tr_option_real(options, "l1") == 0 &&
+           tr_option_real(options, "select-l1") == 0 && !*tr_option_text(options, "from");
+}
+
 /* Lays out the features. With a count of 0 in it, an HMM that is not smoothed needs a weight of minus
  * infinity; so every pair is a feature there. */
 static trellis_status arrange(struct tr_training *training, trellis_error *error)
@@ -189,6 +198,7 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
         .all_features = tr_option_flag(options, "all-features") || tr_training_is_em(training) ||
                         (generative && tr_hmm_alpha(training) == 0),
         .whole = whole,
+        .share = may_share(training),
         .pool = training->pool};
     if (!status) {
         status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);

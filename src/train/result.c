@@ -51,7 +51,8 @@ static void write_notes(struct tr_training *training)
         tr_note_format(notes, "open-labels", "%zu", count_open(&training->data));
     }
     tr_note_format(notes, "training-features", "%zu",
-                   tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) + training->step_size);
+                   tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
+                       training->step_size);
     tr_note_format(notes, "data-fingerprint", "%016llx",
                    (unsigned long long)training->data.fingerprint);
     tr_note_format(notes, "iterations", "%llu", (unsigned long long)figures->iteration);
@@ -86,6 +87,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
                                  trellis_error *error)
 {
     const float *w = training->best, *low = training->low;
+    tr_rows_part(training->vocabulary.node.rows, training->best);
+    tr_rows_part(training->vocabulary.edge.rows, training->best + training->node_size);
     write_notes(training);
     tr_dataset_drop_tokens(&training->data); // the model takes their place in memory
     tr_dataset_drop_tokens(&training->dev);

@@ -29,10 +29,11 @@ static void take_weights(struct tr_sgd *sgd)
            sgd->training->size * sizeof *sgd->weights);
 }
 
-static double squared_norm(const float *weights, size_t size)
+static double squared_norm(const struct tr_training *t, const float *weights)
 {
-    double sum = 0;
-    for (size_t j = 0; j < size; j++) {
+    double sum = tr_rows_norm(t->vocabulary.node.rows, weights) +
+                 tr_rows_norm(t->vocabulary.edge.rows, weights + t->node_size);
+    for (size_t j = t->node_size + t->edge_size; j < t->size; j++) {
         sum += (double)weights[j] * (double)weights[j];
     }
     return sum;
@@ -96,7 +97,7 @@ static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
         status = pass(sgd, sample, &figures, error);
     }
     take_weights(sgd);
-    double norm = squared_norm(sgd->weights, sgd->training->size);
+    double norm = squared_norm(sgd->training, sgd->weights);
     double objective = sgd->loss + (double)sample * sgd->lambda / 2 * norm;
     if (!status && isfinite(objective)) {
         *ret_objective = objective;
@@ -310,7 +311,7 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
             take_weights(&sgd);
             figures.iteration++;
             figures.fraction = 1;
-            figures.objective = sgd.loss + l2 * squared_norm(sgd.weights, training->size);
+            figures.objective = sgd.loss + l2 * squared_norm(training, sgd.weights);
             status = tr_training_iteration(training, &figures, sgd.weights, &stop, error);
         }
     }

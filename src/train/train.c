@@ -272,8 +272,8 @@ static trellis_status weigh(struct tr_training *training, trellis_error *error)
     double most;
     tr_training_note(training, "%zu sequences, %zu tokens, %u labels, %u attributes, %zu features",
                      training->data.sequences, training->data.tokens, training->data.label_count,
-                     v->node.rows->attributes + v->edge.rows->attributes,
-                     tr_rows_pairs(v->node.rows) + tr_rows_pairs(v->edge.rows) +
+                     tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows),
+                     tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
                          training->step_size);
     tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for learning",
                      needed / 1048576 + 1, (double)held / 1048576 + 1);
