@@ -44,13 +44,15 @@ void tr_l1_align(struct tr_quasi_newton_run *q)
 }
 
 /* next_w = w + t d, where a penalised weight that would change its sign becomes 0; the fall that the
- * slope promises for it. */
+ * slope promises for it, 0 where next_w is not finite. */
 static double project(struct tr_quasi_newton_run *q, double t)
 {
     const struct tr_line *line = &q->line;
     size_t penalised = q->watcher->settings->l1_size;
     double promised = 0;
-    tr_add_scaled(tr_line_pool(line), line->next_w, line->w, t, line->direction, q->size);
+    if (!tr_add_scaled(tr_line_pool(line), line->next_w, line->w, t, line->direction, q->size)) {
+        return 0;
+    }
     for (size_t j = 0; j < penalised; j++) {
         double sign = line->w[j] != 0 ? line->w[j] : -q->slope[j];
         if (line->next_w[j] * sign <= 0) {
@@ -75,21 +77,37 @@ static double slope_behind(const struct tr_quasi_newton_run *q)
     return sum;
 }
 
+/* F and its slope at next_w. */
+static trellis_status evaluate_at(struct tr_quasi_newton_run *q, double t,
+                                  struct tr_point *ret_point)
+{
+    const struct tr_line *line = &q->line;
+    double smooth;
+    trellis_status status = tr_watcher_evaluate(q->watcher, line->next_w, line->next_gradient,
+                                                &smooth);
+    if (status) {
+        return status;
+    }
+    *ret_point = (struct tr_point){t, smooth + tr_watcher_penalty(q->watcher, line->next_w),
+                                   slope_behind(q) / t};
+    if (!isfinite(ret_point->slope)) {
+        *ret_point = (struct tr_point){.step = t, .value = INFINITY};
+    }
+    return TRELLIS_OK;
+}
+
 trellis_status tr_l1_search_orthant(struct tr_quasi_newton_run *q, double trial,
                                     struct tr_point *ret_found)
 {
     struct tr_watcher *watcher = q->watcher;
     double t = trial;
     for (int i = 0; i < 50; i++) {
-        double promised = project(q, t), smooth;
-        trellis_status status = tr_watcher_evaluate(watcher, q->line.next_w, q->line.next_gradient,
-                                                    &smooth);
+        double promised = project(q, t);
+        struct tr_point point, start = {.value = watcher->value, .slope = promised / t};
+        trellis_status status = promised < 0 ? evaluate_at(q, t, &point) : TRELLIS_OK;
         if (status) {
             return status;
         }
-        struct tr_point point = {t, smooth + tr_watcher_penalty(watcher, q->line.next_w),
-                                 slope_behind(q) / t};
-        struct tr_point start = {.value = watcher->value, .slope = promised / t};
         if (promised < 0 && tr_line_falls(watcher, start, point)) {
             *ret_found = point;
             return TRELLIS_OK;
@@ -206,7 +224,10 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
 {
     struct tr_watcher *watcher = q->watcher;
     struct tr_line *line = &q->line;
-    tr_add_scaled(tr_line_pool(line), line->next_w, line->w, 1, line->direction, q->size);
+    if (!tr_add_scaled(tr_line_pool(line), line->next_w, line->w, 1, line->direction, q->size)) {
+        *ret_found = (struct tr_point){.value = watcher->value};
+        return TRELLIS_OK;
+    }
     double promised = tr_dot(tr_line_pool(line), line->gradient, line->direction, q->size) +
                       tr_watcher_penalty(watcher, line->next_w) -
                       tr_watcher_penalty(watcher, line->w);
@@ -215,15 +236,12 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
     ret_found->slope = 0;
     double t = 1;
     for (int i = 0; promised < 0 && i < 20; i++) {
-        double smooth;
+        struct tr_point point;
         tr_add_scaled(tr_line_pool(line), line->next_w, line->w, t, line->direction, q->size);
-        trellis_status status = tr_watcher_evaluate(watcher, line->next_w, line->next_gradient,
-                                                    &smooth);
+        trellis_status status = evaluate_at(q, t, &point);
         if (status) {
             return status;
         }
-        struct tr_point point = {t, smooth + tr_watcher_penalty(watcher, line->next_w),
-                                 slope_behind(q) / t};
         if (tr_line_falls(watcher, start, point)) {
             *ret_found = point;
             return TRELLIS_OK;

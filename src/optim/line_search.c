@@ -57,10 +57,17 @@ void tr_line_advance(struct tr_line *line, struct tr_point found)
     struct tr_pool *pool = tr_line_pool(line);
     tr_copy(pool, line->w, line->next_w, line->size);
     tr_copy(pool, line->gradient, line->next_gradient, line->size);
+    tr_line_tell(line, found, tr_norm(pool, line->gradient, line->size),
+                 tr_norm(pool, line->w, line->size));
+}
+
+void tr_line_tell(struct tr_line *line, struct tr_point found, double gradient_norm,
+                  double weight_norm)
+{
     struct tr_optim_report report = {
         .value = found.value,
-        .gradient_norm = tr_norm(pool, line->gradient, line->size),
-        .weight_norm = tr_norm(pool, line->w, line->size),
+        .gradient_norm = gradient_norm,
+        .weight_norm = weight_norm,
         .step = found.step,
     };
     tr_watcher_step(line->watcher, line->w, report);
@@ -69,12 +76,19 @@ void tr_line_advance(struct tr_line *line, struct tr_point found)
 static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_point *ret_point)
 {
     *ret_point = (struct tr_point){.step = step, .value = INFINITY, .slope = 0};
-    tr_add_scaled(tr_line_pool(line), line->next_w, line->w, step, line->direction, line->size);
+    if (!tr_add_scaled(tr_line_pool(line), line->next_w, line->w, step, line->direction,
+                       line->size)) {
+        return TRELLIS_OK;
+    }
     trellis_status status = tr_watcher_evaluate(line->watcher, line->next_w, line->next_gradient,
                                                 &ret_point->value);
     if (status == TRELLIS_OK && ret_point->value < INFINITY) {
         ret_point->slope = tr_dot(tr_line_pool(line), line->direction, line->next_gradient,
                                   line->size);
+    }
+    if (!isfinite(
+            ret_point->slope)) { // 0 times an infinite number is none, so the dot product tells
+        *ret_point = (struct tr_point){.step = step, .value = INFINITY};
     }
     return status;
 }

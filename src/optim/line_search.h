@@ -45,6 +45,9 @@ static inline struct tr_pool *tr_line_pool(const struct tr_line *line)
 void tr_line_down(struct tr_line *line);
 /* Moves w and its gradient to the point that was found and tells the watcher. */
 void tr_line_advance(struct tr_line *line, struct tr_point found);
+/* Tells the watcher where w has been moved to already; the norms of gradient and w are known. */
+void tr_line_tell(struct tr_line *line, struct tr_point found, double gradient_norm,
+                  double weight_norm);
 
 /* Whether F falls enough from `start` to a point; or where the change is no more than noise, whether the
  * slopes say so. */

@@ -46,7 +46,6 @@ struct tr_optim_report {
     double gradient_norm; // |g|, of the pseudo-gradient where l1 > 0
     double weight_norm;   // |w|
     double step;          // along the direction of the method
-    size_t active;        // weights other than 0
 };
 
 struct tr_optim_settings {
@@ -65,7 +64,8 @@ struct tr_optim_settings {
     unsigned period;          // 10 by default (0)
     /* How far off F may be by rounding, as a share of it; slopes are taken to be more exact. 0: not at all. */
     double noise;
-    /* Called after each iteration with the w of that moment; false stops. May be NULL. */
+    /* Called after each iteration with the w of that moment, at which the objective was evaluated last;
+     * false stops. May be NULL. */
     bool (*report)(void *user, const struct tr_optim_report *report, const double *w);
     void *user;
 };

@@ -64,6 +64,16 @@ static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigne
     return sum;
 }
 
+/* The same of `sums`. */
+static double block_sum(const struct tr_quasi_newton_run *q, unsigned which)
+{
+    double sum = 0;
+    for (size_t block = 0; block < q->blocks; block++) {
+        sum += q->sums[2 * block + which];
+    }
+    return sum;
+}
+
 /* ---- the history -------------------------------------------------------------------------------- */
 
 /* The products of all pairs with a slope, one block of each. */
@@ -83,8 +93,8 @@ static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, s
     }
 }
 
-/* The newest pair of one block, and its products with all pairs that are held. While they are at hand, also
- * those with the slope that the next direction begins with. */
+/* Moves one block of w and its gradient to the new point: the newest pair, and its products with all pairs
+ * that are held. While they are at hand, also those with the slope that the next direction begins with. */
 static void add_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
@@ -97,7 +107,11 @@ static void add_block(void *user, size_t block, unsigned thread)
         double unit = tr_unit(q, j);
         s[j] = (float)((line->next_w[j] - line->w[j]) / unit);
         y[j] = (float)((line->next_gradient[j] - line->gradient[j]) * unit);
+        line->w[j] = line->next_w[j];
+        line->gradient[j] = line->next_gradient[j];
     }
+    q->sums[2 * block] = tr_dot(NULL, line->gradient + begin, line->gradient + begin, end - begin);
+    q->sums[2 * block + 1] = tr_dot(NULL, line->w + begin, line->w + begin, end - begin);
     bool penalised = tr_watcher_penalised(q->watcher);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
@@ -109,13 +123,13 @@ static void add_block(void *user, size_t block, unsigned thread)
         sums[SS] = penalised ? q->kernels->dot(other_s, s + begin, end - begin) : 0;
     }
     if (!penalised) {
-        multiply_slope(q, line->next_gradient, block);
+        multiply_slope(q, line->gradient, block);
     }
 }
 
-/* Takes the step from w to next_w into the history; forgets it again where the curvature along it is
- * not positive, as rounding can have it. */
-static void add_pair(struct tr_quasi_newton_run *q)
+/* Moves from w to next_w and takes the step into the history; forgets it again where the curvature along it
+ * is not positive, as rounding can have it. */
+static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
 {
     uint64_t before = q->newest, held = q->count;
     q->newest = (q->newest + 1) % q->most;
@@ -137,6 +151,11 @@ static void add_pair(struct tr_quasi_newton_run *q)
         q->newest = before; // what was overwritten is the oldest
         q->count = held < q->most ? held : q->most - 1;
     }
+    const struct tr_line *line = &q->line;
+    double gradient_norm = tr_watcher_penalised(q->watcher)
+                               ? tr_watcher_slope(q->watcher, line->w, line->gradient)
+                               : sqrt(block_sum(q, 0));
+    tr_line_tell(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
 }
 
 /* ---- the direction ------------------------------------------------------------------------------ */
@@ -197,6 +216,8 @@ static void combine_block(void *user, size_t block, unsigned thread)
     for (size_t j = begin; j < end; j++) {
         d[j] *= tr_unit(q, j);
     }
+    q->sums[2 * block] = tr_dot(NULL, d + begin, q->slope + begin, end - begin);
+    q->sums[2 * block + 1] = q->count ? 0 : tr_dot(NULL, d + begin, d + begin, end - begin);
 }
 
 static void find_direction(struct tr_quasi_newton_run *q)
@@ -222,11 +243,13 @@ static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret
 {
     struct tr_pool *pool = tr_line_pool(&q->line);
     bool penalised = tr_watcher_penalised(q->watcher);
+    double slope = block_sum(q, 0), length = sqrt(block_sum(q, 1));
     if (penalised) {
         tr_l1_align(q);
+        slope = tr_dot(pool, q->line.direction, q->slope, q->size);
+        length = q->count ? 0 : tr_norm(pool, q->line.direction, q->size);
     }
-    double slope = tr_dot(pool, q->line.direction, q->slope, q->size);
-    double trial = q->count ? 1 : 1 / fmax(tr_norm(pool, q->line.direction, q->size), 1e-300);
+    double trial = q->count ? 1 : 1 / fmax(length, 1e-300);
     if (!(slope < 0)) {
         *ret_found = (struct tr_point){.value = q->watcher->value};
         return TRELLIS_OK;
@@ -278,8 +301,7 @@ static trellis_status run(struct tr_quasi_newton_run *q)
             return status;
         }
         if (found.step > 0) {
-            add_pair(q);
-            tr_line_advance(&q->line, found);
+            advance(q, found);
         } else if (q->count) { // the history misleads: begin it anew
             q->count = 0;
             q->gamma = 1;
@@ -312,6 +334,7 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
     q->sy = tr_alloc(3 * pairs, sizeof *q->sy);
     q->sg = tr_alloc(4 * (size_t)most, sizeof *q->sg);
     q->partial = tr_alloc(q->blocks * most, SUMS * sizeof *q->partial);
+    q->sums = tr_alloc(q->blocks, 2 * sizeof *q->sums);
     bool penalised = tr_watcher_penalised(watcher);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
     q->unit = settings->curvature ? tr_alloc_aligned(size, sizeof *q->unit) : NULL;
@@ -319,7 +342,8 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
         q->unit[j] = (float)(1 / sqrt(settings->curvature[j]));
     }
     bool has_unit = q->unit || !settings->curvature;
-    if (!status && (!has_unit || !q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->slope)) {
+    if (!status &&
+        (!has_unit || !q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->sums || !q->slope)) {
         status = tr_fail_memory(watcher->error);
     }
     if (!status) {
@@ -348,6 +372,7 @@ trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gr
     free(q.sy);
     free(q.sg);
     free(q.partial);
+    free(q.sums);
     tr_proximal_free(&q.proximal);
     tr_line_close(&q.line);
     return status;

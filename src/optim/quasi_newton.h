@@ -19,7 +19,8 @@ struct tr_quasi_newton_run {
     double *sg, *yg;              // [most] products with the scaled gradient
     double *for_s, *for_y;        // [most] the coefficients of d
     double gamma;
-    double *partial;   // [blocks][SUMS most] sums of one pass, for each pair
+    double *partial; // [blocks][SUMS most] sums of one pass, for each pair
+    double *sums;    // [blocks][2] of one pass: |g|^2 and |w|^2 of the new point, or d·g and |d|^2
     bool has_products; // partial has those with the slope
     const struct tr_kernels *kernels;
     double *slope; // [size] the pseudo-gradient; the gradient itself where nothing is penalised

@@ -37,20 +37,27 @@ double tr_norm(struct tr_pool *pool, const double *a, size_t size)
     return sqrt(tr_dot(pool, a, a, size));
 }
 
+/* 0 * a_j is 0 unless a_j is infinite or NaN. */
 static double add_scaled_piece(void *user, size_t begin, size_t end)
 {
     const struct operands *x = user;
+    double strange[8] = {0};
     for (size_t j = begin; j < end; j++) {
         x->out[j] = x->a[j] + x->t * x->b[j];
+        strange[j % 8] += 0.0 * x->out[j];
     }
-    return 0;
+    double sum = 0;
+    for (size_t k = 0; k < 8; k++) {
+        sum += strange[k];
+    }
+    return sum;
 }
 
-void tr_add_scaled(struct tr_pool *pool, double *sum, const double *a, double t, const double *b,
+bool tr_add_scaled(struct tr_pool *pool, double *sum, const double *a, double t, const double *b,
                    size_t size)
 {
     struct operands x = {a, b, t, sum};
-    tr_pool_sum(pool, size, add_scaled_piece, &x);
+    return tr_pool_sum(pool, size, add_scaled_piece, &x) == 0;
 }
 
 static double copy_piece(void *user, size_t begin, size_t end)
@@ -68,7 +75,6 @@ void tr_copy(struct tr_pool *pool, double *to, const double *from, size_t size)
     tr_pool_sum(pool, size, copy_piece, &x);
 }
 
-/* 0 * a_j is 0 unless a_j is infinite or NaN. */
 static double finite_piece(void *user, size_t begin, size_t end)
 {
     const struct operands *x = user;
@@ -93,20 +99,4 @@ bool tr_all_finite(struct tr_pool *pool, const double *a, size_t size)
 {
     struct operands x = {.a = a};
     return tr_pool_sum(pool, size, finite_piece, &x) == 0;
-}
-
-static double active_piece(void *user, size_t begin, size_t end)
-{
-    const struct operands *x = user;
-    size_t active = 0;
-    for (size_t j = begin; j < end; j++) {
-        active += x->a[j] != 0;
-    }
-    return (double)active;
-}
-
-size_t tr_count_active(struct tr_pool *pool, const double *a, size_t size)
-{
-    struct operands x = {.a = a};
-    return (size_t)tr_pool_sum(pool, size, active_piece, &x);
 }

@@ -15,13 +15,11 @@
 
 double tr_dot(struct tr_pool *pool, const double *a, const double *b, size_t size);
 double tr_norm(struct tr_pool *pool, const double *a, size_t size); // |a|
-/* sum = a + t b */
-void tr_add_scaled(struct tr_pool *pool, double *sum, const double *a, double t, const double *b,
+/* sum = a + t b; false where one of it is infinite or NaN. */
+bool tr_add_scaled(struct tr_pool *pool, double *sum, const double *a, double t, const double *b,
                    size_t size);
 void tr_copy(struct tr_pool *pool, double *to, const double *from, size_t size);
 /* Whether no number is infinite or NaN. */
 bool tr_all_finite(struct tr_pool *pool, const double *a, size_t size);
-/* How many are not 0. */
-size_t tr_count_active(struct tr_pool *pool, const double *a, size_t size);
 
 #endif

@@ -57,9 +57,6 @@ trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, 
 {
     const struct tr_objective *objective = watcher->objective;
     watcher->smooth = *ret_smooth = INFINITY;
-    if (!tr_all_finite(watcher->settings->pool, w, objective->size)) {
-        return TRELLIS_OK;
-    }
     watcher->evaluations++;
     double smooth = 0;
     trellis_status status = objective->evaluate(objective->user, w, gradient, &smooth,
@@ -67,15 +64,13 @@ trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, 
     if (status != TRELLIS_OK) {
         return status;
     }
-    if (isfinite(smooth) && tr_all_finite(watcher->settings->pool, gradient, objective->size)) {
+    if (isfinite(smooth)) {
         watcher->smooth = *ret_smooth = smooth;
     }
     return TRELLIS_OK;
 }
 
-/* The norm of the pseudo-gradient. */
-static double gradient_norm(const struct tr_watcher *watcher, const double *w,
-                            const double *gradient)
+double tr_watcher_slope(const struct tr_watcher *watcher, const double *w, const double *gradient)
 {
     size_t size = watcher->objective->size;
     size_t penalised = tr_watcher_penalised(watcher) ? watcher->settings->l1_size : 0;
@@ -96,20 +91,24 @@ static bool gradient_is_small(const struct tr_watcher *watcher, double g_norm, d
 
 trellis_status tr_watcher_start(struct tr_watcher *watcher, const double *w, double *gradient)
 {
-    double smooth;
-    trellis_status status = tr_watcher_evaluate(watcher, w, gradient, &smooth);
+    double smooth = INFINITY;
+    struct tr_pool *pool = watcher->settings->pool;
+    size_t size = watcher->objective->size;
+    trellis_status status = tr_all_finite(pool, w, size)
+                                ? tr_watcher_evaluate(watcher, w, gradient, &smooth)
+                                : TRELLIS_OK;
     if (status != TRELLIS_OK) {
         return status;
     }
     watcher->value = smooth + tr_watcher_penalty(watcher, w);
-    if (!isfinite(watcher->value)) {
+    if (!isfinite(watcher->value) || !tr_all_finite(pool, gradient, size)) {
         return tr_fail(watcher->error, TRELLIS_DATA,
                        "the objective or its gradient is not a finite number where the "
                        "optimisation begins");
     }
     watcher->past[0] = watcher->value;
-    double w_norm = tr_norm(watcher->settings->pool, w, watcher->objective->size);
-    if (gradient_is_small(watcher, gradient_norm(watcher, w, gradient), w_norm)) {
+    double w_norm = tr_norm(pool, w, size);
+    if (gradient_is_small(watcher, tr_watcher_slope(watcher, w, gradient), w_norm)) {
         watcher->stop = TR_STOP_GRADIENT;
     }
     return TRELLIS_OK;
@@ -155,7 +154,6 @@ static bool caller_stops(const struct tr_watcher *watcher, const double *w,
     }
     report->iteration = watcher->iteration;
     report->evaluations = watcher->evaluations;
-    report->active = tr_count_active(settings->pool, w, watcher->objective->size);
     return !settings->report(settings->user, report, w);
 }
 

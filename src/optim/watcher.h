@@ -39,7 +39,11 @@ bool tr_watcher_penalised(const struct tr_watcher *watcher);
 /* l1 * sum_{j < l1_size} |w_j| */
 double tr_watcher_penalty(const struct tr_watcher *watcher, const double *w);
 
-/* f and its gradient; f is infinite where w, f or the gradient is not finite. */
+/* |g|, of the pseudo-gradient where there is an l1 term. */
+double tr_watcher_slope(const struct tr_watcher *watcher, const double *w, const double *gradient);
+
+/* f and its gradient at a finite w; f is infinite where it is not finite. Whether the gradient is finite, the
+ * slope along a direction tells, which methods look at anyway. */
 trellis_status tr_watcher_evaluate(struct tr_watcher *watcher, const double *w, double *gradient,
                                    double *ret_smooth);
 

@@ -40,7 +40,7 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     figures.tokens_per_second = (double)t->data.tokens / (now - crf->seconds + 1e-9);
     bool stop = false;
     crf->seconds = now;
-    tr_likelihood_spread(crf->likelihood, w, crf->weights);
+    (void)w; // which the likelihood has spread to evaluate it
     crf->status = tr_training_iteration(t, &figures, crf->weights, &stop, crf->error);
     return !stop && !crf->status;
 }

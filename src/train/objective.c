@@ -99,29 +99,62 @@ static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, si
     return tr_pass_collect(l->pass, worker, &t->data, s, weight, t->data.gold.at + first, error);
 }
 
+/* w to where scores look for it; with a gradient also
+ *
+ *     gradient = 2 l2 w     and     l2 |w|^2
+ */
 struct spreading {
     const struct tr_rows *rows;
     const double *w;
     float *weights;
+    double *gradient; // or NULL
+    double l2;
 };
+
+static double penalise(const double *w, double l2, double *gradient, size_t begin, size_t end)
+{
+    double sum = 0;
+    for (size_t k = begin; k < end; k++) {
+        sum += w[k] * w[k];
+        gradient[k] = 2 * l2 * w[k];
+    }
+    return l2 * sum;
+}
 
 static double spread_piece(void *user, size_t begin, size_t end)
 {
+    enum { STEP = 64 }; // attributes whose weights are still at hand for the penalty
     const struct spreading *x = user;
-    tr_rows_spread(x->rows, x->w, (uint32_t)begin, (uint32_t)end, x->weights);
-    return 0;
+    double sum = 0;
+    for (size_t a = begin; a < end; a += STEP) {
+        size_t last = a + STEP < end ? a + STEP : end;
+        tr_rows_spread(x->rows, x->w, (uint32_t)a, (uint32_t)last, x->weights);
+        if (x->gradient) {
+            sum += penalise(x->w, x->l2, x->gradient, x->rows->begin[a], x->rows->begin[last]);
+        }
+    }
+    return sum;
+}
+
+static double spread(const struct tr_likelihood *l, const double *w, float *weights,
+                     double *gradient)
+{
+    const struct tr_training *t = l->training;
+    size_t steps = l->node + l->edge;
+    struct spreading node = {t->vocabulary.node.rows, w, weights, gradient, l->l2};
+    struct spreading edge = {t->vocabulary.edge.rows, w + l->node, weights + t->node_size,
+                             gradient ? gradient + l->node : NULL, l->l2};
+    double sum = tr_pool_sum(t->pool, node.rows->attributes, spread_piece, &node) +
+                 tr_pool_sum(t->pool, edge.rows->attributes, spread_piece, &edge);
+    for (size_t j = 0; j < t->step_size; j++) {
+        weights[t->node_size + t->edge_size + j] = (float)w[steps + j];
+    }
+    return gradient ? sum + penalise(w, l->l2, gradient, steps, l->size) : 0;
 }
 
 void tr_likelihood_spread(const struct tr_likelihood *l, const double *w, float *weights)
 {
-    const struct tr_training *t = l->training;
-    struct spreading node = {t->vocabulary.node.rows, w, weights};
-    struct spreading edge = {t->vocabulary.edge.rows, w + l->node, weights + t->node_size};
-    tr_pool_sum(t->pool, node.rows->attributes, spread_piece, &node);
-    tr_pool_sum(t->pool, edge.rows->attributes, spread_piece, &edge);
-    for (size_t j = 0; j < t->step_size; j++) {
-        weights[t->node_size + t->edge_size + j] = (float)w[l->node + l->edge + j];
-    }
+    spread(l, w, weights, NULL);
 }
 
 void tr_likelihood_gather(const struct tr_likelihood *l, const float *weights, double *w)
@@ -148,33 +181,13 @@ static void gather_block(void *user, const struct tr_pass_worker *worker)
     }
 }
 
-struct penalty {
-    double l2;
-    const double *w;
-    double *gradient;
-};
-
-/* gradient = 2 l2 w, and l2 |w|^2 */
-static double penalise_piece(void *user, size_t begin, size_t end)
-{
-    const struct penalty *x = user;
-    double sum = 0;
-    for (size_t k = begin; k < end; k++) {
-        sum += x->w[k] * x->w[k];
-        x->gradient[k] = 2 * x->l2 * x->w[k];
-    }
-    return x->l2 * sum;
-}
-
 trellis_status tr_likelihood_evaluate(void *user, const double *w, double *gradient,
                                       double *ret_value, trellis_error *error)
 {
     struct tr_likelihood *l = user;
     struct tr_training *t = l->training;
-    tr_likelihood_spread(l, w, l->weights);
+    double penalties = spread(l, w, l->weights, gradient), value;
     tr_steps_set(l->steps, l->weights + t->node_size + t->edge_size);
-    struct penalty penalty = {l->l2, w, gradient};
-    double penalties = tr_pool_sum(t->pool, l->size, penalise_piece, &penalty), value;
     l->gradient = gradient;
     struct tr_pass_plan plan = {add_sequence, gather_block, l, .thorough = true};
     trellis_error failure;
