@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __GLIBC__ // which any header of it has told by now
+#include <malloc.h>
+#endif
+
 #include "arguments.h"
 #include "help.h"
 #include "message.h"
@@ -69,8 +73,18 @@ static bool is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+/* Arrays above a MiB go back to the system as soon as they are freed, and grow without being copied. Left to
+ * itself, glibc raises that size as it sees large ones come and go, and keeps what they leave over. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    give_memory_back();
     signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of write(), see output.c
     signal(SIGXFSZ, SIG_IGN); // and so is a file that grows beyond its limit (ulimit -f)
     if (argc < 2) {
