@@ -563,23 +563,25 @@ INLINE void add_widened(double *sum, vector x, double scale)
     *high += wide.high * scale;
 }
 
+/* In single precision over DOT_RUN numbers at a time, whose sum rounds about as much as they themselves have been. */
+enum { DOT_RUN = 512 };
+
 static double dot(const float *a, const float *b, size_t count)
 {
-    struct wide even = {{0}, {0}}, odd = even; // two chains, so that sums wait less for each other
-    size_t j = 0;
-    for (; j + 2 * LANES <= count; j += 2 * LANES) {
-        struct wide x = widened(load_loose(a + j)), y = widened(load_loose(b + j));
-        even.low += x.low * y.low;
-        even.high += x.high * y.high;
-        x = widened(load_loose(a + j + LANES));
-        y = widened(load_loose(b + j + LANES));
-        odd.low += x.low * y.low;
-        odd.high += x.high * y.high;
-    }
-    doubles lanes = (even.low + odd.low) + (even.high + odd.high);
     double sum = 0;
-    for (int i = 0; i < LANES / 2; i++) {
-        sum += lanes[i];
+    size_t j = 0;
+    while (j + 4 * LANES <= count) {
+        vector chain[4] = {{0}}; // so that sums wait less for each other
+        size_t end = j + DOT_RUN < count ? j + DOT_RUN : count;
+        for (; j + 4 * LANES <= end; j += 4 * LANES) {
+            for (size_t k = 0; k < 4; k++) {
+                chain[k] += load_loose(a + j + k * LANES) * load_loose(b + j + k * LANES);
+            }
+        }
+        vector lanes = (chain[0] + chain[1]) + (chain[2] + chain[3]);
+        for (int i = 0; i < LANES; i++) {
+            sum += (double)lanes[i];
+        }
     }
     for (; j < count; j++) {
         sum += (double)a[j] * (double)b[j];
