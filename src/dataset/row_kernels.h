@@ -16,11 +16,13 @@ struct tr_tokens {
     size_t n;
 };
 
-/* A step against a gradient, of the attributes from..end-1 alone. */
+/* A step against a gradient, of some attributes of each token: of token i those at from[i * stride] ..
+ * end[i * stride] - 1 of all that the tokens have. */
 struct tr_move {
     float *weights, *average; // average may be NULL
     float rate, fraction;
-    uint32_t from, end;
+    const uint32_t *from, *end;
+    size_t stride;
 };
 
 struct tr_row_kernels {
@@ -31,8 +33,7 @@ struct tr_row_kernels {
     void (*collect)(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
                     const float *amounts, size_t stride);
     /* With d = rate * amounts[i * stride + outcome] * value for each member of a row: the weights of token i's
-     * attributes += d, and their averages -= fraction * d. Attributes are sorted within a token; what is no
-     * pair stays as it is. */
+     * attributes += d, and their averages -= fraction * d. What is no pair stays as it is. */
     void (*move)(const struct tr_rows *rows, const struct tr_move *move,
                  const struct tr_tokens *tokens, const float *amounts, size_t stride);
 };

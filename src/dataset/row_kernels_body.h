@@ -148,14 +148,11 @@ static void collect(const struct tr_rows *rows, float *weights, const struct tr_
 INLINE void fetch_moved(const struct tr_rows *rows, const struct tr_move *move,
                         const struct tr_tokens *tokens, size_t i)
 {
-    for (uint32_t k = tokens->begin[i]; k < tokens->begin[i + 1]; k++) {
-        uint32_t a = tokens->attribute[k];
-        if (a >= move->from && a < move->end) {
-            size_t at = tr_rows_at(rows, a);
-            __builtin_prefetch(&move->weights[at], 1);
-            if (move->average) {
-                __builtin_prefetch(&move->average[at], 1);
-            }
+    for (uint32_t k = move->from[i * move->stride]; k < move->end[i * move->stride]; k++) {
+        size_t at = tr_rows_at(rows, tokens->attribute[k]);
+        __builtin_prefetch(&move->weights[at], 1);
+        if (move->average) {
+            __builtin_prefetch(&move->average[at], 1);
         }
     }
 }
@@ -194,14 +191,11 @@ static void move_rows(const struct tr_rows *rows, const struct tr_move *move,
                       const struct tr_tokens *tokens, const float *amounts, size_t stride)
 {
     for (size_t i = 0; i < tokens->n; i++, amounts += stride) {
-        uint32_t k = tokens->begin[i], end = tokens->begin[i + 1];
+        uint32_t end = move->end[i * move->stride];
         if (i + 1 < tokens->n) {
             fetch_moved(rows, move, tokens, i + 1);
         }
-        while (k < end && tokens->attribute[k] < move->from) {
-            k++;
-        }
-        for (; k < end && tokens->attribute[k] < move->end; k++) {
+        for (uint32_t k = move->from[i * move->stride]; k < end; k++) {
             uint32_t a = tokens->attribute[k];
             float rate = move->rate * tr_rows_members(rows, a);
             rate = tokens->value ? rate * tokens->value[k] : rate;

@@ -190,6 +190,8 @@ static void sgd_free(struct tr_sgd *sgd)
         tr_lattice_destroy(sgd->slots[i].lattice);
         free(sgd->slots[i].steps);
         free(sgd->slots[i].fired.at);
+        free(sgd->slots[i].node_cuts.at);
+        free(sgd->slots[i].edge_cuts.at);
         free(sgd->slots[i].nodes.at);
         free(sgd->slots[i].edges.at);
     }

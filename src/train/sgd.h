@@ -14,8 +14,11 @@ struct tr_sgd_slot {
     const float *edge_change; // [n][labels][width]; NULL where there are no edge attributes
     float *steps;             // [step_size] expected counts less those seen, zero between batches
     TR_ARRAY(uint32_t) fired; // of a pruned graph: where they are not zero
-    TR_ARRAY(float) nodes;    // what node_change points to where labels are open; else they
-    TR_ARRAY(float) edges;    // are the lattice's own marginals
+    /* Where the shares of its tokens' attributes begin and end, [n][shares + 1], in a batch of several. */
+    TR_ARRAY(uint32_t) node_cuts;
+    TR_ARRAY(uint32_t) edge_cuts;
+    TR_ARRAY(float) nodes; // what node_change points to where labels are open; else they
+    TR_ARRAY(float) edges; // are the lattice's own marginals
     trellis_status status;
     trellis_error error;
 };

@@ -141,6 +141,26 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     return TRELLIS_OK;
 }
 
+/* Where each share begins among the sorted attributes of every token, so that who moves it need not look. */
+static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool edge)
+{
+    struct tr_tokens tokens = tr_training_tokens(&sgd->training->data, edge, slot->sequence);
+    const uint32_t *cuts = edge ? sgd->edge_cuts : sgd->node_cuts;
+    size_t room = tokens.n * (sgd->shares + 1);
+    bool fine = edge ? tr_reserve(&slot->edge_cuts, room) : tr_reserve(&slot->node_cuts, room);
+    uint32_t *to = edge ? slot->edge_cuts.at : slot->node_cuts.at;
+    for (size_t i = 0; fine && i < tokens.n; i++) {
+        uint32_t k = tokens.begin[i];
+        for (size_t share = 0; share <= sgd->shares; share++) {
+            while (k < tokens.begin[i + 1] && tokens.attribute[k] < cuts[share]) {
+                k++;
+            }
+            *to++ = k;
+        }
+    }
+    return fine;
+}
+
 /* Marginals, loss and step expectations of one sequence under the present weights. */
 static void look(void *user, size_t index, unsigned thread)
 {
@@ -159,6 +179,11 @@ static void look(void *user, size_t index, unsigned thread)
                                           &slot->error);
     }
     if (slot->status || n == 0) {
+        return;
+    }
+    if (sgd->count > 1 &&
+        (!cut_tokens(sgd, slot, false) || (edges && !cut_tokens(sgd, slot, true)))) {
+        slot->status = tr_fail_memory(&slot->error);
         return;
     }
     scale_scores(tr_lattice_nodes(slot->lattice), n * width, (float)sgd->scale);
@@ -189,16 +214,20 @@ static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, bool
 {
     const struct tr_training *t = sgd->training;
     const struct tr_rows *rows = edge ? t->vocabulary.edge.rows : t->vocabulary.node.rows;
-    const uint32_t *cuts = edge ? sgd->edge_cuts : sgd->node_cuts;
+    const uint32_t *cuts = edge ? slot->edge_cuts.at : slot->node_cuts.at;
     size_t base = edge ? t->node_size : 0, width = t->graph->width;
     struct tr_tokens tokens = tr_training_tokens(&t->data, edge, slot->sequence);
+    if (tokens.n == 0) {
+        return;
+    }
     bool all = sgd->count == 1;
     struct tr_move move = {.weights = sgd->v + base,
                            .average = sgd->averaging ? sgd->a + base : NULL,
                            .rate = slot->rate,
                            .fraction = (float)sgd->fraction,
-                           .from = all ? 0 : cuts[index],
-                           .end = all ? rows->attributes : cuts[index + 1]};
+                           .from = all ? tokens.begin : cuts + index,
+                           .end = all ? tokens.begin + 1 : cuts + index + 1,
+                           .stride = all ? 1 : sgd->shares + 1};
     t->kernels->move(rows, &move, &tokens, edge ? slot->edge_change : slot->node_change,
                      edge ? t->graph->labels * width : width);
 }

@@ -272,7 +272,23 @@ static void move(struct tr_random *random, const struct tr_rows *rows, struct na
     struct tr_tokens tokens = tokens_of(&token, valued, tr_random_below(random, 2), begin);
     uint32_t from = (uint32_t)tr_random_below(random, naive->attributes + 1);
     uint32_t end = from + (uint32_t)tr_random_below(random, naive->attributes - from + 1);
-    struct tr_move move = {weights, averaged ? average : NULL, 0.5f, 2, from, end};
+    uint32_t ranges[3][2];
+    for (size_t i = 0; i < tokens.n; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            ranges[i][k] = begin[i];
+            while (ranges[i][k] < begin[i + 1] &&
+                   tokens.attribute[ranges[i][k]] < (k ? end : from)) {
+                ranges[i][k]++;
+            }
+        }
+    }
+    struct tr_move move = {.weights = weights,
+                           .average = averaged ? average : NULL,
+                           .rate = 0.5f,
+                           .fraction = 2,
+                           .from = ranges[0],
+                           .end = ranges[0] + 1,
+                           .stride = 2};
     kernels_at(tr_random_below(random, 2))->move(rows, &move, &tokens, all_amounts, naive->width);
     for (size_t k = 0; k < token.count; k++) {
         uint32_t a = token.attribute[k];

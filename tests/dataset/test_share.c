@@ -199,7 +199,8 @@ static void steps_move_every_member(void **state)
     float amounts[8] = {1, 2, 3, 4, 5, 0, 0, 0};
     static const uint32_t begin[] = {0, 3}, attribute[] = {0, 1, 2};
     struct tr_tokens tokens = {begin, attribute, NULL, 1};
-    struct tr_move move = {.weights = weights, .rate = 0.5f, .end = OWN};
+    struct tr_move move = {
+        .weights = weights, .rate = 0.5f, .from = begin, .end = begin + 1, .stride = 1};
     tr_row_kernels()->move(rows, &move, &tokens, amounts, 8);
     assert_true(weights[tr_rows_find(rows, 0, 1)] == 3 * 0.5f * 2);
     assert_true(weights[tr_rows_find(rows, 1, 1)] == 0.5f * 2);
