@@ -103,7 +103,7 @@ trellis_status tr_l1_search_orthant(struct tr_quasi_newton_run *q, double trial,
     double t = trial;
     for (int i = 0; i < 50; i++) {
         double promised = project(q, t);
-        struct tr_point point, start = {.value = watcher->value, .slope = promised / t};
+        struct tr_point start = {.value = watcher->value, .slope = promised / t}, point = start;
         trellis_status status = promised < 0 ? evaluate_at(q, t, &point) : TRELLIS_OK;
         if (status) {
             return status;
