@@ -66,11 +66,5 @@ static trellis_status run(struct tr_line *line)
 
 trellis_status tr_gradient_descent(struct tr_watcher *watcher, double *w, double *gradient)
 {
-    struct tr_line line;
-    trellis_status status = tr_line_open(&line, watcher, w, gradient);
-    if (status == TRELLIS_OK) {
-        status = run(&line);
-    }
-    tr_line_close(&line);
-    return status;
+    return tr_line_run(watcher, w, gradient, run);
 }

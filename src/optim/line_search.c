@@ -45,6 +45,18 @@ void tr_line_close(struct tr_line *line)
     free(line->next_gradient);
 }
 
+trellis_status tr_line_run(struct tr_watcher *watcher, double *w, double *gradient,
+                           trellis_status (*method)(struct tr_line *line))
+{
+    struct tr_line line;
+    trellis_status status = tr_line_open(&line, watcher, w, gradient);
+    if (status == TRELLIS_OK) {
+        status = method(&line);
+    }
+    tr_line_close(&line);
+    return status;
+}
+
 void tr_line_down(struct tr_line *line)
 {
     for (size_t j = 0; j < line->size; j++) {

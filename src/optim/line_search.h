@@ -34,6 +34,9 @@ struct tr_point {
 trellis_status tr_line_open(struct tr_line *line, struct tr_watcher *watcher, double *w,
                             double *gradient);
 void tr_line_close(struct tr_line *line);
+/* A method that needs nothing but a line: opens it, runs the method and closes it. */
+trellis_status tr_line_run(struct tr_watcher *watcher, double *w, double *gradient,
+                           trellis_status (*method)(struct tr_line *line));
 
 /* The threads for work on whole vectors, or NULL. */
 static inline struct tr_pool *tr_line_pool(const struct tr_line *line)

@@ -151,26 +151,35 @@ static double lie_slope(double t)
     return -1;
 }
 
+/* The point that a search finds along a shape. */
+static struct tr_point found_along(const struct shape *shape, double noise, search *by,
+                                   struct tr_point start, double trial)
+{
+    struct tr_objective objective = {
+        .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)shape};
+    struct tr_optim_settings settings = {.noise = noise};
+    struct tr_watcher watcher;
+    assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
+    double w = 0, gradient = 0;
+    struct tr_line line;
+    assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
+    line.direction[0] = 1;
+    struct tr_point found;
+    assert_int_equal(by(&line, start, trial, &found), TRELLIS_OK);
+    tr_line_close(&line);
+    tr_watcher_close(&watcher);
+    return found;
+}
+
+static search *const both[] = {tr_search_armijo, search_strong_wolfe};
+
 static void no_step_is_said_to_be_none(void **state)
 {
     (void)state;
     const struct shape shape = {lie, lie_slope};
-    search *const both[] = {tr_search_armijo, search_strong_wolfe};
     for (size_t i = 0; i < 2; i++) {
-        struct tr_objective objective = {
-            .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)&shape};
-        struct tr_optim_settings settings = {0};
-        struct tr_watcher watcher;
-        assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
-        double w = 0, gradient = 0;
-        struct tr_line line;
-        assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
-        line.direction[0] = 1;
-        struct tr_point start = {.slope = -1}, found;
-        assert_int_equal(both[i](&line, start, 1, &found), TRELLIS_OK);
-        assert_true(found.step == 0);
-        tr_line_close(&line);
-        tr_watcher_close(&watcher);
+        struct tr_point start = {.slope = -1};
+        assert_true(found_along(&shape, 0, both[i], start, 1).step == 0);
     }
 }
 
@@ -190,22 +199,10 @@ static void noise_is_seen_through(void **state)
 {
     (void)state;
     const struct shape shape = {rough, rough_slope};
-    search *const both[] = {tr_search_armijo, search_strong_wolfe};
     for (size_t i = 0; i < 4; i++) {
-        struct tr_objective objective = {
-            .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)&shape};
-        struct tr_optim_settings settings = {.noise = i < 2 ? 1e-6 : 1e-8};
-        struct tr_watcher watcher;
-        assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
-        double w = 0, gradient = 0;
-        struct tr_line line;
-        assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
-        line.direction[0] = 1;
-        struct tr_point start = {.value = 1000, .slope = -1e-6}, found;
-        assert_int_equal(both[i % 2](&line, start, 1.9, &found), TRELLIS_OK);
+        struct tr_point start = {.value = 1000, .slope = -1e-6};
+        struct tr_point found = found_along(&shape, i < 2 ? 1e-6 : 1e-8, both[i % 2], start, 1.9);
         assert_int_equal(found.step > 0, i < 2);
-        tr_line_close(&line);
-        tr_watcher_close(&watcher);
     }
 }
 
