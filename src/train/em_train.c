@@ -3,6 +3,7 @@
  * A checkpoint is written between an E-step and its M-step, and holds the counts: weights would do as well, but
  * some may be minus infinity, and the M-step is the cheaper half.
  */
+#include <float.h>
 #include <math.h>
 
 #include "model/model.h"
@@ -54,6 +55,8 @@ struct climber {
     float *kept_low;      // [training->size]
     double *kept_normals; // [normals_size] laid out like normals->best
     size_t normals_size;
+    double *kept_unknown; // [unknown_size] laid out like training->best_unknown
+    size_t unknown_size;
     struct figures kept_figures;
 };
 
@@ -144,6 +147,9 @@ static void keep(struct climber *c, enum reason reason)
         if (t->normals) {
             memcpy(c->kept_normals, t->normals->best, c->normals_size * sizeof *c->kept_normals);
         }
+        if (t->unknown) {
+            memcpy(c->kept_unknown, t->best_unknown, c->unknown_size * sizeof *c->kept_unknown);
+        }
         c->kept_figures = (struct figures){.iteration = t->figures.iteration,
                                            .reason = reason,
                                            .score = score,
@@ -186,6 +192,9 @@ static void finish(const struct climber *c)
     memcpy(t->low, c->kept_low, t->size * sizeof *t->low);
     if (t->normals) {
         memcpy(t->normals->best, c->kept_normals, c->normals_size * sizeof *c->kept_normals);
+    }
+    if (t->unknown) {
+        memcpy(t->best_unknown, c->kept_unknown, c->unknown_size * sizeof *c->kept_unknown);
     }
     t->has_best = true;
     t->figures.iteration = c->kept_figures.iteration;
@@ -235,6 +244,12 @@ static void name_state(struct climber *c)
         tr_keep_logs(keeper, "KEPT", c->kept, t->size);
         tr_keep_floats(keeper, "KLOW", c->kept_low, t->size);
     }
+    if (t->unknown) {
+        tr_keep_between(keeper, "BUNK", t->best_unknown, c->unknown_size, -INFINITY, DBL_MAX);
+    }
+    if (t->unknown && c->starts > 1) {
+        tr_keep_between(keeper, "KUNK", c->kept_unknown, c->unknown_size, -INFINITY, DBL_MAX);
+    }
     if (t->normals && c->starts > 1) {
         tr_normals_name(t->normals, c->kept_normals, keeper, "KMEA", "KVAR");
     }
@@ -256,6 +271,9 @@ static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_
                           .seconds = tr_training_seconds(t),
                           .period = (size_t)tr_option_integer(t->options, "period")};
     trellis_status status = tr_em_create(t, &c->em, error);
+    if (!status) {
+        status = tr_hmm_make_unknown(t, error);
+    }
     if (status) {
         return status;
     }
@@ -270,8 +288,10 @@ static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_
     c->kept = tr_alloc_aligned(t->size, sizeof *c->kept);
     c->kept_low = tr_alloc(t->size, sizeof *c->kept_low);
     c->kept_normals = tr_alloc(c->normals_size, sizeof *c->kept_normals);
+    c->unknown_size = t->unknown ? 1 + (size_t)t->plan.labels : 0;
+    c->kept_unknown = tr_alloc(c->unknown_size, sizeof *c->kept_unknown);
     t->low = tr_alloc(t->size, sizeof *t->low);
-    if (!c->values || !c->kept || !c->kept_low || !c->kept_normals || !t->low) {
+    if (!c->values || !c->kept || !c->kept_low || !c->kept_normals || !c->kept_unknown || !t->low) {
         return tr_fail_memory(error);
     }
     if (t->normals) { // so that there are variances in a checkpoint of the first start
@@ -304,5 +324,6 @@ trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
     free(c.kept);
     free(c.kept_low);
     free(c.kept_normals);
+    free(c.kept_unknown);
     return status;
 }

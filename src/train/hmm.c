@@ -350,14 +350,28 @@ static void estimate_words(const struct tr_training *training, const double *cou
     }
 }
 
+trellis_status tr_hmm_make_unknown(struct tr_training *training, trellis_error *error)
+{
+    size_t count = 1 + (size_t)training->plan.labels;
+    if (training->unknown || !tr_features_has_unknown(training->features)) {
+        return TRELLIS_OK;
+    }
+    training->unknown = tr_alloc(2 * count, sizeof *training->unknown);
+    if (!training->unknown) {
+        return tr_fail_memory(error);
+    }
+    training->best_unknown = training->unknown + count;
+    return TRELLIS_OK;
+}
+
 /* What the tagger has to know to make guesses about unknown words probabilities. */
 static trellis_status keep_unknown(struct tr_training *training, const struct tr_hmm_words *words,
                                    trellis_error *error)
 {
     uint32_t labels = training->plan.labels;
-    if (!training->unknown &&
-        !(training->unknown = tr_alloc(1 + (size_t)labels, sizeof *training->unknown))) {
-        return tr_fail_memory(error);
+    trellis_status status = tr_hmm_make_unknown(training, error);
+    if (status) {
+        return status;
     }
     training->unknown[0] = log(words->unknown);
     for (uint32_t z = 0; z < labels; z++) {

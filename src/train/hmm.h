@@ -37,6 +37,8 @@ trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
  * training->unknown is filled in. */
 trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
                                double *w, trellis_error *error);
+/* Makes room for training->unknown where the templates tell of unknown words. */
+trellis_status tr_hmm_make_unknown(struct tr_training *training, trellis_error *error);
 
 /* Gives rare words weights for labels that their endings suggest; before the features are numbered. */
 trellis_status tr_hmm_widen(struct tr_training *training, trellis_error *error);

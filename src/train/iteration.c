@@ -433,6 +433,10 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
         if (training->normals) {
             tr_normals_keep(training->normals);
         }
+        if (training->unknown) {
+            memcpy(training->best_unknown, training->unknown,
+                   (1 + (size_t)training->plan.labels) * sizeof *training->unknown);
+        }
         if (training->exact && !keep_low(training)) {
             return tr_fail_memory(error);
         }

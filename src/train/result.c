@@ -105,7 +105,7 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .plan = &training->plan,
         .step_weights = w + training->node_size + training->edge_size,
         .step_low = low ? low + training->node_size + training->edge_size : NULL,
-        .unknown = training->unknown,
+        .unknown = training->best_unknown,
         .features = training->features,
         .node = {&v->node.dictionary, v->node.rows, w, low},
         .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size, NULL},

@@ -64,8 +64,9 @@ struct tr_training {
 
     /* Of an HMM: w with all digits, and what tells of unknown words; others leave them NULL. */
     const double *exact; // [size] w of the iteration that ends
-    double *unknown;     // [1 + labels] of the model's section UNKN
-    float *low;          // [size] what the floats of the best iterate leave over
+    double *unknown;     // [1 + labels] of the model's section UNKN, and of the best iterate:
+    double *best_unknown;
+    float *low; // [size] what the floats of the best iterate leave over
 
     /* The best iterate so far: by the dev score, or the last where there is no dev. */
     float *best; // [size]

@@ -60,6 +60,20 @@ printf '1 2 low\nNaN 3 high\n' >$t/nan
 check states_nan 1 train -q -t hmm --gaussian 1,2 -m $t/no.model $t/nan
 check states_nan_tagged 1 tag --columns x,y -m $t/numbers.model $t/nan
 
+# What is known of unknown words belongs to the start that is kept, here the first of four; so it does where the
+# training was interrupted and gone on with.
+head -n 3000 data/english/train.conll >$t/english
+em="train -q -t hmm -a em -f hmm --states 5 -e 4 --seed 6"
+run 0 $em --restarts 1 -m $t/one.model $t/english
+run 0 $em --restarts 4 -m $t/four.model $t/english
+"$TRELLIS" export $t/one.model | grep -v ^note >$t/one.text
+"$TRELLIS" export $t/four.model | grep -v ^note >$t/four.text
+want "the text tells of unknown words" grep -q ^unknown $t/one.text
+want "the best start is kept whole" cmp $t/one.text $t/four.text
+timeout -s INT 0.15 "$TRELLIS" $em --restarts 4 --checkpoint $t/checkpoint -m $t/part.model $t/english 2>/dev/null
+run 0 $em --restarts 4 --checkpoint $t/checkpoint --resume -m $t/resumed.model $t/english
+want "gone on with, the same model" cmp $t/four.model $t/resumed.model
+
 check states_none 1 train -q -t hmm -a em -m $t/no.model $t/words
 check states_zero 1 train -q -t hmm -a em --states 0 -m $t/no.model $t/words
 check states_many 1 train -q -t hmm -a em --states 100 -m $t/no.model $t/words
