@@ -7,9 +7,9 @@
  *     u = sqrt(k) w = v / sqrt(k)
  *
  * the penalty is l2 u^2, the gradient sqrt(k) times that of v, and every step of a method that treats all
- * directions alike (a gradient, L-BFGS) is the one it would have taken with k weights. So one row does for all:
- * 29 % fewer features for a chunker, 55 % fewer with more templates. l1 is not like that, as its penalty is not
- * |u|.
+ * directions alike (a gradient, L-BFGS) is the one it would have taken with k weights. So one row does for all,
+ * 29 % fewer with CRF++'s templates for chunking, 55 % fewer with the preset `chunk`. l1 is not like that, as its
+ * penalty is not |u|.
  *
  * Two attributes are taken for the same where 128-bit sums over the tokens they occur at agree.
  */
