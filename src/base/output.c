@@ -66,9 +66,8 @@ static int open_nameless(const char *path)
         close(file);
         file = -1;
     }
-    if (file >= 0) {
-        (void)!flock(
-            file, LOCK_EX | LOCK_NB); // where there are no locks, nobody removes what is left over
+    if (file >= 0) { // where there are no locks, nobody removes what is left over
+        (void)!flock(file, LOCK_EX | LOCK_NB);
     }
 #else
     (void)path;
@@ -230,8 +229,8 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
     } else if (output->temporary) {
         sync_directory(output->path);
     }
-    if (close(output->file) != 0 && !status &&
-        !output->temporary) { // a file was synced, and closing it adds nothing
+    bool synced = output->temporary; // then closing it tells nothing new
+    if (close(output->file) != 0 && !status && !synced) {
         status = tr_fail_system(error, "write", output->path);
     }
     output->file = -1;

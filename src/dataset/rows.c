@@ -55,8 +55,8 @@ trellis_status tr_rows_share(struct tr_rows *rows, uint32_t twins, uint32_t *twi
     if (twins == 0) {
         return TRELLIS_OK;
     }
-    rows->members = tr_alloc(dense + pairs + 1,
-                             sizeof *rows->members); // a last one may have no pairs
+    /* One more, because a last attribute may have no pairs. */
+    rows->members = tr_alloc(dense + pairs + 1, sizeof *rows->members);
     if (!rows->members) {
         return tr_fail_memory(error);
     }
@@ -176,14 +176,19 @@ void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *fe
     }
 }
 
+/* How many share the weight at a place, where any is shared. */
+static inline float sharers_of(const struct tr_rows *rows, size_t at)
+{
+    size_t dense = (size_t)rows->dense * rows->width;
+    return rows->members[at < dense ? at / rows->width : rows->dense + (at - dense)];
+}
+
 double tr_rows_norm(const struct tr_rows *rows, const float *weights)
 {
     double sum = 0;
-    size_t dense = (size_t)rows->dense * rows->width;
     for (size_t j = 0; j < rows->size; j++) {
-        size_t i = j < dense ? j / rows->width : rows->dense + (j - dense);
         double square = (double)weights[j] * (double)weights[j];
-        sum += rows->members ? square / (double)rows->members[i] : square;
+        sum += rows->members ? square / (double)sharers_of(rows, j) : square;
     }
     return sum;
 }
@@ -204,9 +209,8 @@ size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t
 
 void tr_rows_part(const struct tr_rows *rows, float *weights)
 {
-    size_t dense = (size_t)rows->dense * rows->width;
     for (size_t j = 0; rows->members && j < rows->size; j++) {
-        weights[j] /= rows->members[j < dense ? j / rows->width : rows->dense + (j - dense)];
+        weights[j] /= sharers_of(rows, j);
     }
 }
 

@@ -98,8 +98,8 @@ static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_p
         ret_point->slope = tr_dot(tr_line_pool(line), line->direction, line->next_gradient,
                                   line->size);
     }
-    if (!isfinite(
-            ret_point->slope)) { // 0 times an infinite number is none, so the dot product tells
+    /* 0 times an infinite number is none, so a dot product tells of every one that is not finite. */
+    if (!isfinite(ret_point->slope)) {
         *ret_point = (struct tr_point){.step = step, .value = INFINITY};
     }
     return status;
