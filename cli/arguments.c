@@ -108,13 +108,13 @@ static int set_value(struct arguments *arguments, struct known known, const char
         arguments->own[known.own - arguments->command->own] = value;
         arguments->given_own[arguments->given_count] = known.own;
         arguments->given_values[arguments->given_count++] = value;
-        return EXIT_RIGHT;
+        return EXIT_SUCCESS;
     }
     trellis_error error = {0};
     if (trellis_options_set(arguments->options, known.shared->name, value, &error)) {
         return usage_error(arguments->command, "%s", error.message);
     }
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 /* `value` is what stands behind '=' or behind the letter, or NULL. */
@@ -156,12 +156,12 @@ static int parse_long(struct arguments *arguments, const char *word, struct word
 /* -m FILE, -mFILE; flags may be joined, as in -qm FILE. */
 static int parse_short(struct arguments *arguments, const char *word, struct words *words)
 {
-    int result = EXIT_RIGHT;
-    for (const char *letter = word + 1; *letter && result == EXIT_RIGHT; letter++) {
+    int result = EXIT_SUCCESS;
+    for (const char *letter = word + 1; *letter && result == EXIT_SUCCESS; letter++) {
         char shown[3] = {'-', *letter, '\0'};
         if (*letter == 'h') {
             arguments->help = true;
-            return EXIT_RIGHT;
+            return EXIT_SUCCESS;
         }
         struct known known = find_option(arguments->command, NULL, 0, *letter);
         if (!is_known(known)) {
@@ -178,8 +178,8 @@ static int parse_short(struct arguments *arguments, const char *word, struct wor
 static int parse_words(struct arguments *arguments, struct words words)
 {
     bool options_ended = false;
-    int result = EXIT_RIGHT;
-    while (words.at < words.end && result == EXIT_RIGHT && !arguments->help) {
+    int result = EXIT_SUCCESS;
+    while (words.at < words.end && result == EXIT_SUCCESS && !arguments->help) {
         const char *word = *words.at++;
         if (options_ended || word[0] != '-' || word[1] == '\0') {
             arguments->paths[arguments->path_count++] = word;

@@ -8,13 +8,13 @@
 
 #include "command.h"
 
-enum { MOST_OWN_OPTIONS = 16 };
+enum { MAX_OWN_OPTIONS = 16 };
 
 struct arguments {
     const struct command *command;
     trellis_options *options;
-    const char *own[MOST_OWN_OPTIONS]; // value, "yes" or "no"; NULL: not given
-    const char **paths;                // [path_count], and NULL behind the last
+    const char *own[MAX_OWN_OPTIONS]; // value, "yes" or "no"; NULL: not given
+    const char **paths;               // [path_count], and NULL behind the last
     size_t path_count;
     const struct own_option **given_own; // [given_count] own options in the order of the words,
     const char **given_values;           // with the value of each
@@ -22,7 +22,7 @@ struct arguments {
     bool help; // --help was given; the words behind it have not been looked at
 };
 
-/* Returns EXIT_RIGHT, or says what is wrong and returns the exit status. arguments_free() is due in
+/* Returns EXIT_SUCCESS, or says what is wrong and returns the exit status. arguments_free() is due in
  * either case. */
 int arguments_parse(const struct command *command, int count, char **words,
                     struct arguments *ret_arguments);

@@ -2,7 +2,7 @@
 #ifndef TRELLIS_CLI_BATCH_H
 #define TRELLIS_CLI_BATCH_H
 
-#include "finding.h"
+#include "tag_result.h"
 
 struct batch_item {
     trellis_sequence sequence;
@@ -23,9 +23,9 @@ struct batch {
     bool done;
 };
 
-/* Copies all that is pointed to; false where memory is out. */
+/* Copies all that is pointed to; false on allocation failure. */
 bool batch_add(struct batch *batch, const trellis_sequence *sequence);
-/* Room for `size` bytes until the next reset, aligned for anything; NULL where memory is out. */
+/* Room for `size` bytes until the next reset, aligned for anything; NULL on allocation failure. */
 void *batch_take(struct batch *batch, size_t size);
 /* A copy of some bytes. */
 bool batch_copy(struct batch *batch, trellis_text *text);

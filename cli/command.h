@@ -3,9 +3,12 @@
 #ifndef TRELLIS_CLI_COMMAND_H
 #define TRELLIS_CLI_COMMAND_H
 
+#include <stdlib.h>
+
 #include "trellis.h"
 
-enum { EXIT_RIGHT = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+/* Exit statuses: EXIT_SUCCESS, EXIT_FAILURE, and 2 for a command line that cannot be understood. */
+enum { EXIT_USAGE = 2 };
 
 /* An option of one subcommand, beside those of the library's table. */
 struct own_option {

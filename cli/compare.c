@@ -5,7 +5,7 @@
 
 #include "experiment.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 
 /* Cut off the front of a list that is separated by commas; false at its end. */
 static bool next_word(const char **list, char *word, size_t room)
@@ -217,10 +217,10 @@ static int run(const struct arguments *arguments)
     }
     int result = check_files(arguments, arguments->paths, 2);
     struct output output;
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = output_open(&output, argument(arguments, "output"));
     }
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     trellis_error error = {0};

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "message.h"
-#include "output.h"
-#include "reading.h"
+#include "output_file.h"
+#include "for_each_sequence.h"
 
 struct conversion {
     struct output output;
@@ -205,7 +205,7 @@ static int run_linear(const struct arguments *arguments, const char *hmm)
         status = trellis_model_save(model, path, &error);
     }
     trellis_model_close(model);
-    return status ? failure(status, &error) : EXIT_RIGHT;
+    return status ? failure(status, &error) : EXIT_SUCCESS;
 }
 
 /* A model with its weights in another number of bits. */
@@ -227,7 +227,7 @@ static int run_model(const struct arguments *arguments, const char *from)
     }
     trellis_model_close(packed);
     trellis_model_close(model);
-    return status ? failure(status, &error) : EXIT_RIGHT;
+    return status ? failure(status, &error) : EXIT_SUCCESS;
 }
 
 static int run(const struct arguments *arguments)
@@ -251,7 +251,7 @@ static int run(const struct arguments *arguments)
     }
     trellis_error error = {0};
     int result = output_open(&conversion.output, argument(arguments, "output"));
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         trellis_status status = convert(&conversion, arguments, &error);
         result = output_end(&conversion.output, status, &error);
     }

@@ -5,7 +5,7 @@
 
 #include "experiment.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 
 enum { USUAL_FOLDS = 10 };
 
@@ -181,13 +181,13 @@ static int run(const struct arguments *arguments)
     }
     int result = parse_folds(arguments, USUAL_FOLDS, &count);
     struct output output;
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = check_files(arguments, arguments->paths, arguments->path_count);
     }
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = output_open(&output, argument(arguments, "output"));
     }
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     trellis_error error = {0};

@@ -8,8 +8,8 @@
 
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
-#include "reading.h"
+#include "output_file.h"
+#include "for_each_sequence.h"
 #include "tagging.h"
 
 struct comparison {
@@ -187,10 +187,10 @@ static int run(const struct arguments *arguments)
     trellis_error error = {0};
     struct output output;
     int result = check_cost(arguments);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = output_open(&output, argument(arguments, "output"));
     }
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         trellis_report_form form = form_of(arguments);
         trellis_status status = score_all(&comparison, arguments, evaluations, &error);
         if (!status) {

@@ -23,16 +23,16 @@ double figures_score(const struct figures *figures)
 
 int parse_folds(const struct arguments *arguments, size_t usual, size_t *ret_folds)
 {
-    enum { MOST_FOLDS = 1000 };
+    enum { MAX_FOLDS = 1000 };
     const char *text = argument(arguments, "folds");
     char *end = NULL;
     long folds = text ? strtol(text, &end, 10) : (long)usual;
-    if ((end && *end) || folds < 2 || folds > MOST_FOLDS) {
+    if ((end && *end) || folds < 2 || folds > MAX_FOLDS) {
         return usage_error(arguments->command,
-                           "--folds takes a whole number from 2 to %d, not '%s'", MOST_FOLDS, text);
+                           "--folds takes a whole number from 2 to %d, not '%s'", MAX_FOLDS, text);
     }
     *ret_folds = (size_t)folds;
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 int check_files(const struct arguments *arguments, const char *const *paths, size_t count)
@@ -44,7 +44,7 @@ int check_files(const struct arguments *arguments, const char *const *paths, siz
                                "input");
         }
     }
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 /* ---- labelling ------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "message.h"
-#include "output.h"
-#include "sentence.h"
+#include "output_file.h"
+#include "input_selection.h"
 
 struct explaining {
     trellis_explainer *explainer;
@@ -52,7 +52,7 @@ static int run(const struct arguments *arguments)
     }
     int result = status ? failure(status, &error)
                         : output_open(&explaining.output, argument(arguments, "output"));
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         status = visit_sentences(arguments, false, explain_sequence, &explaining, &error);
         result = output_end(&explaining.output, status, &error);
     }

@@ -3,8 +3,8 @@
 
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
-#include "reading.h"
+#include "output_file.h"
+#include "for_each_sequence.h"
 
 struct showing {
     trellis_features *features;
@@ -51,7 +51,7 @@ static int run(const struct arguments *arguments)
     trellis_status status = TRELLIS_OK;
     const char *preset = argument(arguments, "show");
     int result = output_open(&showing.output, argument(arguments, "output"));
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     if (argument_flag(arguments, "list")) {

@@ -8,7 +8,7 @@
 
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 
 static void write_markdown(FILE *out)
 {
@@ -24,7 +24,7 @@ int help_show(const struct command *command)
 {
     struct output output;
     int result = output_open(&output, NULL);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         page_write(output.file, &style_plain, command);
         result = output_end(&output, TRELLIS_OK, NULL);
     }
@@ -45,7 +45,7 @@ static int run(const struct arguments *arguments)
     }
     struct output output;
     int result = output_open(&output, NULL);
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     if (argument_flag(arguments, "completion")) {

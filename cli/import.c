@@ -20,7 +20,7 @@ static int run(const struct arguments *arguments)
         status = trellis_model_save(model, path, &error);
     }
     trellis_model_close(model);
-    return status ? failure(status, &error) : EXIT_RIGHT;
+    return status ? failure(status, &error) : EXIT_SUCCESS;
 }
 
 static const struct own_option own[] = {

@@ -1,5 +1,5 @@
 /* info.c - `trellis info`: what is in a model. */
-#include "showing.h"
+#include "model_output.h"
 
 static trellis_status write(const trellis_model *model, const struct arguments *arguments,
                             trellis_sink sink, void *user, trellis_error *error)

@@ -1,7 +1,7 @@
 /* inspect.c - `trellis inspect`: what a model has learned. */
 #include <stdlib.h>
 
-#include "showing.h"
+#include "model_output.h"
 
 static trellis_status write(const trellis_model *model, const struct arguments *arguments,
                             trellis_sink sink, void *user, trellis_error *error)

@@ -61,7 +61,7 @@ static int run_command(const struct command *command, int count, char **words)
 {
     struct arguments arguments;
     int result = arguments_parse(command, count, words, &arguments);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = arguments.help ? help_show(command) : command->run(&arguments);
     }
     arguments_free(&arguments);

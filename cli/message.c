@@ -38,7 +38,7 @@ int failure(trellis_status status, const trellis_error *error)
 {
     bool told = error && error->message[0];
     message("%s", told ? error->message : trellis_status_meaning(status));
-    return status == TRELLIS_OPTION ? EXIT_USAGE : EXIT_FAILED;
+    return status == TRELLIS_OPTION ? EXIT_USAGE : EXIT_FAILURE;
 }
 
 trellis_status set_error(trellis_error *error, trellis_status status, const char *format, ...)

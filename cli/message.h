@@ -12,7 +12,7 @@ int usage_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Says what a function of the library complained about; `error` may be NULL. Returns the exit status
- * for it: EXIT_USAGE where an option was at fault, else EXIT_FAILED. */
+ * for it: EXIT_USAGE where an option was at fault, else EXIT_FAILURE. */
 int failure(trellis_status status, const trellis_error *error);
 
 /* Fills in an error as the library does, for what goes wrong in the command itself. */

@@ -5,7 +5,7 @@
 
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 #include "tagging.h"
 
 static trellis_status add_sequence(void *user, const trellis_sequence *sequence,
@@ -65,7 +65,7 @@ static int run(const struct arguments *arguments)
         return usage_error(arguments->command, "-m is missing: the model to report on");
     }
     int result = output_open(&output, argument(arguments, "output"));
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         trellis_status status = make(arguments, path, &model, &report, &error);
         if (!status) {
             status = trellis_report_write(report, output_sink, &output, &error);

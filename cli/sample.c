@@ -1,7 +1,7 @@
 /* sample.c - `trellis sample`: draws a labelled corpus from a hidden Markov model. */
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 
 static trellis_status sample(const trellis_model *model, const struct arguments *arguments,
                              struct output *output, trellis_error *error)
@@ -33,7 +33,7 @@ static int run(const struct arguments *arguments)
     }
     struct output output;
     int result = output_open(&output, argument(arguments, "output"));
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         status = sample(model, arguments, &output, &error);
         result = output_end(&output, status, &error);
     }

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "message.h"
-#include "output.h"
-#include "sentence.h"
+#include "output_file.h"
+#include "input_selection.h"
 
 struct showing {
     trellis_tagger *tagger;
@@ -42,7 +42,7 @@ static int run(const struct arguments *arguments)
     }
     int result = status ? failure(status, &error)
                         : output_open(&showing.output, argument(arguments, "output"));
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         status = visit_sentences(arguments, true, show_sequence, &showing, &error);
         result = output_end(&showing.output, status, &error);
     }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_LETTERS = 40 };
+enum { MAX_LETTERS = 40 };
 
 static unsigned smaller(unsigned a, unsigned b)
 {
@@ -15,10 +15,10 @@ static unsigned smaller(unsigned a, unsigned b)
 /* d[i][j] = the distance of the first i letters of a and the first j of b */
 static unsigned edit_distance(const char *a, const char *b)
 {
-    unsigned d[MOST_LETTERS + 1][MOST_LETTERS + 1];
+    unsigned d[MAX_LETTERS + 1][MAX_LETTERS + 1];
     size_t n = strlen(a), m = strlen(b);
-    if (n > MOST_LETTERS || m > MOST_LETTERS) {
-        return MOST_LETTERS;
+    if (n > MAX_LETTERS || m > MAX_LETTERS) {
+        return MAX_LETTERS;
     }
     for (size_t i = 0; i <= n; i++) {
         for (size_t j = 0; j <= m; j++) {

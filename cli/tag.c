@@ -6,8 +6,8 @@
 
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
-#include "reading.h"
+#include "output_file.h"
+#include "for_each_sequence.h"
 #include "tagging.h"
 
 struct labelling {
@@ -223,7 +223,7 @@ static int run(const struct arguments *arguments)
         return usage_error(arguments->command, "-m is missing: the model to label with");
     }
     int result = check_options(arguments);
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     struct labelling labelling = {0};
@@ -234,7 +234,7 @@ static int run(const struct arguments *arguments)
         return failure(status, &error);
     }
     result = output_open(&labelling.output, argument(arguments, "output"));
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         labelling.at_once = argument_flag(arguments, "at-once") ||
                             isatty(fileno(labelling.output.file));
         status = tag(&labelling, arguments, model, &error);

@@ -13,7 +13,7 @@ int check_cost(const struct arguments *arguments)
     if (strcmp(decode, "risk") != 0 && trellis_options_given(arguments->options, "cost")) {
         return usage_error(arguments->command, "--cost goes with --decode risk, not %s", decode);
     }
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *tagger,

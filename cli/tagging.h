@@ -3,7 +3,7 @@
 #define TRELLIS_CLI_TAGGING_H
 
 #include "arguments.h"
-#include "finding.h"
+#include "tag_result.h"
 
 struct tagging {
     const trellis_model *model;

@@ -65,10 +65,10 @@ static int check_model_path(const char *path)
     bool exists = stat(path, &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
         message("cannot write the model to %s: it is a folder", path);
-        return EXIT_FAILED;
+        return EXIT_FAILURE;
     }
     if (exists && !S_ISREG(status.st_mode)) { // a device or a pipe is written to as it is
-        return EXIT_RIGHT;
+        return EXIT_SUCCESS;
     }
     char folder[4096] = ".";
     const char *slash = strrchr(path, '/');
@@ -76,16 +76,16 @@ static int check_model_path(const char *path)
         size_t size = slash == path ? 1 : (size_t)(slash - path);
         if (size >= sizeof folder) {
             message("cannot write the model to %s: %s", path, strerror(ENAMETOOLONG));
-            return EXIT_FAILED;
+            return EXIT_FAILURE;
         }
         memcpy(folder, path, size);
         folder[size] = '\0';
     }
     if (access(folder, W_OK | X_OK) != 0) {
         message("cannot write the model to %s: %s: %s", path, folder, strerror(errno));
-        return EXIT_FAILED;
+        return EXIT_FAILURE;
     }
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 static int open_log(struct training *training, const char *path)
@@ -94,23 +94,23 @@ static int open_log(struct training *training, const char *path)
         training->log = fopen(path, "w");
         if (!training->log) {
             message("cannot write %s: %s", path, strerror(errno));
-            return EXIT_FAILED;
+            return EXIT_FAILURE;
         }
     }
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 static int close_log(struct training *training, const char *path)
 {
     if (!training->log) {
-        return EXIT_RIGHT;
+        return EXIT_SUCCESS;
     }
     bool failed = ferror(training->log) != 0;
     failed |= fclose(training->log) != 0;
     if (failed) {
         message("cannot write %s", path);
     }
-    return failed ? EXIT_FAILED : EXIT_RIGHT;
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static void summarise(const struct training *training)
@@ -148,7 +148,7 @@ static int save(struct training *training, trellis_status status, const trellis_
     trellis_error error = {0};
     if (!model) {
         message("interrupted: nothing had been learned yet");
-        return EXIT_FAILED;
+        return EXIT_FAILURE;
     }
     trellis_status saved = trellis_model_save(model, training->model_path, &error);
     if (saved) {
@@ -159,12 +159,12 @@ static int save(struct training *training, trellis_status status, const trellis_
     }
     if (status == TRELLIS_STOPPED) {
         message("interrupted: the best model so far is in %s", training->model_path);
-        return EXIT_FAILED;
+        return EXIT_FAILURE;
     }
     if (!training->view.quiet) {
         tell_model(training->model_path);
     }
-    return EXIT_RIGHT;
+    return EXIT_SUCCESS;
 }
 
 static int train(struct training *training, const struct arguments *arguments)
@@ -198,10 +198,10 @@ static int run(const struct arguments *arguments)
         return usage_error(arguments->command, "a file to learn from is missing");
     }
     int result = check_model_path(training.model_path);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = open_log(&training, log_path);
     }
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = train(&training, arguments);
     }
     int logged = close_log(&training, log_path);

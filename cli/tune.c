@@ -5,9 +5,9 @@
 
 #include "experiment.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 
-enum { USUAL_FOLDS = 3, MOST_TASK = 8192, MOST_SHOWN = 30 };
+enum { USUAL_FOLDS = 3, MAX_TASK = 8192, MAX_SHOWN = 30 };
 
 struct tuning {
     const struct arguments *arguments;
@@ -134,7 +134,7 @@ static void write_table(FILE *out, const trellis_search *search)
     trellis_trial trial;
     fprintf(out, "%9s %9s %9s  settings, the best first\n", "score", "budget", "seconds");
     for (size_t i = 0;
-         i < MOST_SHOWN && trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
+         i < MAX_SHOWN && trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
          i++) {
         if (isnan(trial.score)) {
             fprintf(out, "%9s", "none");
@@ -179,17 +179,17 @@ static void write_json(FILE *out, const trellis_search *search)
 static void write_task(const struct tuning *tuning, char *task)
 {
     const struct arguments *arguments = tuning->arguments;
-    size_t used = (size_t)snprintf(task, MOST_TASK, "%zu folds,", tuning->folds);
-    for (size_t i = 0; i < trellis_option_count() && used < MOST_TASK; i++) {
+    size_t used = (size_t)snprintf(task, MAX_TASK, "%zu folds,", tuning->folds);
+    for (size_t i = 0; i < trellis_option_count() && used < MAX_TASK; i++) {
         const trellis_option *option = trellis_option_at(i);
         if (trellis_options_given(arguments->options, option->name) &&
             strcmp(option->name, "threads") != 0 && strcmp(option->name, "trials") != 0) {
-            used += (size_t)snprintf(task + used, MOST_TASK - used, " --%s %s", option->name,
+            used += (size_t)snprintf(task + used, MAX_TASK - used, " --%s %s", option->name,
                                      trellis_options_get(arguments->options, option->name));
         }
     }
-    for (size_t i = 0; i < arguments->path_count && used < MOST_TASK; i++) {
-        used += (size_t)snprintf(task + used, MOST_TASK - used, " %s", arguments->paths[i]);
+    for (size_t i = 0; i < arguments->path_count && used < MAX_TASK; i++) {
+        used += (size_t)snprintf(task + used, MAX_TASK - used, " %s", arguments->paths[i]);
     }
 }
 
@@ -216,7 +216,7 @@ static int plot(const struct tuning *tuning, const char *path)
     struct output output;
     trellis_error error = {0};
     int result = output_open(&output, path);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         trellis_status status = trellis_search_plot(tuning->search, output_sink, &output, &error);
         result = output_end(&output, status, &error);
     }
@@ -235,7 +235,7 @@ static trellis_status tune(struct tuning *tuning, trellis_error *error)
     trellis_status status = trellis_search_create(arguments->options, tries, count, &tuning->search,
                                                   error);
     if (!status && results) {
-        char task[MOST_TASK];
+        char task[MAX_TASK];
         write_task(tuning, task);
         status = trellis_search_keep(tuning->search, results, task, error);
     }
@@ -255,7 +255,7 @@ static int check(struct tuning *tuning)
         return usage_error(arguments->command, "a file to learn from is missing");
     }
     int result = parse_folds(arguments, USUAL_FOLDS, &folds);
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     if (argument(arguments, "folds") && has_dev) {
@@ -276,10 +276,10 @@ static int run(const struct arguments *arguments)
     struct output output;
     trellis_error error = {0};
     int result = check(&tuning);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         result = output_open(&output, argument(arguments, "output"));
     }
-    if (result != EXIT_RIGHT) {
+    if (result != EXIT_SUCCESS) {
         return result;
     }
     trellis_status status = tune(&tuning, &error);
@@ -288,7 +288,7 @@ static int run(const struct arguments *arguments)
     }
     result = output_end(&output, status, &error);
     const char *plot_path = argument(arguments, "plot");
-    if (result == EXIT_RIGHT && plot_path) {
+    if (result == EXIT_SUCCESS && plot_path) {
         result = plot(&tuning, plot_path);
     }
     trellis_search_destroy(tuning.search);

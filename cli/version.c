@@ -1,7 +1,7 @@
 /* version.c - `trellis version` */
 #include "arguments.h"
 #include "message.h"
-#include "output.h"
+#include "output_file.h"
 
 static int run(const struct arguments *arguments)
 {
@@ -10,7 +10,7 @@ static int run(const struct arguments *arguments)
     }
     struct output output;
     int result = output_open(&output, NULL);
-    if (result == EXIT_RIGHT) {
+    if (result == EXIT_SUCCESS) {
         fprintf(output.file, "trellis %s\n", trellis_version());
         result = output_end(&output, TRELLIS_OK, NULL);
     }

@@ -89,7 +89,7 @@ typedef enum trellis_option_type {
     TRELLIS_INTEGER, // within [minimum, maximum]
     TRELLIS_REAL,    // within [minimum, maximum]
     TRELLIS_CHOICE,  // one of `choices`, separated by blanks
-    TRELLIS_WORDS    // any text
+    TRELLIS_STRING   // any text
 } trellis_option_type;
 
 /* What an option is about; a subcommand takes the options of some of these groups. */
@@ -386,7 +386,7 @@ TRELLIS_API double trellis_tagger_score(const trellis_tagger *tagger);
 TRELLIS_API trellis_status trellis_tagger_nbest(trellis_tagger *tagger,
                                                 const trellis_sequence *sequence, size_t n,
                                                 size_t *ret_count, trellis_error *error);
-/* Labels [sequence->length], until the next call with this tagger; NULL where memory is out, too. */
+/* Labels [sequence->length], until the next call with this tagger; NULL on allocation failure, too. */
 TRELLIS_API const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank);
 TRELLIS_API double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank);
 /* log Z of the sequence tagged last; under an HMM this is log P(sequence), minus infinity where it has

@@ -20,15 +20,15 @@ static const trellis_option table[] = {
     /* how a corpus is read */
     {"format", 0, TRELLIS_CHOICE, READ, "NAME", "auto", 0, 0, "auto " FORMATS " text",
      "Format of the input. 'auto' looks at the name: .conllu, .jsonl, else columns."},
-    {"label", 0, TRELLIS_WORDS, READ, "COLUMN", "last", 0, 0, NULL,
+    {"label", 0, TRELLIS_STRING, READ, "COLUMN", "last", 0, 0, NULL,
      "Column of the label: its name (UPOS), its number from 1, 'last' or 'none'."},
-    {"columns", 0, TRELLIS_WORDS, READ, "NAMES", "", 0, 0, NULL,
+    {"columns", 0, TRELLIS_STRING, READ, "NAMES", "", 0, 0, NULL,
      "Names of the columns, separated by commas, for templates to use: word,pos,chunk."},
     {"separator", 0, TRELLIS_CHOICE, READ, "NAME", "blank", 0, 0, "blank tab",
      "What separates columns: any run of blanks and tabs, or exactly one tab."},
     {"invalid-utf8", 0, TRELLIS_CHOICE, READ, "WHAT", "error", 0, 0, "error keep",
      "What to do with bytes that are no UTF-8: stop with an error, or keep them as they are."},
-    {"part", 0, TRELLIS_WORDS, READ, "K/N", "", 0, 0, NULL,
+    {"part", 0, TRELLIS_STRING, READ, "K/N", "", 0, 0, NULL,
      "Read only part K of N of the sequences of each file, dealt out by --seed; !K/N reads all but that "
      "part. Several, separated by commas, divide what is left. Not for --dev."},
     {"scheme", 0, TRELLIS_CHOICE, READ | EVAL, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
@@ -41,15 +41,15 @@ static const trellis_option table[] = {
      "Label scheme of the output."},
 
     /* learners */
-    {"type", 't', TRELLIS_WORDS, TRAIN, "TYPE", "perceptron", 0, 0, NULL,
+    {"type", 't', TRELLIS_STRING, TRAIN, "TYPE", "perceptron", 0, 0, NULL,
      "What to learn: see the list of types below."},
-    {"algorithm", 'a', TRELLIS_WORDS, TRAIN, "NAME", "default", 0, 0, NULL,
+    {"algorithm", 'a', TRELLIS_STRING, TRAIN, "NAME", "default", 0, 0, NULL,
      "How to learn it; each type has a default."},
-    {"features", 'f', TRELLIS_WORDS, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
+    {"features", 'f', TRELLIS_STRING, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
      "Feature templates: a preset (id, hmm, classes, extended, general, pos, chunk, ner, chars) or a "
      "file in the native language, of CRF++ or of Wapiti. 'auto' is 'general', 'hmm' for -t hmm, or "
      "none for ready-made attributes."},
-    {"dev", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+    {"dev", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
      "Held-out data: scored after each iteration, decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,
      "The most passes over the data or iterations; 0 leaves it to the learner."},
@@ -86,7 +86,7 @@ static const trellis_option table[] = {
     {"select-l1", 0, TRELLIS_REAL, TRAIN, "C", "0", 0, 1e12, NULL,
      "Train twice: a first pass with --l1 C selects the features, a second one with the penalties "
      "given sets their weights. A small model at little loss."},
-    {"from", 0, TRELLIS_WORDS, TRAIN, "MODEL", "", 0, 0, NULL,
+    {"from", 0, TRELLIS_STRING, TRAIN, "MODEL", "", 0, 0, NULL,
      "Begin with the weights of MODEL, for the features that the new data has as well."},
     {"epsilon", 0, TRELLIS_REAL, TRAIN, "X", "1e-5", 0, 1, NULL,
      "Stop where |gradient| / max(1, |w|) is below X; 0 turns this rule off."},
@@ -105,7 +105,7 @@ static const trellis_option table[] = {
      "First learning rate of -a sgd; 0 finds one by trial."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
      "Average the weights of -a sgd from the second epoch on; --no-average takes the last."},
-    {"dictionary", 0, TRELLIS_WORDS, TRAIN, "learn|FILE", "", 0, 0, NULL,
+    {"dictionary", 0, TRELLIS_STRING, TRAIN, "learn|FILE", "", 0, 0, NULL,
      "Tag dictionary: words that may have only some of the labels, in training and in tagging. Learned "
      "from the training data, or from FILE: a word, a tab and its labels a line. Words that it does "
      "not list may have any label."},
@@ -115,7 +115,7 @@ static const trellis_option table[] = {
      "Margin that pa, arow, mira and ssvm ask for: the number of wrong labels, against the labelling that "
      "violates it most; or its square root, against the best labelling (not for ssvm). A CRF asks for a margin "
      "only where --loss hamming, --cost or --span-loss is given (softmax-margin)."},
-    {"cost", 0, TRELLIS_WORDS, TRAIN | TAG, "FILE", "", 0, 0, NULL,
+    {"cost", 0, TRELLIS_STRING, TRAIN | TAG, "FILE", "", 0, 0, NULL,
      "Costs of wrong labels, in the margin of --loss and with --decode risk: lines with the right label, the "
      "label found and a number. What is not listed costs 1."},
     {"span-loss", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
@@ -145,7 +145,7 @@ static const trellis_option table[] = {
      "'auto' adds where --alpha is given and --order is 1."},
     {"theta", 0, TRELLIS_REAL, TRAIN, "X", "1", 1e-6, 1e6, NULL,
      "Weight of the next shorter ending when -t hmm guesses the label of an unknown or rare word by its ending."},
-    {"checkpoint", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+    {"checkpoint", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
      "Write all that is needed to go on to FILE, every --every iterations; see --resume."},
     {"every", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
      "Iterations or epochs from one --checkpoint to the next."},
@@ -160,7 +160,7 @@ static const trellis_option table[] = {
     {"restarts", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
      "Random starts of -a em and -a viterbi: the best by the score on --dev, or by the likelihood of "
      "the training data, is kept."},
-    {"unlabelled", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+    {"unlabelled", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
      "More training data for -a em and -a viterbi, whose labels, if any, are not looked at."},
     {"unlabelled-weight", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
      "How much a sequence of --unlabelled counts against one of the labelled data."},
@@ -169,7 +169,7 @@ static const trellis_option table[] = {
      "What of --dev decides with -a em and -a viterbi: how many labels are right; how many are right where "
      "each state stands for a label of its own, or for the label it is found for most often; or its "
      "likelihood. 'auto' is the accuracy where labels of the training data are known, else the likelihood."},
-    {"gaussian", 0, TRELLIS_WORDS, TRAIN, "COLUMNS", "", 0, 0, NULL,
+    {"gaussian", 0, TRELLIS_STRING, TRAIN, "COLUMNS", "", 0, 0, NULL,
      "Columns of numbers that the states of -t hmm emit by normal distributions, each with a mean and a "
      "variance: names or numbers from 1, separated by commas. No words are looked at then, unless "
      "--features asks for it."},
@@ -178,14 +178,14 @@ static const trellis_option table[] = {
     {"bits", 0, TRELLIS_CHOICE, TRAIN, "N", "32", 0, 0, "32 16",
      "Bits that the model keeps of each weight of an attribute. 16 make a smaller model, which hardly ever "
      "gives another label."},
-    {"log", 0, TRELLIS_WORDS, TRAIN, "FILE", "", 0, 0, NULL,
+    {"log", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
      "Write the figures of each iteration to FILE, one JSON object a line."},
 
     /* decoding */
-    {"constrain", 0, TRELLIS_WORDS, TRAIN | TAG, "iob|FILE", "none", 0, 0, NULL,
+    {"constrain", 0, TRELLIS_STRING, TRAIN | TAG, "iob|FILE", "none", 0, 0, NULL,
      "Forbid label steps: those that are illegal in the label scheme (iob), or those listed in FILE, "
      "two labels a line; <start> and <end> are the ends of a sequence."},
-    {"forced", 0, TRELLIS_WORDS, TAG, "COLUMN", "", 0, 0, NULL,
+    {"forced", 0, TRELLIS_STRING, TAG, "COLUMN", "", 0, 0, NULL,
      "Column of labels that are given, by its name, its number from 1 or 'last': '_' or nothing where "
      "the label is free, A|B where it is one of these. The best labels that agree are found."},
     {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior risk beam",
@@ -248,7 +248,7 @@ static const trellis_option table[] = {
      "Threads; 0 is one per processor. Results do not depend on it."},
     {"seed", 0, TRELLIS_INTEGER, RUN, "N", "1", 0, MANY, NULL,
      "Seed of all random choices: the same seed gives the same result."},
-    {"memory", 0, TRELLIS_WORDS, RUN, "SIZE", "0", 0, 0, NULL,
+    {"memory", 0, TRELLIS_STRING, RUN, "SIZE", "0", 0, 0, NULL,
      "Refuse to train where more memory would be needed, such as 8G or 500M; 0 is no limit."},
 };
 /* clang-format on */
@@ -373,7 +373,7 @@ static trellis_status check(const trellis_option *option, const char *value, tre
                            option->choices, value);
         }
         break;
-    case TRELLIS_WORDS:
+    case TRELLIS_STRING:
         break;
     }
     return TRELLIS_OK;

@@ -34,7 +34,7 @@ static void output_free(struct tr_output *output)
     free(output);
 }
 
-/* The path of the folder that a path is in; NULL where memory is out. */
+/* The path of the folder that a path is in; NULL on allocation failure. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

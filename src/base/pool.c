@@ -19,7 +19,7 @@
 
 #include "base/memory.h"
 
-enum { MOST_LOOKS = 4000, LEAST_LOOKS = 500, PIECES = 64, SMALL = 16384 };
+enum { MAX_LOOKS = 4000, LEAST_LOOKS = 500, PIECES = 64, SMALL = 16384 };
 
 struct worker {
     struct tr_pool *pool;
@@ -80,7 +80,7 @@ static void await(struct tr_pool *pool, atomic_size_t *number, size_t value)
     for (int i = 0; i < looks; i++) {
         rest();
         if (atomic_load(number) >= value) {
-            atomic_store(&pool->looks, looks < MOST_LOOKS / 2 ? looks * 2 : MOST_LOOKS);
+            atomic_store(&pool->looks, looks < MAX_LOOKS / 2 ? looks * 2 : MAX_LOOKS);
             return;
         }
     }
@@ -132,7 +132,7 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     }
     pool->threads = threads;
     pool->workers = workers;
-    atomic_store(&pool->looks, MOST_LOOKS);
+    atomic_store(&pool->looks, MAX_LOOKS);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {

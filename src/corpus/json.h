@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* NULL where the text is wrong, and where memory is out, which *ret_memory (false then) tells. `flags` are
+/* NULL where the text is wrong, and on allocation failure, which *ret_memory (false then) tells. `flags` are
  * jansson's. */
 json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool *ret_memory);
 

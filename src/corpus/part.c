@@ -6,9 +6,10 @@
  */
 #include "corpus/part.h"
 
-enum { MOST_PARTS = 100000 };
+enum { MAX_PARTS = 100000 };
 
-static trellis_status parse_one(struct tr_part *part, trellis_text text, trellis_error *error)
+static trellis_status parse_one(struct tr_corpus_part *part, trellis_text text,
+                                trellis_error *error)
 {
     int64_t number = 0, of = 0;
     trellis_text left = text;
@@ -20,7 +21,7 @@ static trellis_status parse_one(struct tr_part *part, trellis_text text, trellis
     size_t before = slash ? (size_t)(slash - left.data) : 0;
     if (!slash || !tr_text_integer((trellis_text){left.data, before}, &number) ||
         !tr_text_integer((trellis_text){slash + 1, left.size - before - 1}, &of) || number < 1 ||
-        of < number || of > MOST_PARTS) {
+        of < number || of > MAX_PARTS) {
         return tr_fail(error, TRELLIS_OPTION,
                        "--part takes K/N, which is part K of N, or !K/N, which is all but that; "
                        "not '%.*s'",
@@ -32,13 +33,13 @@ static trellis_status parse_one(struct tr_part *part, trellis_text text, trellis
     return part->order ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-trellis_status tr_parts_parse(struct tr_parts *parts, const char *text, uint64_t seed,
-                              trellis_error *error)
+trellis_status tr_corpus_parts_parse(struct tr_corpus_parts *parts, const char *text, uint64_t seed,
+                                     trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
     for (const char *at = text; !status && *at;) {
         size_t size = strcspn(at, ",");
-        struct tr_part part = {.seed = seed + parts->list.size * 0x9E3779B97F4A7C15u};
+        struct tr_corpus_part part = {.seed = seed + parts->list.size * 0x9E3779B97F4A7C15u};
         status = parse_one(&part, (trellis_text){at, size}, error);
         if (!status && !tr_push(&parts->list, part)) {
             free(part.order);
@@ -50,16 +51,16 @@ trellis_status tr_parts_parse(struct tr_parts *parts, const char *text, uint64_t
     return status;
 }
 
-void tr_parts_free(struct tr_parts *parts)
+void tr_corpus_parts_free(struct tr_corpus_parts *parts)
 {
     for (size_t i = 0; i < parts->list.size; i++) {
         free(parts->list.at[i].order);
     }
     free(parts->list.at);
-    *parts = (struct tr_parts){0};
+    *parts = (struct tr_corpus_parts){0};
 }
 
-static void deal(struct tr_part *part)
+static void deal(struct tr_corpus_part *part)
 {
     struct tr_random random;
     tr_random_seed(&random, part->seed ^ (part->seen / part->of * 0xD6E8FEB86659FD93u));
@@ -69,10 +70,10 @@ static void deal(struct tr_part *part)
     tr_random_shuffle(&random, part->order, part->of);
 }
 
-bool tr_parts_take(struct tr_parts *parts)
+bool tr_corpus_parts_take(struct tr_corpus_parts *parts)
 {
     for (size_t i = 0; i < parts->list.size; i++) {
-        struct tr_part *part = &parts->list.at[i];
+        struct tr_corpus_part *part = &parts->list.at[i];
         size_t place = part->seen % part->of;
         if (place == 0) {
             deal(part);

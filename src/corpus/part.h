@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* One of `of` parts, or all but that one. */
-struct tr_part {
+struct tr_corpus_part {
     uint32_t number, of; // number from 0
     bool without;
     uint64_t seed, seen; // sequences so far
@@ -15,15 +15,15 @@ struct tr_part {
 };
 
 /* One behind the other: each divides what the one before lets through. */
-struct tr_parts {
-    TR_ARRAY(struct tr_part) list;
+struct tr_corpus_parts {
+    TR_ARRAY(struct tr_corpus_part) list;
 };
 
 /* Reads K/N and !K/N, several separated by commas; TRELLIS_OPTION where it is neither. */
-trellis_status tr_parts_parse(struct tr_parts *parts, const char *text, uint64_t seed,
-                              trellis_error *error);
-void tr_parts_free(struct tr_parts *parts);
+trellis_status tr_corpus_parts_parse(struct tr_corpus_parts *parts, const char *text, uint64_t seed,
+                                     trellis_error *error);
+void tr_corpus_parts_free(struct tr_corpus_parts *parts);
 /* Whether the next sequence belongs to it. */
-bool tr_parts_take(struct tr_parts *parts);
+bool tr_corpus_parts_take(struct tr_corpus_parts *parts);
 
 #endif

@@ -240,8 +240,9 @@ static trellis_status set_up(trellis_reader *reader, const char *path,
     if (!reader->label || !tr_names_parse(&reader->names, tr_option_text(options, "columns"))) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_parts_parse(&reader->parts, tr_option_text(options, "part"),
-                                           (uint64_t)tr_option_integer(options, "seed"), error);
+    trellis_status status = tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
+                                                  (uint64_t)tr_option_integer(options, "seed"),
+                                                  error);
     return status ? status : tr_input_open(path, &reader->input, error);
 }
 
@@ -293,7 +294,7 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
         } else {
             status = advance(reader, error);
         }
-    } while (status == TRELLIS_OK && !tr_parts_take(&reader->parts));
+    } while (status == TRELLIS_OK && !tr_corpus_parts_take(&reader->parts));
     if (status == TRELLIS_OK) {
         *ret_sequence = &reader->sequence;
     }
@@ -317,7 +318,7 @@ void trellis_reader_close(trellis_reader *reader)
     }
     tr_input_close(reader->input);
     tr_names_free(&reader->names);
-    tr_parts_free(&reader->parts);
+    tr_corpus_parts_free(&reader->parts);
     tr_buffer_free(&reader->unescaped);
     json_decref(reader->json);
     free(reader->label);
@@ -338,7 +339,7 @@ const char *trellis_reader_column_name(const trellis_reader *reader, size_t colu
 
 void tr_reader_take_all(trellis_reader *reader)
 {
-    tr_parts_free(&reader->parts);
+    tr_corpus_parts_free(&reader->parts);
 }
 
 size_t tr_reader_label_column(const trellis_reader *reader)

@@ -75,14 +75,14 @@ struct trellis_reader {
     const struct tr_format *format;
     struct tr_input *input;
     struct tr_names names;
-    char *label;           // --label
-    bool by_tab;           // --separator tab
-    bool keep_invalid;     // --invalid-utf8 keep
-    struct tr_parts parts; // --part
-    bool started;          // the first line, and a byte-order mark with it, is behind us
-    size_t columns;        // as in the first row; 0: none has been seen
-    uint64_t columns_line; // where that row is
-    size_t label_column;   // TR_NO_COLUMN: none, or not a column
+    char *label;                  // --label
+    bool by_tab;                  // --separator tab
+    bool keep_invalid;            // --invalid-utf8 keep
+    struct tr_corpus_parts parts; // --part
+    bool started;                 // the first line, and a byte-order mark with it, is behind us
+    size_t columns;               // as in the first row; 0: none has been seen
+    uint64_t columns_line;        // where that row is
+    size_t label_column;          // TR_NO_COLUMN: none, or not a column
 
     TR_ARRAY(struct tr_slice) lines; // of the sequence being read
     uint64_t first_line;             // the number of lines.at[0]

@@ -201,7 +201,7 @@ static bool sort_by_key(uint32_t *numbers, size_t count, const uint32_t *key)
     return true;
 }
 
-/* The new order: order[new] = old, without those seen too rarely and without twins; how many are dense. */
+/* The new order: order[new] = old, without those seen too rarely and without shared; how many are dense. */
 static bool choose_order(const struct pairs *pairs, const uint64_t *offset, uint32_t attributes,
                          uint32_t outcomes, uint32_t min_count, const uint32_t *first,
                          uint32_t *order, uint32_t *kept, uint32_t *dense)
@@ -344,17 +344,17 @@ static uint32_t outcome_count(const struct tr_dataset *dataset, bool edge)
 }
 
 /* Numbers those that share a row with another after all others, which have theirs; their number. */
-static uint32_t number_twins(const uint32_t *first, uint32_t count, uint32_t kept, uint32_t *to,
-                             uint32_t *twin_of)
+static uint32_t number_shared(const uint32_t *first, uint32_t count, uint32_t kept, uint32_t *to,
+                              uint32_t *shared_with)
 {
-    uint32_t twins = 0;
+    uint32_t shared = 0;
     for (uint32_t a = 0; first && a < count; a++) {
         if (first[a] != a && to[first[a]] != TR_NONE) {
-            twin_of[twins] = to[first[a]];
-            to[a] = kept + twins++;
+            shared_with[shared] = to[first[a]];
+            to[a] = kept + shared++;
         }
     }
-    return twins;
+    return shared;
 }
 
 /* Numbers the attributes by their pairs, lays out the rows and rewrites the occurrences of the corpus
@@ -367,9 +367,9 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     uint32_t count = (uint32_t)attributes->dictionary.entries.size, kept, dense;
     uint32_t outcomes = outcome_count(dataset, edge);
     uint32_t *order = tr_alloc(count, sizeof *order), *to = tr_alloc(count, sizeof *to);
-    uint32_t *twin_of = tr_alloc(first ? count : 0, sizeof *twin_of);
+    uint32_t *shared_with = tr_alloc(first ? count : 0, sizeof *shared_with);
     trellis_status status = TRELLIS_OK;
-    if (!order || !to || !twin_of ||
+    if (!order || !to || !shared_with ||
         !choose_order(pairs, offset, count, outcomes, min_count, first, order, &kept, &dense)) {
         status = tr_fail_memory(error);
         goto done;
@@ -380,9 +380,9 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     for (uint32_t i = 0; i < kept; i++) {
         to[order[i]] = i;
     }
-    uint32_t twins = number_twins(first, count, kept, to, twin_of);
+    uint32_t shared = number_shared(first, count, kept, to, shared_with);
     struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    if (kept + twins == count) {
+    if (kept + shared == count) {
         rename_all(pool, occurrences, dataset->tokens, to);
     } else {
         renumber(occurrences, dataset->tokens, to);
@@ -390,7 +390,7 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     if (dev) {
         renumber(edge ? &dev->edge : &dev->node, dev->tokens, to);
     }
-    if (!tr_dictionary_renumber(&attributes->dictionary, to, kept + twins)) {
+    if (!tr_attribute_index_renumber(&attributes->dictionary, to, kept + shared)) {
         status = tr_fail_memory(error);
         goto done;
     }
@@ -398,13 +398,13 @@ static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev,
     attributes->rows = NULL;
     status = lay_out(pairs, order, kept, dense, outcomes, &attributes->rows, error);
     if (!status) {
-        status = tr_rows_share(attributes->rows, twins, twin_of, error);
-        twin_of = NULL;
+        status = tr_rows_share(attributes->rows, shared, shared_with, error);
+        shared_with = NULL;
     }
 done:
     free(order);
     free(to);
-    free(twin_of);
+    free(shared_with);
     return status;
 }
 

@@ -46,15 +46,15 @@ static bool add_occurrence(struct tr_occurrences *occurrences, uint32_t attribut
 static void fetch_ahead(const struct reading *reading, const struct tr_seen *seen, size_t token,
                         size_t length)
 {
-    const struct tr_dictionary *dictionary = &reading->vocabulary->node.dictionary;
+    const struct tr_attribute_index *dictionary = &reading->vocabulary->node.dictionary;
     const size_t *begin = seen->begin;
     if (token + 3 < length) {
-        tr_dictionary_fetch(dictionary, seen->low + begin[token + 3],
-                            begin[token + 4] - begin[token + 3]);
+        tr_attribute_index_fetch(dictionary, seen->low + begin[token + 3],
+                                 begin[token + 4] - begin[token + 3]);
     }
     if (token + 1 < length) {
-        tr_dictionary_fetch_entries(dictionary, seen->low + begin[token + 1],
-                                    begin[token + 2] - begin[token + 1]);
+        tr_attribute_index_fetch_entries(dictionary, seen->low + begin[token + 1],
+                                         begin[token + 2] - begin[token + 1]);
     }
 }
 
@@ -66,21 +66,22 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
     struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
     struct tr_attributes *attributes = edge ? &reading->vocabulary->edge
                                             : &reading->vocabulary->node;
-    struct tr_dictionary *dictionary = &attributes->dictionary;
+    struct tr_attribute_index *dictionary = &attributes->dictionary;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         float value = seen->value ? seen->value[k] : 1.0f;
         struct tr_key key = {seen->low[k], seen->high[k]};
         uint32_t number;
         if (reading->training) {
-            number = tr_dictionary_find(dictionary, key.low);
+            number = tr_attribute_index_find(dictionary, key.low);
             if (number == TR_NONE) {
                 continue;
             }
-            number = tr_rows_owner(attributes->rows, number); // of what its members have in sum
-            value /= tr_rows_members(attributes->rows, number);
+            number = tr_rows_owner(attributes->rows,
+                                   number); // of what its multiplicity have in sum
+            value /= tr_rows_multiplicity(attributes->rows, number);
         } else {
             bool is_new, clash = false;
-            number = tr_dictionary_add(dictionary, key, &is_new, &clash);
+            number = tr_attribute_index_add(dictionary, key, &is_new, &clash);
             if (number == TR_NONE) {
                 return tr_fail_memory(error);
             }
@@ -92,9 +93,9 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
                     return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
                                       "the attributes '%.*s' and '%.*s' have the same 64-bit key",
                                       TR_SHOW(text),
-                                      TR_SHOW(tr_dictionary_text(dictionary, number)));
+                                      TR_SHOW(tr_attribute_index_text(dictionary, number)));
                 }
-                if (reading->text.failed || !tr_dictionary_name(dictionary, number, text)) {
+                if (reading->text.failed || !tr_attribute_index_name(dictionary, number, text)) {
                     return tr_fail_memory(error);
                 }
             }
@@ -119,10 +120,10 @@ static trellis_status number_label(struct reading *reading, const trellis_sequen
     uint32_t number = tr_intern_add(&reading->dataset->labels, label);
     *ret_number = (uint16_t)number;
     return number == TR_NONE ? tr_fail_memory(error)
-           : number >= TR_MOST_LABELS
+           : number >= TR_MAX_LABELS
                ? tr_fail_at(error, TRELLIS_LIMIT, place_of(reading, sequence),
                             "more than %d different labels: is this the label column?",
-                            TR_MOST_LABELS)
+                            TR_MAX_LABELS)
                : TRELLIS_OK;
 }
 
@@ -230,7 +231,7 @@ static trellis_status add_words(struct reading *reading, const trellis_sequence 
                                 trellis_error *error)
 {
     const struct tr_dataset_source *source = reading->source;
-    if (!source->words && !source->lexicon) {
+    if (!source->words && !source->tag_dictionary) {
         return TRELLIS_OK;
     }
     if (reading->word_column >= sequence->columns) {
@@ -241,7 +242,7 @@ static trellis_status add_words(struct reading *reading, const trellis_sequence 
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_text word = sequence->cells[i * sequence->columns + reading->word_column];
         uint32_t entry = source->words ? tr_intern_add(source->words, word)
-                                       : tr_lexicon_find(source->lexicon, word);
+                                       : tr_tag_dictionary_find(source->tag_dictionary, word);
         if ((source->words && entry == TR_NONE) || !tr_push(&reading->dataset->entry, entry)) {
             return tr_fail_memory(error);
         }
@@ -379,8 +380,8 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
     trellis_reader *reader = NULL;
     trellis_status status = reading.real_columns ? begin(dataset, training, error)
                                                  : tr_fail_memory(error);
-    if (!status && dataset->reals > TR_MOST_REALS) {
-        status = tr_fail(error, TRELLIS_LIMIT, "--gaussian: more than %d columns", TR_MOST_REALS);
+    if (!status && dataset->reals > TR_MAX_REALS) {
+        status = tr_fail(error, TRELLIS_LIMIT, "--gaussian: more than %d columns", TR_MAX_REALS);
     }
     if (!status) {
         status = trellis_reader_open(path, source->options, &reader, error);
@@ -397,7 +398,7 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
         if (!bound) {
             status = tr_extractor_bind(reading.extractor, reader, tr_reader_label_column(reader),
                                        error);
-            reading.word_column = tr_lexicon_column(reader, tr_reader_label_column(reader));
+            reading.word_column = tr_tag_dictionary_column(reader, tr_reader_label_column(reader));
             bound = true;
             if (!status) {
                 bool ignored = source->label_use == TR_LABELS_IGNORED;
@@ -463,14 +464,14 @@ void tr_dataset_free(struct tr_dataset *dataset)
 
 void tr_vocabulary_close(struct tr_vocabulary *vocabulary)
 {
-    tr_dictionary_close(&vocabulary->node.dictionary);
-    tr_dictionary_close(&vocabulary->edge.dictionary);
+    tr_attribute_index_close(&vocabulary->node.dictionary);
+    tr_attribute_index_close(&vocabulary->edge.dictionary);
 }
 
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary)
 {
-    tr_dictionary_free(&vocabulary->node.dictionary);
-    tr_dictionary_free(&vocabulary->edge.dictionary);
+    tr_attribute_index_free(&vocabulary->node.dictionary);
+    tr_attribute_index_free(&vocabulary->edge.dictionary);
     tr_rows_destroy(vocabulary->node.rows);
     tr_rows_destroy(vocabulary->edge.rows);
     *vocabulary = (struct tr_vocabulary){0};
@@ -492,14 +493,14 @@ size_t tr_dataset_bytes(const struct tr_dataset *dataset)
 
 static size_t attributes_bytes(const struct tr_attributes *attributes)
 {
-    const struct tr_dictionary *d = &attributes->dictionary;
+    const struct tr_attribute_index *d = &attributes->dictionary;
     size_t bytes = d->entries.capacity * sizeof *d->entries.at + d->bytes.capacity +
                    4 * d->slot_count;
     if (attributes->rows) {
         bytes += 8 * ((size_t)attributes->rows->attributes + 1) +
                  4 * tr_rows_pairs(attributes->rows) +
                  8 * attributes->rows->dense * attributes->rows->mask_words +
-                 4 * attributes->rows->twins;
+                 4 * attributes->rows->shared;
     }
     return bytes;
 }

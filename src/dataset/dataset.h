@@ -11,9 +11,9 @@
 #define TRELLIS_DATASET_DATASET_H
 
 #include "base/intern.h"
-#include "dataset/dictionary.h"
+#include "dataset/attribute_index.h"
 #include "dataset/gaussian.h"
-#include "dataset/lexicon.h"
+#include "dataset/tag_dictionary.h"
 #include "dataset/rows.h"
 #include "dataset/words.h"
 #include "features/features.h"
@@ -36,7 +36,8 @@ struct tr_dataset {
     TR_ARRAY(uint32_t) sequence; // [sequences + 1] the first token of each
     TR_ARRAY(uint16_t) gold;     // [tokens], TR_UNKNOWN where it is open
     TR_ARRAY(float) weight;      // [sequences], empty where all are 1
-    TR_ARRAY(uint32_t) entry;    // [tokens] in the lexicon, TR_NONE: any label; empty without one
+    TR_ARRAY(uint32_t)
+    entry; // [tokens] in the tag_dictionary, TR_NONE: any label; empty without one
     /* The labels that an open one may be, none listed: any. Both empty where all are known. */
     TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
     TR_ARRAY(uint16_t) open;
@@ -47,7 +48,7 @@ struct tr_dataset {
 };
 
 struct tr_attributes {
-    struct tr_dictionary dictionary;
+    struct tr_attribute_index dictionary;
     struct tr_rows *rows; // after arranging
 };
 
@@ -62,10 +63,10 @@ struct tr_dataset_source {
     const trellis_options *options;
     trellis_features *features;
     trellis_scheme from, to; // label conversion, TRELLIS_NO_SCHEME for none
-    /* For a tag dictionary: entries are numbers of `words`, which grows; or those of the lexicon. Both
+    /* For a tag dictionary: entries are numbers of `words`, which grows; or those of the tag_dictionary. Both
      * NULL: there are none. */
     struct tr_intern *words;
-    const struct tr_lexicon *lexicon;
+    const struct tr_tag_dictionary *tag_dictionary;
     struct trellis_words *seen; // words are added to it; NULL: they are not
     enum tr_label_use label_use;
     const char *reals; // the columns of --gaussian, NULL or empty: none

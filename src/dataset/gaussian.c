@@ -29,7 +29,7 @@ bool tr_gaussian_read(const void *data, size_t size, uint32_t label_count,
     }
     memcpy(&head, data, sizeof head);
     size_t cells = (size_t)head.labels * head.columns;
-    if (head.labels != label_count || head.columns == 0 || head.columns > TR_MOST_REALS ||
+    if (head.labels != label_count || head.columns == 0 || head.columns > TR_MAX_REALS ||
         head.zero != 0 || head.name_bytes == 0 ||
         size != sizeof head + 2 * cells * sizeof(double) + head.name_bytes) {
         return false;

@@ -17,7 +17,7 @@
 
 #include "base/text.h"
 
-#define TR_MOST_REALS 4096 // columns
+#define TR_MAX_REALS 4096 // columns
 
 /* All zero: there are none. */
 struct tr_gaussian {

@@ -68,22 +68,22 @@ static bool add(struct gram_set *set, const struct tr_gram *gram)
 }
 
 /* A sequence where some labels are open. */
-enum { MOST_CHOICES = 4096 }; // ways to read one gram; more are left out
+enum { MAX_CHOICES = 4096 }; // ways to read one gram; more are left out
 
 /* All ways to read the gram of positions i - back .. i. */
 static bool add_choices(struct gram_set *set, const struct tr_dataset *dataset, size_t first,
                         size_t n, size_t i, uint32_t back)
 {
     const uint16_t ends[] = {(uint16_t)set->labels, (uint16_t)(set->labels + 1)};
-    const uint16_t *labels[TR_MOST_ORDER + 1];
-    size_t count[TR_MOST_ORDER + 1], ways = 1;
+    const uint16_t *labels[TR_MAX_ORDER + 1];
+    size_t count[TR_MAX_ORDER + 1], ways = 1;
     for (uint32_t k = 0; k <= back; k++) {
         ptrdiff_t position = (ptrdiff_t)(i + k) - (ptrdiff_t)back;
         bool outside = position < 0 || (size_t)position >= n;
         labels[k] = &ends[position < 0 ? 0 : 1];
         count[k] = outside ? 1 : tr_dataset_open(dataset, first + (size_t)position, &labels[k]);
         ways *= count[k];
-        if (ways > MOST_CHOICES) {
+        if (ways > MAX_CHOICES) {
             return true;
         }
     }
@@ -198,7 +198,7 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
     *ret_count = 0;
     all_up_to = all_up_to < set.longest ? all_up_to : set.longest;
     if (log2(set.labels + 2.0) * set.longest > 120 ||
-        (all_up_to > 2 && possible(&set, all_up_to) > TR_MOST_STEPS)) {
+        (all_up_to > 2 && possible(&set, all_up_to) > TR_MAX_STEPS)) {
         return tr_fail(error, TRELLIS_LIMIT, "order %u is too high for %u labels", plan->order,
                        set.labels);
     }

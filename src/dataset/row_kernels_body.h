@@ -12,7 +12,7 @@ typedef float vector __attribute__((vector_size(32), aligned(32)));
 typedef float loose __attribute__((vector_size(32), aligned(4)));
 typedef int32_t lanes __attribute__((vector_size(32)));
 
-enum { LANES = 8, MOST_VECTORS = 8 };
+enum { LANES = 8, MAX_VECTORS = 8 };
 
 INLINE void fetch_token(const struct tr_rows *rows, const float *weights,
                         const struct tr_tokens *tokens, size_t i)
@@ -41,7 +41,7 @@ INLINE uint32_t score_dense(const struct tr_rows *rows, const float *weights,
                             const struct tr_tokens *tokens, uint32_t k, uint32_t end, float *scores,
                             size_t vectors)
 {
-    vector sum[MOST_VECTORS];
+    vector sum[MAX_VECTORS];
     for (size_t v = 0; v < vectors; v++) {
         sum[v] = *(const vector *)(scores + v * LANES);
     }
@@ -197,7 +197,7 @@ static void move_rows(const struct tr_rows *rows, const struct tr_move *move,
         }
         for (uint32_t k = move->from[i * move->stride]; k < end; k++) {
             uint32_t a = tokens->attribute[k];
-            float rate = move->rate * tr_rows_members(rows, a);
+            float rate = move->rate * tr_rows_multiplicity(rows, a);
             rate = tokens->value ? rate * tokens->value[k] : rate;
             if (a < rows->dense) {
                 move_dense(rows, move, a, amounts, rate);

@@ -46,30 +46,30 @@ trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t d
     return TRELLIS_OK;
 }
 
-trellis_status tr_rows_share(struct tr_rows *rows, uint32_t twins, uint32_t *twin_of,
+trellis_status tr_rows_share(struct tr_rows *rows, uint32_t shared, uint32_t *shared_with,
                              trellis_error *error)
 {
     size_t dense = rows->dense, pairs = rows->size - dense * rows->width;
-    rows->twins = twins;
-    rows->twin_of = twin_of;
-    if (twins == 0) {
+    rows->shared = shared;
+    rows->shared_with = shared_with;
+    if (shared == 0) {
         return TRELLIS_OK;
     }
     /* One more, because a last attribute may have no pairs. */
-    rows->members = tr_alloc(dense + pairs + 1, sizeof *rows->members);
-    if (!rows->members) {
+    rows->multiplicity = tr_alloc(dense + pairs + 1, sizeof *rows->multiplicity);
+    if (!rows->multiplicity) {
         return tr_fail_memory(error);
     }
     for (size_t i = 0; i < dense + pairs; i++) {
-        rows->members[i] = 1;
+        rows->multiplicity[i] = 1;
     }
-    for (uint32_t i = 0; i < twins; i++) {
-        uint32_t a = twin_of[i];
+    for (uint32_t i = 0; i < shared; i++) {
+        uint32_t a = shared_with[i];
         uint64_t begin = rows->begin[a] - rows->begin[dense];
         size_t from = a < dense ? a : dense + begin;
         size_t count = a < dense ? 1 : rows->begin[a + 1] - rows->begin[a];
         for (size_t k = from; k < from + count; k++) {
-            rows->members[k]++;
+            rows->multiplicity[k]++;
         }
     }
     return TRELLIS_OK;
@@ -78,8 +78,8 @@ trellis_status tr_rows_share(struct tr_rows *rows, uint32_t twins, uint32_t *twi
 void tr_rows_destroy(struct tr_rows *rows)
 {
     if (rows) {
-        free(rows->twin_of);
-        free(rows->members);
+        free(rows->shared_with);
+        free(rows->multiplicity);
         free(rows->begin);
         free(rows->outcome);
         free(rows->mask);
@@ -95,8 +95,8 @@ size_t tr_rows_pairs(const struct tr_rows *rows)
 size_t tr_rows_features(const struct tr_rows *rows)
 {
     size_t count = tr_rows_pairs(rows);
-    for (uint32_t i = 0; i < rows->twins; i++) {
-        count += rows->begin[rows->twin_of[i] + 1] - rows->begin[rows->twin_of[i]];
+    for (uint32_t i = 0; i < rows->shared; i++) {
+        count += rows->begin[rows->shared_with[i] + 1] - rows->begin[rows->shared_with[i]];
     }
     return count;
 }
@@ -123,10 +123,10 @@ size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t out
     return found ? tr_rows_at(rows, attribute) + (low - rows->begin[attribute]) : SIZE_MAX;
 }
 
-/* The root of how many share dense row or pair i (see `members`). */
+/* The root of how many share dense row or pair i (see `multiplicity`). */
 static inline double root_of(const struct tr_rows *rows, size_t i)
 {
-    return rows->members ? sqrt((double)rows->members[i]) : 1;
+    return rows->multiplicity ? sqrt((double)rows->multiplicity[i]) : 1;
 }
 
 /* Whether an attribute has a weight for every outcome, so that outcome[i] need not be looked at. */
@@ -180,7 +180,7 @@ void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *fe
 static inline float sharers_of(const struct tr_rows *rows, size_t at)
 {
     size_t dense = (size_t)rows->dense * rows->width;
-    return rows->members[at < dense ? at / rows->width : rows->dense + (at - dense)];
+    return rows->multiplicity[at < dense ? at / rows->width : rows->dense + (at - dense)];
 }
 
 double tr_rows_norm(const struct tr_rows *rows, const float *weights)
@@ -188,7 +188,7 @@ double tr_rows_norm(const struct tr_rows *rows, const float *weights)
     double sum = 0;
     for (size_t j = 0; j < rows->size; j++) {
         double square = (double)weights[j] * (double)weights[j];
-        sum += rows->members ? square / (double)sharers_of(rows, j) : square;
+        sum += rows->multiplicity ? square / (double)sharers_of(rows, j) : square;
     }
     return sum;
 }
@@ -202,14 +202,14 @@ size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t
         for (size_t j = 0; j < count; j++) {
             here += weights[at + j] != 0;
         }
-        active += here * (size_t)tr_rows_members(rows, a);
+        active += here * (size_t)tr_rows_multiplicity(rows, a);
     }
     return active;
 }
 
 void tr_rows_part(const struct tr_rows *rows, float *weights)
 {
-    for (size_t j = 0; rows->members && j < rows->size; j++) {
+    for (size_t j = 0; rows->multiplicity && j < rows->size; j++) {
         weights[j] /= sharers_of(rows, j);
     }
 }

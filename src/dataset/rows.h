@@ -9,7 +9,7 @@
  *     weights:  [dense][width] | pairs of attribute `dense` | pairs of the next | ...
  *
  * Attributes that always occur together may share a row (share.c): one of them has it, the others follow in
- * the numbering as its twins. While a training lasts, the weights of such a row are those of all its members
+ * the numbering as its shared. While a training lasts, the weights of such a row are those of all its multiplicity
  * summed, so that nobody who adds up rows need know.
  */
 #ifndef TRELLIS_DATASET_ROWS_H
@@ -32,10 +32,11 @@ struct tr_rows {
     uint32_t *outcome;   // [begin[A]] sorted within an attribute
     uint64_t *mask;      // [dense][mask_words] which entries of a dense row are weights
     size_t mask_words;
-    size_t size;       // floats of the weights
-    uint32_t twins;    // attributes A .. A+twins-1 share the row of another:
-    uint32_t *twin_of; // [twins] of this one
-    float *members; // for each dense row, then for each pair: how many share it; NULL: nobody does
+    size_t size;           // floats of the weights
+    uint32_t shared;       // attributes A .. A+shared-1 share the row of another:
+    uint32_t *shared_with; // [shared] of this one
+    float *
+        multiplicity; // for each dense row, then for each pair: how many share it; NULL: nobody does
 };
 
 /* Lays out the weights of attributes given as sorted pair lists, in their final numbering with
@@ -43,9 +44,9 @@ struct tr_rows {
 trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
                               uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
                               trellis_error *error);
-/* Has the attributes after the others share the rows of those before: twin_of [twins] is taken over, also on
+/* Has the attributes after the others share the rows of those before: shared_with [shared] is taken over, also on
  * failure. */
-trellis_status tr_rows_share(struct tr_rows *rows, uint32_t twins, uint32_t *twin_of,
+trellis_status tr_rows_share(struct tr_rows *rows, uint32_t shared, uint32_t *shared_with,
                              trellis_error *error);
 void tr_rows_destroy(struct tr_rows *rows);
 
@@ -53,29 +54,30 @@ void tr_rows_destroy(struct tr_rows *rows);
  * width / 8 additions, a pair about one. */
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs);
 
-/* The number of pairs that have a place of their own, and of all pairs, those of twins included. */
+/* The number of pairs that have a place of their own, and of all pairs, those of shared included. */
 size_t tr_rows_pairs(const struct tr_rows *rows);
 size_t tr_rows_features(const struct tr_rows *rows);
-/* The number of attributes, twins included. */
+/* The number of attributes, shared included. */
 static inline uint32_t tr_rows_attributes(const struct tr_rows *rows)
 {
-    return rows->attributes + rows->twins;
+    return rows->attributes + rows->shared;
 }
 /* The attribute whose row an attribute has. */
 static inline uint32_t tr_rows_owner(const struct tr_rows *rows, uint32_t attribute)
 {
-    return attribute < rows->attributes ? attribute : rows->twin_of[attribute - rows->attributes];
+    return attribute < rows->attributes ? attribute
+                                        : rows->shared_with[attribute - rows->attributes];
 }
 /* How many attributes share the row of one that has it. */
-static inline float tr_rows_members(const struct tr_rows *rows, uint32_t attribute)
+static inline float tr_rows_multiplicity(const struct tr_rows *rows, uint32_t attribute)
 {
-    if (!rows->members) {
+    if (!rows->multiplicity) {
         return 1;
     }
     return rows
-        ->members[attribute < rows->dense
-                      ? attribute
-                      : rows->dense + (size_t)(rows->begin[attribute] - rows->begin[rows->dense])];
+        ->multiplicity[attribute < rows->dense ? attribute
+                                               : rows->dense + (size_t)(rows->begin[attribute] -
+                                                                        rows->begin[rows->dense])];
 }
 
 /* Where the weights of an attribute begin: its dense row, or the list of its pairs. */
@@ -91,7 +93,7 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
 
 /* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision. For a row
- * with k members, a feature is sqrt(k) times the weight of one of them.
+ * with k multiplicity, a feature is sqrt(k) times the weight of one of them.
  * Spreading fills the weights of the attributes from..end-1 from them; gathering adds the weights to them. */
 void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
                     float *weights);

@@ -5,7 +5,7 @@
 #include "dataset/dataset.h"
 
 /* For each attribute the first one that occurs just as often at the same tokens, itself where there is none
- * before it. NULL where memory is out. */
+ * before it. NULL on allocation failure. */
 uint32_t *tr_share_find(const struct tr_occurrences *occurrences, size_t tokens,
                         uint32_t attributes);
 

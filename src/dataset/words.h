@@ -13,12 +13,12 @@ struct trellis_words {
     size_t slot_count, count;
 };
 
-/* False where memory is out. */
+/* False on allocation failure. */
 bool tr_words_add(struct trellis_words *words, trellis_text word);
 bool tr_words_has(const struct trellis_words *words, trellis_text word);
 void tr_words_free(struct trellis_words *words);
 
-/* Appends the hashes in ascending order, as a model keeps them; false where memory is out. */
+/* Appends the hashes in ascending order, as a model keeps them; false on allocation failure. */
 bool tr_words_write(const struct trellis_words *words, struct tr_buffer *out);
 /* Searches what was written: count hashes. */
 bool tr_words_find(const uint64_t *hashes, size_t count, trellis_text word);

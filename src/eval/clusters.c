@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { MOST_CELLS = 1 << 26 };
+enum { MAX_CELLS = 1 << 26 };
 
 void tr_contingency_free(struct tr_contingency *table)
 {
@@ -87,7 +87,7 @@ trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
         goto done;
     }
     number(evaluation, &table, state_place, label_place);
-    if (table.labels && table.states > MOST_CELLS / table.labels) {
+    if (table.labels && table.states > MAX_CELLS / table.labels) {
         status = tr_fail(error, TRELLIS_LIMIT,
                          "%zu states and %zu labels are too many to be assigned to each other",
                          table.states, table.labels);

@@ -6,7 +6,7 @@
  */
 #include "features/binding.h"
 
-enum { MOST_INPUT_COLUMNS = 256 };
+enum { MAX_INPUT_COLUMNS = 256 };
 
 /* Words for the same thing, each group ended by NULL. */
 static const char *const synonyms[] = {
@@ -30,7 +30,7 @@ static bool same_name(const char *a, const char *b)
 
 static size_t find_name(const trellis_reader *reader, const char *name)
 {
-    for (size_t i = 0; i < MOST_INPUT_COLUMNS; i++) {
+    for (size_t i = 0; i < MAX_INPUT_COLUMNS; i++) {
         const char *column = trellis_reader_column_name(reader, i);
         if (column && same_name(column, name)) {
             return i;
@@ -74,7 +74,7 @@ static size_t find_column(const struct tr_column *column, const trellis_reader *
 /* The names of the input's columns, for a message. */
 static void list_names(const trellis_reader *reader, struct tr_buffer *buffer)
 {
-    for (size_t i = 0; reader && i < MOST_INPUT_COLUMNS; i++) {
+    for (size_t i = 0; reader && i < MAX_INPUT_COLUMNS; i++) {
         const char *name = trellis_reader_column_name(reader, i);
         if (name && buffer->size < 300) {
             tr_buffer_format(buffer, "%s%s", buffer->size ? " " : "", name);

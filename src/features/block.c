@@ -164,7 +164,7 @@ trellis_status tr_features_read(const void *data, size_t size, trellis_features 
     char begin[sizeof magic];
     struct record head;
     if (!get_bytes(&left, begin, sizeof begin) || memcmp(begin, magic, sizeof magic) != 0 ||
-        !get_record(&left, &head) || head.data.size > TR_MOST_SOURCE || head.name.size > 4096) {
+        !get_record(&left, &head) || head.data.size > TR_MAX_SOURCE || head.name.size > 4096) {
         return fail_block(error);
     }
     struct tr_stored stored = {0};

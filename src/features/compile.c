@@ -59,8 +59,8 @@ trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint
             return TRELLIS_OK;
         }
     }
-    if (features->columns.size >= TR_MOST_COLUMNS) {
-        return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MOST_COLUMNS);
+    if (features->columns.size >= TR_MAX_COLUMNS) {
+        return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MAX_COLUMNS);
     }
     char *name = tr_copy_text("", 0);
     if (!name || !tr_push(&features->columns, (struct tr_column){name, position, false})) {
@@ -85,9 +85,9 @@ trellis_status tr_compile_view(struct tr_parser *parser, struct tr_view view, ui
         view.column = features->views.at[view.argument].column;
         view.depth = features->views.at[view.argument].depth + 1;
     }
-    if (view.depth > TR_MOST_DEPTH) {
+    if (view.depth > TR_MAX_DEPTH) {
         return tr_parse_fail(parser, parser->at, "more than %d functions within one another",
-                             TR_MOST_DEPTH);
+                             TR_MAX_DEPTH);
     }
     for (uint32_t i = 0; i < features->views.size; i++) {
         if (same_view(&features->views.at[i], &view)) {
@@ -95,9 +95,9 @@ trellis_status tr_compile_view(struct tr_parser *parser, struct tr_view view, ui
             return TRELLIS_OK;
         }
     }
-    if (features->views.size >= TR_MOST_VIEWS) {
+    if (features->views.size >= TR_MAX_VIEWS) {
         return tr_parse_fail(parser, parser->at, "more than %d different functions of columns",
-                             TR_MOST_VIEWS);
+                             TR_MAX_VIEWS);
     }
     if (!tr_push(&features->views, view)) {
         return tr_fail_memory(parser->error);
@@ -316,7 +316,8 @@ void tr_view_name(const trellis_features *features, uint32_t number, int32_t off
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 
-static bool push_parts(trellis_features *features, const struct tr_part *parts, uint32_t count)
+static bool push_parts(trellis_features *features, const struct tr_template_part *parts,
+                       uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t distance = (uint32_t)(parts[i].offset < 0 ? -parts[i].offset : parts[i].offset);
@@ -357,8 +358,8 @@ trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_dra
     if (status || template.text < features->templates.size) {
         return status; // the same text is the same template
     }
-    if (features->templates.size >= TR_MOST_TEMPLATES) {
-        return tr_parse_fail(parser, 0, "more than %d templates", TR_MOST_TEMPLATES);
+    if (features->templates.size >= TR_MAX_TEMPLATES) {
+        return tr_parse_fail(parser, 0, "more than %d templates", TR_MAX_TEMPLATES);
     }
     if (!push_parts(features, draft->mixed, draft->mixed_count) ||
         !push_parts(features, draft->conditions, draft->condition_count) ||

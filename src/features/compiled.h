@@ -23,15 +23,15 @@
 
 /* More than anybody writes by hand; a hostile file gets no further. */
 enum {
-    TR_MOST_OFFSET = 100,
-    TR_MOST_ABSOLUTE = 1000000, // Wapiti's "@"
-    TR_MOST_DEPTH = 16,         // functions in functions
-    TR_MOST_VIEWS = 4096,
-    TR_MOST_COLUMNS = 256,
-    TR_MOST_PARTS = 64, // of one template
-    TR_MOST_TEMPLATES = 20000,
-    TR_MOST_SOURCE = 1 << 20, // bytes of a template file
-    TR_WAPITI_PADS = 5        // _x-1 .. _x-4, then _x-#
+    TR_MAX_OFFSET = 100,
+    TR_MAX_ABSOLUTE = 1000000, // Wapiti's "@"
+    TR_MAX_DEPTH = 16,         // functions in functions
+    TR_MAX_VIEWS = 4096,
+    TR_MAX_COLUMNS = 256,
+    TR_MAX_PARTS = 64, // of one template
+    TR_MAX_TEMPLATES = 20000,
+    TR_MAX_SOURCE = 1 << 20, // bytes of a template file
+    TR_WAPITI_PADS = 5       // _x-1 .. _x-4, then _x-#
 };
 
 enum tr_dialect { TR_NATIVE, TR_CRFPP, TR_WAPITI };
@@ -133,7 +133,7 @@ struct tr_view {
 };
 
 /* A part with no view is a literal. */
-struct tr_part {
+struct tr_template_part {
     uint32_t view;    // or TR_NONE
     uint32_t literal; // number in `literals`, for a literal
     int32_t offset;
@@ -166,7 +166,7 @@ struct trellis_features {
     struct tr_step_choice steps;
     TR_ARRAY(struct tr_column) columns;
     TR_ARRAY(struct tr_view) views;
-    TR_ARRAY(struct tr_part) parts;
+    TR_ARRAY(struct tr_template_part) parts;
     TR_ARRAY(struct tr_template) templates;
     TR_ARRAY(struct tr_resource) resources;
     TR_ARRAY(struct tr_counter) counters;
@@ -199,7 +199,7 @@ struct tr_draft {
     bool edge;
     trellis_text text;      // what identifies it
     trellis_text beginning; // what its key begins with
-    struct tr_part mixed[TR_MOST_PARTS], conditions[TR_MOST_PARTS], factors[TR_MOST_PARTS];
+    struct tr_template_part mixed[TR_MAX_PARTS], conditions[TR_MAX_PARTS], factors[TR_MAX_PARTS];
     uint32_t mixed_count, condition_count, factor_count;
 };
 
@@ -249,7 +249,7 @@ extern const char tr_function_names[]; // all of them, separated by blanks
 /* The workspace of one thread. */
 struct tr_evaluation {
     const trellis_features *features;
-    struct tr_buffer scratch[TR_MOST_DEPTH + 1]; // one for each depth of a view
+    struct tr_buffer scratch[TR_MAX_DEPTH + 1]; // one for each depth of a view
     pcre2_match_data *matched;
     pcre2_match_context *limits;
 };
@@ -270,7 +270,7 @@ bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
 /* ---- regex.c ------------------------------------------------------------------------------------ */
 
 /* Compiles for UTF-8, with the JIT where there is one. On failure *ret_code is NULL, and `reason` and
- * *at tell what and where; the reason is empty where memory is out. */
+ * *at tell what and where; the reason is empty on allocation failure. */
 void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason, size_t room,
                       size_t *at);
 /* Wapiti's small dialect in PCRE2's; false with *at where it is malformed. */

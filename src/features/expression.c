@@ -17,11 +17,11 @@ size_t tr_choice_begin(const struct tr_choices *choices, size_t i)
 
 /* Adds a term and, with `end`, closes the choice it belongs to. */
 static trellis_status add_term(struct tr_parser *parser, struct tr_choices *choices,
-                               struct tr_term term, bool end)
+                               struct tr_expression_term term, bool end)
 {
-    if (choices->terms.size >= TR_MOST_TEMPLATES) {
+    if (choices->terms.size >= TR_MAX_TEMPLATES) {
         return tr_parse_fail(parser, parser->at, "this stands for more than %d templates",
-                             TR_MOST_TEMPLATES);
+                             TR_MAX_TEMPLATES);
     }
     if (!tr_push(&choices->terms, term) || (end && !tr_push(&choices->ends, choices->terms.size))) {
         return tr_fail_memory(parser->error);
@@ -61,8 +61,8 @@ trellis_status tr_push_column(struct tr_parser *parser, trellis_text name, size_
                               bool optional)
 {
     trellis_features *features = parser->features;
-    if (features->columns.size >= TR_MOST_COLUMNS) {
-        return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MOST_COLUMNS);
+    if (features->columns.size >= TR_MAX_COLUMNS) {
+        return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MAX_COLUMNS);
     }
     char *copy = tr_copy_text(name.data, name.size);
     if (!copy || !tr_push(&features->columns, (struct tr_column){copy, position, optional})) {
@@ -97,9 +97,9 @@ static trellis_status column_view(struct tr_parser *parser, uint32_t *ret_view)
     trellis_status status;
     if (tr_scan_take(parser, '$')) {
         int64_t number;
-        if (!tr_parse_integer(parser, 1, TR_MOST_COLUMNS, &number)) {
+        if (!tr_parse_integer(parser, 1, TR_MAX_COLUMNS, &number)) {
             return tr_parse_fail(parser, parser->at,
-                                 "expected the number of a column, from 1 to %d", TR_MOST_COLUMNS);
+                                 "expected the number of a column, from 1 to %d", TR_MAX_COLUMNS);
         }
         status = tr_compile_column(parser, (size_t)number - 1, &view.column);
     } else {
@@ -118,15 +118,15 @@ static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
     choices->plain = tr_scan_peek(parser) != '[';
     if (!choices->plain) {
         parser->at++;
-        trellis_status status = tr_scan_range(parser, -TR_MOST_OFFSET, TR_MOST_OFFSET, &from, &to);
+        trellis_status status = tr_scan_range(parser, -TR_MAX_OFFSET, TR_MAX_OFFSET, &from, &to);
         status = status ? status : tr_scan_expect(parser, ']', "behind the offset");
         if (status) {
             return status;
         }
     }
     for (; from <= to; from++) {
-        trellis_status status = add_term(parser, choices, (struct tr_term){view, (int32_t)from},
-                                         true);
+        trellis_status status = add_term(parser, choices,
+                                         (struct tr_expression_term){view, (int32_t)from}, true);
         if (status) {
             return status;
         }
@@ -182,10 +182,10 @@ static trellis_status parse_regex(struct tr_parser *parser, struct arguments *ar
 
 static trellis_status parse_window(struct tr_parser *parser, struct arguments *arguments)
 {
-    trellis_status status = tr_scan_range(parser, -TR_MOST_OFFSET, TR_MOST_OFFSET, &arguments->from,
+    trellis_status status = tr_scan_range(parser, -TR_MAX_OFFSET, TR_MAX_OFFSET, &arguments->from,
                                           &arguments->to);
     status = status ? status : tr_scan_expect(parser, ',', "and the n of the n-grams");
-    return status ? status : tr_scan_numbers(parser, TR_MOST_PARTS, &arguments->numbers);
+    return status ? status : tr_scan_numbers(parser, TR_MAX_PARTS, &arguments->numbers);
 }
 
 static trellis_status parse_arguments(struct tr_parser *parser, enum tr_operation operation,
@@ -221,7 +221,7 @@ static trellis_status apply(struct tr_parser *parser, enum tr_operation operatio
 {
     for (size_t i = 0; i < inner->terms.size; i++) {
         for (size_t k = 0; k < arguments->numbers.count; k++) {
-            struct tr_term term = inner->terms.at[i];
+            struct tr_expression_term term = inner->terms.at[i];
             struct tr_view view = {
                 operation,           term.view,        0, arguments->numbers.at[k],
                 arguments->resource, arguments->regex, 0};
@@ -249,7 +249,7 @@ static trellis_status make_ngrams(struct tr_parser *parser, const struct argumen
             int64_t n = arguments->numbers.at[k];
             for (int64_t first = arguments->from; first + n - 1 <= arguments->to; first++) {
                 for (int64_t offset = first; offset < first + n; offset++) {
-                    struct tr_term term = {inner->terms.at[i].view, (int32_t)offset};
+                    struct tr_expression_term term = {inner->terms.at[i].view, (int32_t)offset};
                     trellis_status status = add_term(parser, choices, term,
                                                      offset == first + n - 1);
                     if (status) {
@@ -330,9 +330,8 @@ trellis_status tr_parse_expression(struct tr_parser *parser, unsigned depth,
 {
     trellis_text word = tr_scan_word(parser);
     size_t at = parser->at;
-    if (depth > TR_MOST_DEPTH) {
-        return tr_parse_fail(parser, at, "more than %d functions within one another",
-                             TR_MOST_DEPTH);
+    if (depth > TR_MAX_DEPTH) {
+        return tr_parse_fail(parser, at, "more than %d functions within one another", TR_MAX_DEPTH);
     }
     if (word.size == 0 && tr_scan_peek(parser) != '$') {
         return tr_parse_fail(parser, at, "expected a column or a function; the functions are%s",

@@ -9,13 +9,13 @@
 
 #include "features/scan.h"
 
-struct tr_term {
+struct tr_expression_term {
     uint32_t view;
     int32_t offset;
 };
 
 struct tr_choices {
-    TR_ARRAY(struct tr_term) terms;
+    TR_ARRAY(struct tr_expression_term) terms;
     TR_ARRAY(size_t) ends; // behind the last term of each choice
     bool plain;            // no offset was written
 };

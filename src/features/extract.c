@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "features/rows.h"
+#include "features/column_views.h"
 
 /* Where a part of a template finds its value at token i: low[i & mask]. */
 struct source {
@@ -43,7 +43,7 @@ struct seen_room {
 struct tr_extractor {
     const trellis_features *features;
     bool whole;
-    struct tr_rows rows;
+    struct tr_column_views rows;
 
     struct plan node_plan, edge_plan;
     struct source *sources; // [parts]
@@ -73,7 +73,7 @@ trellis_status tr_extractor_create(const trellis_features *features, bool whole_
     extractor->sources = tr_alloc(features->parts.size, sizeof *extractor->sources);
     extractor->node_plan.at = tr_alloc(features->templates.size, sizeof *extractor->node_plan.at);
     extractor->edge_plan.at = tr_alloc(features->templates.size, sizeof *extractor->edge_plan.at);
-    if (!tr_rows_begin(&extractor->rows, features, whole_keys) || !extractor->sources ||
+    if (!tr_column_views_begin(&extractor->rows, features, whole_keys) || !extractor->sources ||
         !extractor->node_plan.at || !extractor->edge_plan.at) {
         tr_extractor_destroy(extractor);
         return tr_fail_memory(error);
@@ -96,7 +96,7 @@ void tr_extractor_destroy(struct tr_extractor *extractor)
     if (!extractor) {
         return;
     }
-    tr_rows_end(&extractor->rows);
+    tr_column_views_end(&extractor->rows);
     free(extractor->node_plan.at);
     free(extractor->edge_plan.at);
     free(extractor->sources);
@@ -122,7 +122,7 @@ static bool is_active(const struct tr_extractor *extractor, const struct tr_temp
     const trellis_features *features = extractor->features;
     uint32_t count = template->mixed + template->conditions + template->factors;
     for (uint32_t k = 0; k < count; k++) {
-        const struct tr_part *part = &features->parts.at[template->parts + k];
+        const struct tr_template_part *part = &features->parts.at[template->parts + k];
         uint32_t column = part->view == TR_NONE ? TR_NONE : features->views.at[part->view].column;
         if (column != TR_NONE && tr_binding_at(&extractor->rows.binding, column) >= columns) {
             return false;
@@ -139,8 +139,8 @@ static ptrdiff_t absolute_token(int32_t offset, size_t length, uint32_t reach)
     return token < least ? least : token > most ? most : token;
 }
 
-static struct source make_source(const struct tr_extractor *extractor, const struct tr_part *part,
-                                 size_t length)
+static struct source make_source(const struct tr_extractor *extractor,
+                                 const struct tr_template_part *part, size_t length)
 {
     const trellis_features *features = extractor->features;
     if (part->view == TR_NONE) {
@@ -149,8 +149,8 @@ static struct source make_source(const struct tr_extractor *extractor, const str
     }
     ptrdiff_t shift = part->absolute ? absolute_token(part->offset, length, features->reach)
                                      : part->offset;
-    const struct tr_rows *rows = &extractor->rows;
-    size_t at = tr_rows_at(rows, part->view, shift);
+    const struct tr_column_views *rows = &extractor->rows;
+    size_t at = tr_column_views_at(rows, part->view, shift);
     return (struct source){rows->low + at, rows->whole ? rows->high + at : NULL,
                            rows->has_reals ? rows->real + at : NULL, part->absolute ? 0 : SIZE_MAX,
                            part->negated};
@@ -162,7 +162,7 @@ static bool is_even(const struct tr_extractor *extractor, const struct tr_templa
     bool even = !template->conditions && !template->factors;
     for (uint32_t k = 0; even && k < template->mixed; k++) {
         uint32_t view = extractor->features->parts.at[template->parts + k].view;
-        even = view == TR_NONE || tr_rows_always(&extractor->rows, view);
+        even = view == TR_NONE || tr_column_views_always(&extractor->rows, view);
     }
     return even;
 }
@@ -431,7 +431,7 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
 {
     *ret_observation = NULL;
     struct tr_observation *observation = &extractor->observation;
-    trellis_status status = tr_rows_see(&extractor->rows, sequence, error);
+    trellis_status status = tr_column_views_see(&extractor->rows, sequence, error);
     if (status) {
         return status;
     }
@@ -466,14 +466,15 @@ trellis_status tr_features_count(trellis_features *features, struct tr_extractor
     if (!features->counting) {
         return TRELLIS_OK;
     }
-    trellis_status status = tr_rows_see(&extractor->rows, sequence, error);
+    trellis_status status = tr_column_views_see(&extractor->rows, sequence, error);
     for (size_t i = 0; !status && i < features->counters.size; i++) {
         struct tr_counter *counter = &features->counters.at[i];
         uint32_t column = features->views.at[counter->view].column;
         if (tr_binding_at(&extractor->rows.binding, column) >= sequence->columns) {
             continue;
         }
-        const uint64_t *row = extractor->rows.low + tr_rows_at(&extractor->rows, counter->view, 0);
+        const uint64_t *row = extractor->rows.low +
+                              tr_column_views_at(&extractor->rows, counter->view, 0);
         for (size_t token = 0; token < sequence->length; token++) {
             if (row[token] && !tr_counter_add(counter, row[token])) {
                 return tr_fail_memory(error);
@@ -487,13 +488,13 @@ trellis_status tr_features_count(trellis_features *features, struct tr_extractor
 
 /* The text of a part's value at a token, as see_token() mixes its hash. */
 static void add_value(struct tr_extractor *extractor, const trellis_sequence *sequence,
-                      const struct tr_part *part, size_t token, struct tr_buffer *buffer)
+                      const struct tr_template_part *part, size_t token, struct tr_buffer *buffer)
 {
     uint32_t reach = extractor->features->reach;
     ptrdiff_t at = part->absolute ? absolute_token(part->offset, sequence->length, reach)
                                   : (ptrdiff_t)token + part->offset;
     trellis_text text;
-    if (tr_rows_text(&extractor->rows, sequence, part->view, at, &text)) {
+    if (tr_column_views_text(&extractor->rows, sequence, part->view, at, &text)) {
         tr_buffer_text(buffer, text);
     }
 }
@@ -510,7 +511,7 @@ static void add_template_text(struct tr_extractor *extractor, const trellis_sequ
     const char *macro = native || !text.size ? NULL : memchr(text.data, '%', text.size);
     tr_buffer_add(buffer, text.data, macro ? (size_t)(macro - text.data) : text.size);
     for (uint32_t k = 0; k < template->mixed; k++) {
-        const struct tr_part *part = &features->parts.at[template->parts + k];
+        const struct tr_template_part *part = &features->parts.at[template->parts + k];
         if (native) {
             tr_buffer_char(buffer, k ? '|' : '=');
         }

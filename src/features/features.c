@@ -29,7 +29,7 @@ static trellis_status open_file(const char *path, trellis_features **ret_feature
     }
     char *source = NULL;
     size_t size = 0;
-    trellis_status status = tr_input_slurp(path, TR_MOST_SOURCE, &source, &size, error);
+    trellis_status status = tr_input_slurp(path, TR_MAX_SOURCE, &source, &size, error);
     if (status) {
         return status;
     }
@@ -58,9 +58,9 @@ trellis_status tr_features_parse(trellis_text source, const char *name,
                                  trellis_features **ret_features, trellis_error *error)
 {
     *ret_features = NULL;
-    if (source.size > TR_MOST_SOURCE) {
+    if (source.size > TR_MAX_SOURCE) {
         return tr_fail(error, TRELLIS_LIMIT, "%s: more than %d bytes of templates", name,
-                       TR_MOST_SOURCE);
+                       TR_MAX_SOURCE);
     }
     char *copy = tr_copy_text(source.data, source.size);
     if (!copy) {
@@ -182,7 +182,8 @@ bool tr_features_for_unknown(const trellis_features *features, size_t index)
     const struct tr_template *template = &features->templates.at[index];
     bool found = false;
     for (uint32_t k = 0; k < template->conditions; k++) {
-        const struct tr_part *part = &features->parts.at[template->parts + template->mixed + k];
+        const struct tr_template_part *part =
+            &features->parts.at[template->parts + template->mixed + k];
         found = found || (!part->negated && part->view != TR_NONE &&
                           features->views.at[part->view].operation == TR_OP_UNKNOWN);
     }

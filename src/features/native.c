@@ -3,17 +3,17 @@
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 
-enum { MOST_EXPRESSIONS = 16 };
+enum { MAX_EXPRESSIONS = 16 };
 
 struct condition {
-    struct tr_term term;
+    struct tr_expression_term term;
     bool negated;
 };
 
 struct conjunction {
-    struct tr_choices expressions[MOST_EXPRESSIONS];
+    struct tr_choices expressions[MAX_EXPRESSIONS];
     size_t expression_count;
-    struct condition conditions[MOST_EXPRESSIONS];
+    struct condition conditions[MAX_EXPRESSIONS];
     size_t condition_count;
 };
 
@@ -42,17 +42,17 @@ static trellis_status parse_conjunction(struct tr_parser *parser, struct conjunc
 {
     trellis_status status;
     do {
-        if (conjunction->expression_count == MOST_EXPRESSIONS) {
-            return tr_parse_fail(parser, parser->at, "more than %d expressions", MOST_EXPRESSIONS);
+        if (conjunction->expression_count == MAX_EXPRESSIONS) {
+            return tr_parse_fail(parser, parser->at, "more than %d expressions", MAX_EXPRESSIONS);
         }
         status = tr_parse_expression(parser, 0,
                                      &conjunction->expressions[conjunction->expression_count++]);
     } while (!status && tr_scan_take(parser, '&'));
     if (!status && tr_scan_take_word(parser, "if")) {
         do {
-            if (conjunction->condition_count == MOST_EXPRESSIONS) {
+            if (conjunction->condition_count == MAX_EXPRESSIONS) {
                 return tr_parse_fail(parser, parser->at, "more than %d conditions",
-                                     MOST_EXPRESSIONS);
+                                     MAX_EXPRESSIONS);
             }
             status = parse_condition(parser,
                                      &conjunction->conditions[conjunction->condition_count++]);
@@ -65,10 +65,11 @@ static trellis_status parse_conjunction(struct tr_parser *parser, struct conjunc
 }
 
 /* Sorts a term into the parts that are mixed, must be there, or multiply. */
-static bool add_part(const trellis_features *features, struct tr_draft *draft, struct tr_term term)
+static bool add_part(const trellis_features *features, struct tr_draft *draft,
+                     struct tr_expression_term term)
 {
-    struct tr_part part = {.view = term.view, .literal = TR_NONE, .offset = term.offset};
-    struct tr_part *parts = draft->mixed;
+    struct tr_template_part part = {.view = term.view, .literal = TR_NONE, .offset = term.offset};
+    struct tr_template_part *parts = draft->mixed;
     uint32_t *count = &draft->mixed_count;
     enum tr_result result = tr_function_result(features->views.at[term.view].operation);
     if (result == TR_GIVES_TEST) {
@@ -78,7 +79,7 @@ static bool add_part(const trellis_features *features, struct tr_draft *draft, s
         parts = draft->factors;
         count = &draft->factor_count;
     }
-    if (*count == TR_MOST_PARTS) {
+    if (*count == TR_MAX_PARTS) {
         return false;
     }
     parts[(*count)++] = part;
@@ -127,7 +128,7 @@ static trellis_status emit(struct tr_parser *parser, const struct conjunction *c
         room = add_choice(parser->features, draft, &conjunction->expressions[k], picked[k], text);
     }
     if (!room || !add_conditions(parser->features, draft, conjunction, text)) {
-        return tr_parse_fail(parser, 0, "more than %d parts in one template", TR_MOST_PARTS);
+        return tr_parse_fail(parser, 0, "more than %d parts in one template", TR_MAX_PARTS);
     }
     size_t named = text->size;
     if (draft->mixed_count) {
@@ -145,12 +146,12 @@ static trellis_status emit(struct tr_parser *parser, const struct conjunction *c
 static trellis_status emit_all(struct tr_parser *parser, const struct conjunction *conjunction,
                                struct tr_draft *draft, struct tr_buffer *text)
 {
-    size_t picked[MOST_EXPRESSIONS] = {0}, total = 1, n = conjunction->expression_count;
+    size_t picked[MAX_EXPRESSIONS] = {0}, total = 1, n = conjunction->expression_count;
     for (size_t k = 0; k < n; k++) {
         total *= conjunction->expressions[k].ends.size;
-        if (total > TR_MOST_TEMPLATES) {
+        if (total > TR_MAX_TEMPLATES) {
             return tr_parse_fail(parser, 0, "this line stands for more than %d templates",
-                                 TR_MOST_TEMPLATES);
+                                 TR_MAX_TEMPLATES);
         }
     }
     for (size_t i = 0; i < total; i++) {

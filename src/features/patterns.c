@@ -27,7 +27,7 @@ static trellis_status expect(struct tr_parser *parser, char c, const char *what)
 }
 
 /* The row: an offset, or after @ the number of a token. */
-static trellis_status parse_row(struct tr_parser *parser, struct tr_part *part)
+static trellis_status parse_row(struct tr_parser *parser, struct tr_template_part *part)
 {
     bool wapiti = parser->features->dialect == TR_WAPITI;
     if (wapiti && peek(parser) == '*') {
@@ -37,7 +37,7 @@ static trellis_status parse_row(struct tr_parser *parser, struct tr_part *part)
         part->absolute = true;
         parser->at++;
     }
-    int64_t most = part->absolute ? TR_MOST_ABSOLUTE : TR_MOST_OFFSET, row;
+    int64_t most = part->absolute ? TR_MAX_ABSOLUTE : TR_MAX_OFFSET, row;
     if (!tr_parse_integer(parser, -most, most, &row) || (part->absolute && row == 0)) {
         return tr_parse_fail(parser, parser->at, "expected a row from %d to %d%s", (int)-most,
                              (int)most, part->absolute ? ", without 0" : "");
@@ -49,9 +49,9 @@ static trellis_status parse_row(struct tr_parser *parser, struct tr_part *part)
 static trellis_status parse_column(struct tr_parser *parser, uint32_t *ret_view)
 {
     int64_t column;
-    if (!tr_parse_integer(parser, 0, TR_MOST_COLUMNS - 1, &column)) {
+    if (!tr_parse_integer(parser, 0, TR_MAX_COLUMNS - 1, &column)) {
         return tr_parse_fail(parser, parser->at, "expected the number of a column, from 0 to %d",
-                             TR_MOST_COLUMNS - 1);
+                             TR_MAX_COLUMNS - 1);
     }
     struct tr_view view = {TR_OP_COLUMN, TR_NONE, 0, 0, TR_NONE, TR_NONE, 0};
     trellis_status status = tr_compile_column(parser, (size_t)column, &view.column);
@@ -101,7 +101,7 @@ static trellis_status wrap(struct tr_parser *parser, enum tr_operation operation
 }
 
 /* A macro, from its letter on. */
-static trellis_status parse_macro(struct tr_parser *parser, struct tr_part *part)
+static trellis_status parse_macro(struct tr_parser *parser, struct tr_template_part *part)
 {
     bool wapiti = parser->features->dialect == TR_WAPITI;
     char letter = peek(parser), kind = (char)(letter | 0x20);
@@ -144,8 +144,8 @@ static trellis_status parse_literal(struct tr_parser *parser, struct tr_draft *d
         draft->beginning = text;
         return TRELLIS_OK;
     }
-    struct tr_part *part = &draft->mixed[draft->mixed_count++];
-    *part = (struct tr_part){.view = TR_NONE};
+    struct tr_template_part *part = &draft->mixed[draft->mixed_count++];
+    *part = (struct tr_template_part){.view = TR_NONE};
     return tr_compile_literal(parser, text, &part->literal);
 }
 
@@ -153,16 +153,16 @@ static trellis_status parse_pieces(struct tr_parser *parser, struct tr_draft *dr
 {
     trellis_status status = TRELLIS_OK;
     while (!status && parser->at < parser->line.size) {
-        if (draft->mixed_count == TR_MOST_PARTS) {
+        if (draft->mixed_count == TR_MAX_PARTS) {
             return tr_parse_fail(parser, parser->at, "more than %d pieces in one template",
-                                 TR_MOST_PARTS);
+                                 TR_MAX_PARTS);
         }
         if (peek(parser) != '%') {
             status = parse_literal(parser, draft);
         } else {
             parser->at++;
-            struct tr_part *part = &draft->mixed[draft->mixed_count++];
-            *part = (struct tr_part){.literal = TR_NONE};
+            struct tr_template_part *part = &draft->mixed[draft->mixed_count++];
+            *part = (struct tr_template_part){.literal = TR_NONE};
             status = parse_macro(parser, part);
         }
     }

@@ -29,7 +29,7 @@
 #define START_NODE 1 // the history of the start alone
 
 struct node {
-    uint16_t history[TR_MOST_ORDER]; // unused ones are 0
+    uint16_t history[TR_MAX_ORDER]; // unused ones are 0
     uint8_t length;
     uint32_t link;
     uint32_t first_child, sibling; // nodes v c, as a list
@@ -150,7 +150,7 @@ static trellis_status add_all_nodes(struct automaton *automaton)
     for (uint32_t length = 2; length <= automaton->plan->order; length++) {
         size_t end = automaton->nodes.size;
         for (size_t v = begin; v < end; v++) {
-            uint16_t history[TR_MOST_ORDER];
+            uint16_t history[TR_MAX_ORDER];
             memcpy(history, automaton->nodes.at[v].history, sizeof history);
             for (uint32_t c = 0; c < automaton->plan->labels; c++) {
                 history[length - 1] = (uint16_t)c;
@@ -187,7 +187,7 @@ static trellis_status add_counted_nodes(struct automaton *automaton)
     const struct tr_graph_plan *plan = automaton->plan;
     for (uint32_t count = 2; count <= plan->count_cap; count++) {
         for (uint32_t c = 0; c < plan->labels; c++) {
-            uint16_t history[TR_MOST_ORDER];
+            uint16_t history[TR_MAX_ORDER];
             for (uint32_t i = 0; i < count; i++) {
                 history[i] = (uint16_t)c;
             }

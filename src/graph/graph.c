@@ -15,17 +15,16 @@ static trellis_status check_sizes(const struct tr_graph_plan *plan, trellis_erro
     if (plan->labels == 0) {
         return tr_fail(error, TRELLIS_DATA, "there are no labels");
     }
-    if (plan->labels > TR_MOST_LABELS) {
+    if (plan->labels > TR_MAX_LABELS) {
         return tr_fail(error, TRELLIS_LIMIT, "%u labels are more than %u", plan->labels,
-                       TR_MOST_LABELS);
+                       TR_MAX_LABELS);
     }
-    if (plan->order > TR_MOST_ORDER) {
-        return tr_fail(error, TRELLIS_LIMIT, "order %u is more than %u", plan->order,
-                       TR_MOST_ORDER);
+    if (plan->order > TR_MAX_ORDER) {
+        return tr_fail(error, TRELLIS_LIMIT, "order %u is more than %u", plan->order, TR_MAX_ORDER);
     }
-    if (plan->count_cap > TR_MOST_ORDER) {
-        return tr_fail(error, TRELLIS_LIMIT, "labels can be counted up to %u, not %u",
-                       TR_MOST_ORDER, plan->count_cap);
+    if (plan->count_cap > TR_MAX_ORDER) {
+        return tr_fail(error, TRELLIS_LIMIT, "labels can be counted up to %u, not %u", TR_MAX_ORDER,
+                       plan->count_cap);
     }
     if (plan->count_cap > 1 && plan->order != 1) {
         return tr_fail(error, TRELLIS_OPTION, "counted states go with order 1, not %u",

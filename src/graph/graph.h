@@ -21,9 +21,9 @@
 
 #include "base/error.h"
 
-#define TR_MOST_ORDER 8
-#define TR_MOST_LABELS 60000
-#define TR_MOST_STEPS (UINT32_C(1) << 26)
+#define TR_MAX_ORDER 8
+#define TR_MAX_LABELS 60000
+#define TR_MAX_STEPS (UINT32_C(1) << 26)
 #define TR_NO_STATE UINT32_MAX
 #define TR_NO_STEP UINT32_MAX
 
@@ -33,14 +33,14 @@
  * same, c .. c d: it fires where d follows at least that many c in a row. */
 struct tr_gram {
     uint8_t length; // 1 to order + 1; with counted states to count_cap + 1
-    uint16_t label[TR_MOST_ORDER + 1];
+    uint16_t label[TR_MAX_ORDER + 1];
 };
 
 /* What a graph is made from; kept in the model file. */
 struct tr_graph_plan {
     uint32_t labels;      // L
     uint32_t order;       // 0 (no steps: a classifier for each position), 1, 2, ...
-    uint32_t count_cap;   // 2 to TR_MOST_ORDER: counted states (with order 1 only); else 0
+    uint32_t count_cap;   // 2 to TR_MAX_ORDER: counted states (with order 1 only); else 0
     bool observed_states; // order >= 2: only label grams that begin one of `grams` become states,
                           // anything else falls back to the longest suffix that is one
     bool pruned; // order >= 1: observed states for a pruned search, whatever the field above says
@@ -51,12 +51,12 @@ struct tr_graph_plan {
         *forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
     size_t forbidden_count;
     size_t
-        most_steps; // of the graph, where there is a reason to have fewer than TR_MOST_STEPS; or 0
+        most_steps; // of the graph, where there is a reason to have fewer than TR_MAX_STEPS; or 0
 };
 
 static inline size_t tr_graph_most_steps(const struct tr_graph_plan *plan)
 {
-    return plan->most_steps && plan->most_steps < TR_MOST_STEPS ? plan->most_steps : TR_MOST_STEPS;
+    return plan->most_steps && plan->most_steps < TR_MAX_STEPS ? plan->most_steps : TR_MAX_STEPS;
 }
 
 /* The labels of the longest gram that a plan can have. */
@@ -125,7 +125,7 @@ trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr
 struct tr_reading {
     uint32_t next; // TR_NO_STATE where the step is forbidden, and at the end where it may not be
     uint32_t count;
-    uint32_t feature[TR_MOST_ORDER + 1]; // [count] the longest gram first
+    uint32_t feature[TR_MAX_ORDER + 1]; // [count] the longest gram first
 };
 /* A pruned graph seen as one of a lower order, its level: states have at most that many labels, and longer
  * grams are not fired. Level 0 forgets even the state. Label L + 1 is the end, where the next state is the

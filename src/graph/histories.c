@@ -21,7 +21,7 @@
 enum { EMPTY, START, FIRST_STATE }; // histories: of no label, of the start alone, then the states
 
 #define NO_FEATURE UINT32_MAX
-#define MOST_HISTORIES (UINT32_C(1) << 31)
+#define MAX_HISTORIES (UINT32_C(1) << 31)
 
 /* What may follow a history. */
 struct entry {
@@ -71,7 +71,7 @@ static bool grow(struct tr_histories *h)
     return true;
 }
 
-/* The entry of a history and a label, made where there is none; NULL where memory is out. */
+/* The entry of a history and a label, made where there is none; NULL on allocation failure. */
 static struct entry *entry_for(struct tr_histories *h, uint32_t history, uint32_t label)
 {
     if (2 * (h->entry_count + 1) > h->entry_room && !grow(h)) {
@@ -110,14 +110,14 @@ static uint32_t link_of(const struct tr_histories *h, uint32_t history, uint32_t
     return found;
 }
 
-/* The history h c, made where it is none; 0 where memory is out or there are too many. */
+/* The history h c, made where it is none; 0 on allocation failure or there are too many. */
 static uint32_t extend(struct tr_histories *h, uint32_t history, uint32_t label)
 {
     uint32_t made = (uint32_t)h->link.size, found = child_of(h, history, label);
     if (found) {
         return found;
     }
-    struct entry *entry = made < MOST_HISTORIES ? entry_for(h, history, label) : NULL;
+    struct entry *entry = made < MAX_HISTORIES ? entry_for(h, history, label) : NULL;
     if (!entry || !add_history(h, link_of(h, history, label), (uint32_t)h->depth.at[history] + 1)) {
         return 0;
     }

@@ -15,7 +15,7 @@
  * Prohibitions can lead a narrow beam into a dead end. Then the search begins anew with a beam twice as
  * wide; one as wide as there are states is an exact search, in double precision.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * product are wanted: alpha and `to` are turned round, positions along the rows, and each element is a
  * product of two rows. In general graphs there is one such product for each fan.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 
@@ -429,8 +429,8 @@ static void hand_over_labels(struct tr_lattice *lattice, float *expected)
     }
 }
 
-void tr_lattice_hand_over_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                float *expected)
+void tr_lattice_flush_transition_counts(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                        float *expected)
 {
     const struct tr_graph *graph = lattice->graph;
     if (lattice->pruning) {
@@ -460,6 +460,6 @@ bool tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *
                              float *expected)
 {
     bool collected = tr_lattice_collect_steps(lattice, steps, scale);
-    tr_lattice_hand_over_steps(lattice, steps, expected);
+    tr_lattice_flush_transition_counts(lattice, steps, expected);
     return collected;
 }

@@ -27,7 +27,7 @@
  *
  * Where steps that are not listed are free, the sums over steps are those of tiles.c.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 
@@ -93,7 +93,7 @@ static float node_factors(struct tr_lattice *lattice, const struct tr_steps *ste
 }
 
 /* With edge scores, the factors of all steps to a position: exp(step + edge - m), m the largest, which
- * is returned; NAN where memory is out. */
+ * is returned; NAN on allocation failure. */
 static float pair_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;

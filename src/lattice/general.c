@@ -10,7 +10,7 @@
  *
  * and, with the factors of the ends, s_n = sum_z alpha_n(z) end(z) and beta_n(z) = end(z) / s_n.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * The node scores hold everything that is known about a label at a position, restrictions included:
  * a label that may not stand there scores minus infinity.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

@@ -47,7 +47,7 @@ void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
 size_t tr_steps_features(const struct tr_steps *steps, uint32_t from, uint32_t to,
                          const uint32_t **ret_features);
 
-/* The same for pruned graphs as well, copied to features [TR_MOST_ORDER + 1]. */
+/* The same for pruned graphs as well, copied to features [TR_MAX_ORDER + 1]. */
 size_t tr_steps_fired(const struct tr_steps *steps, uint32_t from, uint32_t to, uint32_t *features);
 
 /* A workspace, one per thread; it grows to the longest sequence it has seen. */
@@ -64,10 +64,10 @@ trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trell
 /* The node scores [length][width], to be filled in; entries beyond the labels are ignored. */
 float *tr_lattice_nodes(struct tr_lattice *lattice);
 /* Makes room for what the floats of the node scores leave over [length][width], all 0, and returns it; seen
- * by path scores and the reference, which is used for log Z then. NULL where memory is out. */
+ * by path scores and the reference, which is used for log Z then. NULL on allocation failure. */
 float *tr_lattice_low(struct tr_lattice *lattice);
 /* Makes room for edge scores [length][labels][width], all 0, and returns them; [i][a][b] is the step
- * from label a at i-1 to label b at i; row 0 is ignored. NULL where memory is out. */
+ * from label a at i-1 to label b at i; row 0 is ignored. NULL on allocation failure. */
 float *tr_lattice_edges(struct tr_lattice *lattice);
 /* The edge scores of a position [labels][width], as filled in; NULL where there are none. */
 const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position);
@@ -89,8 +89,9 @@ double tr_lattice_leave_score(const struct tr_lattice *lattice, size_t position,
  * they are given [length]; not to be normalised before. *ret_loss is -log P(labels | X). Marginals and
  * expected counts may be asked for afterwards, and are those of the decisions. TRELLIS_DATA where
  * the labels are forbidden or a score is NaN. */
-trellis_status tr_lattice_decide(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                 const uint16_t *labels, double *ret_loss, trellis_error *error);
+trellis_status tr_lattice_local_likelihood(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                           const uint16_t *labels, double *ret_loss,
+                                           trellis_error *error);
 
 /* The best path as labels [length] and its score, in double. Of equally good ways to reach a state the
  * one from the lowest state is taken, whatever the kernel. Where there is no path at all (all
@@ -122,16 +123,16 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
  * for. */
 const float *tr_lattice_node_marginals(struct tr_lattice *lattice);
 /* P(label a at i-1, label b at i), [length][labels][width], row 0 is 0. Computed when asked for.
- * NULL where memory is out. */
+ * NULL on allocation failure. */
 const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps);
 /* Expected counts of step features. Collecting adds scale * the expected counts of this sequence to sums
  * in double precision inside the lattice; handing over does expected[feature] += those sums and clears
  * them. Many sequences may be collected before they are handed over, with the same steps, unchanged;
- * which saves a pass over all step features for each. Collecting returns false where memory is out. */
+ * which saves a pass over all step features for each. Collecting returns false on allocation failure. */
 bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
                               double scale);
-void tr_lattice_hand_over_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                float *expected);
+void tr_lattice_flush_transition_counts(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                        float *expected);
 /* For learning with a pruned graph. Levels 0, 1, ... up to the order are searched one after the other, each
  * among what survived the one before; where the gold labels do not survive, the level that still has them
  * is the last. *ret_loss is -log P(gold) there, and marginals and expected counts may be asked for
@@ -141,7 +142,7 @@ trellis_status tr_lattice_learn_pruned(struct tr_lattice *lattice, const struct 
                                        trellis_error *error);
 /* The level that was reached. At level 0 labels are independent: there are no edge marginals. */
 uint32_t tr_lattice_level(const struct tr_lattice *lattice);
-/* Collects scale * the counts of the gold labels at that level; false where memory is out. */
+/* Collects scale * the counts of the gold labels at that level; false on allocation failure. */
 bool tr_lattice_collect_path(struct tr_lattice *lattice, const uint16_t *gold, double scale);
 /* The features that were collected and not handed over yet, *ret_count of them. */
 const uint32_t *tr_lattice_collected(const struct tr_lattice *lattice, size_t *ret_count);

@@ -12,7 +12,7 @@
  *
  * To learn, only the states of the given labels are looked at: one row of L scores for each token.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 
@@ -130,8 +130,9 @@ double tr_lattice_leave_score(const struct tr_lattice *lattice, size_t position,
 
 /* ---- learning ------------------------------------------------------------------------------------ */
 
-trellis_status tr_lattice_decide(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                 const uint16_t *labels, double *ret_loss, trellis_error *error)
+trellis_status tr_lattice_local_likelihood(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                           const uint16_t *labels, double *ret_loss,
+                                           trellis_error *error)
 {
     const struct tr_graph *graph = lattice->graph;
     size_t n = lattice->length, width = graph->width;

@@ -22,7 +22,7 @@
  * Sums are taken in the order of tr_lattice_path_score(), so that scores are the same to the last bit. As
  * rounding keeps the order of numbers, max(x) + c is the maximum of all x + c here too.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 
@@ -442,7 +442,7 @@ static bool take_best(struct search *search, struct node *node)
 }
 
 /* The node of a state at a position with at least its best path, made where it is not there yet; NO_NODE
- * where memory is out. At the first position the one path comes from the start. */
+ * on allocation failure. At the first position the one path comes from the start. */
 static uint32_t node_at(struct search *search, size_t position, uint32_t state)
 {
     for (uint32_t k = search->first_here[position]; k != NO_NODE;
@@ -474,7 +474,7 @@ static const struct tr_way *last_found(const struct search *search, const struct
 }
 
 /* Down: the states that need to know their next path, from the end to the first position that knows.
- * The next path to chain[i] needs the one to chain[i + 1]. Returns how many, 0 where memory is out. */
+ * The next path to chain[i] needs the one to chain[i + 1]. Returns how many, 0 on allocation failure. */
 static size_t follow_chain(struct search *search)
 {
     size_t count = 0, position = search->lattice->length;
@@ -514,7 +514,7 @@ static bool find_next(struct search *search, size_t position, uint32_t at)
     return take_best(search, node);
 }
 
-/* One more path to the end; the end is exhausted where there is none. False where memory is out. */
+/* One more path to the end; the end is exhausted where there is none. False on allocation failure. */
 static bool next_path(struct search *search)
 {
     size_t count = follow_chain(search);

@@ -7,7 +7,7 @@
  *   level k    forward and backward over the states of level k whose shorter history (that of level k - 1)
  *              was kept                                            keeps the states with P_i(z) >= t
  *
- * and the best of each position, whatever its probability; and with t > 0 no more than the MOST_KEPT best, as
+ * and the best of each position, whatever its probability; and with t > 0 no more than the MAX_KEPT best, as
  * a model that has learned nothing yet finds everything equally probable. What is asked for is found at level K, over what
  * level K - 1 has kept: exactly, and with t = 0 over everything. Of a position mostly one or two states survive, so that a position costs a few steps and not L^(K+1) of them.
  *
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define LEAST_THRESHOLD 1e-8
-#define MOST_KEPT 32
+#define MAX_KEPT 32
 
 bool tr_pruning_create(struct tr_lattice *lattice)
 {
@@ -129,9 +129,9 @@ static int by_probability(const void *a, const void *b)
 static bool keep_candidates(struct tr_pruning *p, double threshold)
 {
     bool fine = true;
-    if (threshold > 0 && p->candidates.size > MOST_KEPT) {
+    if (threshold > 0 && p->candidates.size > MAX_KEPT) {
         qsort(p->candidates.at, p->candidates.size, sizeof *p->candidates.at, by_probability);
-        p->candidates.size = MOST_KEPT;
+        p->candidates.size = MAX_KEPT;
     }
     for (size_t k = 0; fine && k < p->candidates.size; k++) {
         fine = tr_push(&p->kept, p->candidates.at[k].state);

@@ -2,7 +2,7 @@
 #ifndef TRELLIS_LATTICE_PRUNED_H
 #define TRELLIS_LATTICE_PRUNED_H
 
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #define TR_NO_LEVEL UINT32_MAX
 #define TR_NO_CELL UINT32_MAX

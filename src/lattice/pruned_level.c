@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define MOST_ARCS ((size_t)1 << 26) // of a sequence: 1 GB
+#define MAX_ARCS ((size_t)1 << 26) // of a sequence: 1 GB
 
 /* ---- level 0 ------------------------------------------------------------------------------------- */
 
@@ -126,7 +126,7 @@ static bool add_arcs(struct tr_lattice *lattice, const struct tr_steps *steps, s
             }
             p->place[next] = (uint32_t)p->cells.size; // its cell + 1
         }
-        if (p->arcs.size >= MOST_ARCS ||
+        if (p->arcs.size >= MAX_ARCS ||
             !tr_push(&p->arcs, (struct tr_arc){from_cell, p->place[next] - 1, score})) {
             return false;
         }
@@ -154,7 +154,7 @@ trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_
         p->cell_begin.at[i + 1] = p->cells.size;
         p->arc_begin.at[i + 1] = p->arcs.size;
         if (!fine) {
-            status = p->arcs.size < MOST_ARCS
+            status = p->arcs.size < MAX_ARCS
                          ? tr_fail_memory(error)
                          : tr_fail(error, TRELLIS_LIMIT,
                                    "a sequence has too many label steps left; prune more");

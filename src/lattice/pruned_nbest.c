@@ -35,7 +35,7 @@ static void offer_ways(struct ways *ways, uint32_t from, double score, size_t to
     }
 }
 
-/* Room for as many ways to a cell as there are, at most m; false where memory is out. */
+/* Room for as many ways to a cell as there are, at most m; false on allocation failure. */
 static bool make_room(struct ways *ways, size_t to, size_t available)
 {
     size_t room = available < ways->most ? available : ways->most;

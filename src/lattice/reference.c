@@ -8,7 +8,7 @@
  * Nothing can over- or underflow here, so this is what the fast kernels fall back to, and the judge of
  * them in the tests. It is not fast: one exponential for every step at every position.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 /* The steps into a state, the first ones left out: score[k] is of the step from from[k]. */
 struct arrivals {

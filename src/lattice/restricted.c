@@ -6,7 +6,7 @@
  * the same forward pass, with all other labels ruled out. In a pruned lattice Z is the sum over what had
  * survived, and so is Z'.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

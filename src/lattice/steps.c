@@ -9,7 +9,7 @@
  *
  * A few changed weights touch only the places that fire them.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ static size_t padded(size_t count)
     return (count + TR_LANES - 1) / TR_LANES * TR_LANES;
 }
 
-/* A row of minus infinity; NULL where memory is out. */
+/* A row of minus infinity; NULL on allocation failure. */
 static float *forbidden_row(size_t count)
 {
     float *row = tr_alloc_aligned(padded(count), sizeof *row);

@@ -13,7 +13,7 @@
  *
  * Of 461 labels with 7,763 listed steps there are 3,177 tiles, where all steps would make 26,738.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

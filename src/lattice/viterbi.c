@@ -11,7 +11,7 @@
  * In single precision sums over a long sequence would lose their last digits: every few positions the
  * largest delta is subtracted from all.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

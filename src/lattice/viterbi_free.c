@@ -14,7 +14,7 @@
  * Where some c cannot be reached from the best z at all there is no floor: then the best unlisted step into
  * each c is found from the best z down, and listed steps are compared with those.
  */
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

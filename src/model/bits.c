@@ -91,8 +91,8 @@ static void put_long(void *user, uint64_t at, bool is_weight)
 /* The most binary places that leave room for the largest weight. */
 static int32_t places_for(float largest)
 {
-    int32_t places = TR_MOST_PLACES;
-    while (places > -TR_MOST_PLACES && ldexpf(largest, places) > most_units) {
+    int32_t places = TR_MAX_PLACES;
+    while (places > -TR_MAX_PLACES && ldexpf(largest, places) > most_units) {
         places--;
     }
     return largest > 0 ? places : 0;
@@ -166,7 +166,7 @@ static trellis_status write_section(struct tr_image_writer *writer, const char n
                                     bool narrow, trellis_error *error)
 {
     bool rows = is_of(name, kind, table->shorts ? "FIX" : "ROW");
-    if (rows && narrow && !table->shorts && table->outcomes <= TR_MOST_SHORT_OUTCOMES) {
+    if (rows && narrow && !table->shorts && table->outcomes <= TR_MAX_SHORT_OUTCOMES) {
         return write_short(writer, kind, table, error);
     }
     if (rows && !narrow && table->shorts) {

@@ -37,7 +37,7 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
 {
     *ret_model = NULL;
     struct tr_image_writer writer;
-    bool has_lexicon = parts->lexicon && parts->lexicon->size > 0;
+    bool has_lexicon = parts->tag_dictionary && parts->tag_dictionary->size > 0;
     bool has_words = parts->words && parts->words->count > 0;
     bool has_gaussian = parts->gaussian && parts->gaussian->columns > 0;
     bool exact = parts->step_low != NULL, guesses = parts->unknown != NULL;
@@ -80,7 +80,7 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     }
     if (!status && has_lexicon) {
         tr_image_section(&writer, "DICT");
-        tr_buffer_add(bytes, parts->lexicon->data, parts->lexicon->size);
+        tr_buffer_add(bytes, parts->tag_dictionary->data, parts->tag_dictionary->size);
     }
     if (!status && has_words) {
         tr_image_section(&writer, "WORD");

@@ -179,14 +179,14 @@ enum { LABELS_IN_LINE = 8 };
 /* The tag dictionary; a word with many labels takes several lines. */
 static void put_text_lexicon(struct export *e)
 {
-    const struct tr_lexicon *lexicon = &e->model->lexicon;
-    for (uint32_t entry = 0; entry < lexicon->words && !e->status; entry++) {
+    const struct tr_tag_dictionary *tag_dictionary = &e->model->tag_dictionary;
+    for (uint32_t entry = 0; entry < tag_dictionary->words && !e->status; entry++) {
         const uint16_t *labels;
-        size_t count = tr_lexicon_labels(lexicon, entry, &labels);
+        size_t count = tr_tag_dictionary_labels(tag_dictionary, entry, &labels);
         for (size_t i = 0; i < count; i++) {
             if (i % LABELS_IN_LINE == 0) {
                 tr_buffer_string(&e->out, i ? "\nallow\t" : "allow\t");
-                tr_textform_escape(&e->out, tr_lexicon_text(lexicon, entry));
+                tr_textform_escape(&e->out, tr_tag_dictionary_text(tag_dictionary, entry));
             }
             tr_buffer_char(&e->out, '\t');
             tr_textform_escape(&e->out, e->model->labels[labels[i]]);
@@ -312,14 +312,14 @@ static void put_json_table(struct export *e, const char *name, const struct tr_t
 
 static void put_json_lexicon(struct export *e)
 {
-    const struct tr_lexicon *lexicon = &e->model->lexicon;
+    const struct tr_tag_dictionary *tag_dictionary = &e->model->tag_dictionary;
     struct tr_buffer *out = &e->out;
-    tr_buffer_string(out, lexicon->words ? ",\n\"dictionary\":[" : "");
-    for (uint32_t entry = 0; entry < lexicon->words && !e->status; entry++) {
+    tr_buffer_string(out, tag_dictionary->words ? ",\n\"dictionary\":[" : "");
+    for (uint32_t entry = 0; entry < tag_dictionary->words && !e->status; entry++) {
         const uint16_t *labels;
-        size_t count = tr_lexicon_labels(lexicon, entry, &labels);
+        size_t count = tr_tag_dictionary_labels(tag_dictionary, entry, &labels);
         tr_buffer_string(out, entry ? ",\n{\"word\":" : "\n{\"word\":");
-        tr_buffer_json(out, tr_lexicon_text(lexicon, entry));
+        tr_buffer_json(out, tr_tag_dictionary_text(tag_dictionary, entry));
         tr_buffer_string(out, ",\"labels\":[");
         for (size_t i = 0; i < count; i++) {
             tr_buffer_string(out, i ? "," : "");
@@ -328,7 +328,7 @@ static void put_json_lexicon(struct export *e)
         tr_buffer_string(out, "]}");
         flush_some(e);
     }
-    tr_buffer_string(out, lexicon->words ? "]" : "");
+    tr_buffer_string(out, tag_dictionary->words ? "]" : "");
 }
 
 static void put_json_gaussian(struct export *e)

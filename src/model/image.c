@@ -16,7 +16,7 @@
 /* A byte that is no text, the name, and line ends that a careless copy would change. */
 static const char magic[8] = {'\x93', 'T', 'R', 'L', 'S', '\r', '\n', '\x1a'};
 
-enum { HEADER_SIZE = 32, ENTRY_SIZE = 32, ALIGNMENT = 64, MOST_SECTIONS = 64 };
+enum { HEADER_SIZE = 32, ENTRY_SIZE = 32, ALIGNMENT = 64, MAX_SECTIONS = 64 };
 
 void tr_put_u16(struct tr_buffer *buffer, uint16_t value)
 {
@@ -219,7 +219,7 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
     if (get_u64(data + 16) != image->size) {
         return damaged(path, what, "its size is not what it was when written", error);
     }
-    if (sections > MOST_SECTIONS || HEADER_SIZE + (size_t)sections * ENTRY_SIZE > image->size) {
+    if (sections > MAX_SECTIONS || HEADER_SIZE + (size_t)sections * ENTRY_SIZE > image->size) {
         return damaged(path, what, "the table of sections is too long", error);
     }
     if (get_u64(data + 24) != table_checksum(data, sections)) {

@@ -24,15 +24,15 @@ static trellis_status take_label(struct tr_import *import)
         return status;
     }
     if (import->grams.size || import->node.weights.size || import->edge.weights.size ||
-        import->forbidden.size || import->unknown.size || import->lexicon.pairs.size ||
-        import->normals.lines.size) {
+        import->forbidden.size || import->unknown.size || import->tag_dictionary.pairs.size ||
+        import->emissions.lines.size) {
         return TR_REFUSE(import, "labels come before all weights");
     }
     if (tr_intern_find(&import->labels, text) != TR_NONE) {
         return TR_REFUSE(import, "the label '%.*s' is there twice", TR_SHOW(text));
     }
-    if (tr_intern_count(&import->labels) >= TR_MOST_LABELS) {
-        return TR_REFUSE(import, "more than %d labels", TR_MOST_LABELS);
+    if (tr_intern_count(&import->labels) >= TR_MAX_LABELS) {
+        return TR_REFUSE(import, "more than %d labels", TR_MAX_LABELS);
     }
     return tr_intern_add(&import->labels, text) == TR_NONE ? tr_fail_memory(import->error)
                                                            : TRELLIS_OK;
@@ -70,7 +70,7 @@ static trellis_status take_allowed(struct tr_import *import)
         if (status) {
             return status;
         }
-        if (!tr_lexicon_add(&import->lexicon, word, label)) {
+        if (!tr_tag_dictionary_add(&import->tag_dictionary, word, label)) {
             return tr_fail_memory(import->error);
         }
     }
@@ -102,11 +102,11 @@ static trellis_status take_gaussian(struct tr_import *import)
         return status;
     }
     line.label = label;
-    line.column = tr_intern_add(&import->normals.columns, column);
-    if (line.column >= TR_MOST_REALS && line.column != TR_NONE) {
-        return TR_REFUSE(import, "more than %d columns", TR_MOST_REALS);
+    line.column = tr_intern_add(&import->emissions.columns, column);
+    if (line.column >= TR_MAX_REALS && line.column != TR_NONE) {
+        return TR_REFUSE(import, "more than %d columns", TR_MAX_REALS);
     }
-    return line.column != TR_NONE && tr_push(&import->normals.lines, line)
+    return line.column != TR_NONE && tr_push(&import->emissions.lines, line)
                ? TRELLIS_OK
                : tr_fail_memory(import->error);
 }
@@ -154,13 +154,13 @@ static trellis_status check_shape(struct tr_import *import)
 
 static trellis_status take_order(struct tr_import *import)
 {
-    trellis_status status = tr_import_whole(import, 1, TR_MOST_ORDER, &import->order);
+    trellis_status status = tr_import_whole(import, 1, TR_MAX_ORDER, &import->order);
     return status ? status : check_shape(import);
 }
 
 static trellis_status take_count_cap(struct tr_import *import)
 {
-    trellis_status status = tr_import_whole(import, 1, TR_MOST_ORDER, &import->count_cap);
+    trellis_status status = tr_import_whole(import, 1, TR_MAX_ORDER, &import->count_cap);
     return status ? status : check_shape(import);
 }
 
@@ -183,13 +183,13 @@ static const struct {
     {"count-cap", 2, 2, take_count_cap},
     {"observed-states", 1, 1, take_observed_states},
     {"forbid", 3, 3, take_forbidden},
-    {"step", 3, TR_MOST_FIELDS - 1, tr_import_step},
+    {"step", 3, TR_MAX_FIELDS - 1, tr_import_step},
     {"node", 5, 5, tr_import_attribute},
     {"edge", 6, 6, tr_import_attribute},
     {"word", 4, 4, tr_import_word},
     {"unknown", 2, 3, take_unknown},
     {"gaussian", 5, 5, take_gaussian},
-    {"allow", 3, TR_MOST_FIELDS - 1, take_allowed},
+    {"allow", 3, TR_MAX_FIELDS - 1, take_allowed},
 };
 
 static void split(struct tr_import *import, trellis_text line)
@@ -198,7 +198,7 @@ static void split(struct tr_import *import, trellis_text line)
     for (;;) {
         const char *tab = line.size ? memchr(line.data, '\t', line.size) : NULL;
         size_t n = tab ? (size_t)(tab - line.data) : line.size;
-        if (import->count < TR_MOST_FIELDS) {
+        if (import->count < TR_MAX_FIELDS) {
             import->fields[import->count++] = (trellis_text){line.data, n};
         }
         if (!tab) {
@@ -292,15 +292,16 @@ static trellis_status build(struct tr_import *import, trellis_model **ret_model)
     struct tr_gaussian gaussian = {0};
     trellis_error cause;
     if (!status &&
-        (status = tr_normal_lines_make(&import->normals, &import->labels, &gaussian, &cause))) {
+        (status = tr_normal_lines_make(&import->emissions, &import->labels, &gaussian, &cause))) {
         status = tr_fail_at(import->error, status, tr_input_place(import->input), "%s",
                             cause.message);
     }
     if (!status) {
         status = check_unknown(import);
     }
-    if (!status && import->lexicon.pairs.size) {
-        status = tr_lexicon_write(&import->lexicon, &import->lexicon_block, import->error);
+    if (!status && import->tag_dictionary.pairs.size) {
+        status = tr_tag_dictionary_write(&import->tag_dictionary, &import->tag_dictionary_block,
+                                         import->error);
     }
     if (status || import->notes.failed) {
         return status ? status : tr_fail_memory(import->error);
@@ -317,7 +318,7 @@ static trellis_status build(struct tr_import *import, trellis_model **ret_model)
         .edge = {&import->edge.dictionary, import->edge.rows, import->edge.values, NULL},
         .gaussian = &gaussian,
         .notes = &import->notes,
-        .lexicon = &import->lexicon_block};
+        .tag_dictionary = &import->tag_dictionary_block};
     return tr_model_build(&parts, ret_model, import->error);
 }
 
@@ -347,9 +348,9 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     free(import.step_low.at);
     free(import.forbidden.at);
     free(import.unknown.at);
-    tr_normal_lines_free(&import.normals);
-    tr_lexicon_draft_free(&import.lexicon);
-    tr_buffer_free(&import.lexicon_block);
+    tr_normal_lines_free(&import.emissions);
+    tr_tag_dictionary_draft_free(&import.tag_dictionary);
+    tr_buffer_free(&import.tag_dictionary_block);
     tr_import_part_free(&import.node);
     tr_import_part_free(&import.edge);
     tr_input_close(import.input);

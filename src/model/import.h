@@ -3,11 +3,11 @@
 #define TRELLIS_MODEL_IMPORT_H
 
 #include "base/input.h"
-#include "model/import_normals.h"
+#include "model/import_gaussian.h"
 #include "model/model.h"
 #include "model/textform.h"
 
-enum { TR_MOST_FIELDS = TR_MOST_ORDER + 4 };
+enum { TR_MAX_FIELDS = TR_MAX_ORDER + 4 };
 
 /* A weight as read, before the rows are laid out. */
 struct tr_loose_weight {
@@ -17,7 +17,7 @@ struct tr_loose_weight {
 };
 
 struct tr_loose_part {
-    struct tr_dictionary dictionary;
+    struct tr_attribute_index dictionary;
     TR_ARRAY(struct tr_loose_weight) weights;
     struct tr_rows *rows;
     float *values; // [rows->size]
@@ -27,7 +27,7 @@ struct tr_loose_part {
 struct tr_import {
     struct tr_input *input;
     trellis_error *error;
-    trellis_text fields[TR_MOST_FIELDS]; // of this line, escapes in place
+    trellis_text fields[TR_MAX_FIELDS]; // of this line, escapes in place
     size_t count;
     struct tr_buffer scratch, notes, source, block;
     TR_ARRAY(uint64_t) template_lines; // where each line of `source` stands
@@ -44,9 +44,9 @@ struct tr_import {
     TR_ARRAY(uint16_t) forbidden; // pairs
     struct tr_loose_part node, edge;
     TR_ARRAY(double) unknown; // [0] or [1 + labels] as in the section UNKN; NaN: not said yet
-    struct tr_normal_lines normals;
-    struct tr_lexicon_draft lexicon;
-    struct tr_buffer lexicon_block;
+    struct tr_normal_lines emissions;
+    struct tr_tag_dictionary_draft tag_dictionary;
+    struct tr_buffer tag_dictionary_block;
 };
 
 #define TR_REFUSE(import, ...)                                                                     \

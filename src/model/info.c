@@ -72,8 +72,8 @@ static void info_json(const trellis_model *model, struct tr_buffer *out)
         model->plan.order, tr_features_template_count(model->features),
         (unsigned long long)model->node.record_count + model->edge.record_count,
         (unsigned long long)count_weights(&model->node) + count_weights(&model->edge),
-        (unsigned long long)count_steps(model), trellis_model_bits(model), model->lexicon.words,
-        model->image.size);
+        (unsigned long long)count_steps(model), trellis_model_bits(model),
+        model->tag_dictionary.words, model->image.size);
     tr_model_notes_json(model, out);
     tr_buffer_string(out, "},\"curve\":[");
     for (size_t i = 0, rows = 0; i < model->notes.size; i++) {
@@ -110,8 +110,8 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
         tr_buffer_format(out, ", steps of %g", (double)model->node.unit);
     }
     tr_buffer_char(out, '\n');
-    if (model->lexicon.words) {
-        tr_buffer_format(out, "%-20s %u words\n", "tag dictionary", model->lexicon.words);
+    if (model->tag_dictionary.words) {
+        tr_buffer_format(out, "%-20s %u words\n", "tag dictionary", model->tag_dictionary.words);
     }
     if (model->gaussian.columns) {
         tr_buffer_format(out, "%-20s %u columns: %s\n", "normal distributions",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Tables of steps between more labels than this are too wide to be read, and too long for JSON. */
-enum { MOST_IN_TABLE = 24, MOST_IN_JSON = 300 };
+enum { MAX_IN_TABLE = 24, MAX_IN_JSON = 300 };
 
 static trellis_text name_of(const trellis_inspection *inspection, size_t label, bool from)
 {
@@ -120,7 +120,7 @@ static void text_steps(const trellis_inspection *inspection, struct tr_buffer *o
         tr_buffer_string(out, "There are no weights for steps between labels.\n");
         return;
     }
-    if (labels > MOST_IN_TABLE) {
+    if (labels > MAX_IN_TABLE) {
         tr_buffer_format(out, "The table of steps between %zu labels is in the output of --json.\n",
                          labels);
         return;
@@ -231,7 +231,7 @@ static void json_templates(const trellis_inspection *inspection, struct tr_buffe
 static void json_steps(const trellis_inspection *inspection, struct tr_buffer *out)
 {
     size_t labels = inspection->model->label_count;
-    if (labels > MOST_IN_JSON) {
+    if (labels > MAX_IN_JSON) {
         return;
     }
     tr_buffer_string(out, ",\n\"transitions\":[");

@@ -76,7 +76,7 @@ static trellis_status read_labels(trellis_model *model, const char *path, trelli
     TR_ARRAY(trellis_text) labels = {0};
     while (cursor.at < cursor.end) {
         const char *label = tr_cursor_string(&cursor);
-        if (cursor.failed || labels.size >= TR_MOST_LABELS) {
+        if (cursor.failed || labels.size >= TR_MAX_LABELS) {
             free(labels.at);
             return damaged(path, "its labels do not fit", error);
         }
@@ -126,7 +126,7 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
     plan->count_cap = tr_cursor_u32(&cursor);
     plan->observed_states = tr_cursor_u32(&cursor) & 1;
     uint32_t grams = tr_cursor_u32(&cursor), forbidden = tr_cursor_u32(&cursor);
-    if (cursor.failed || plan->order > TR_MOST_ORDER || plan->count_cap > TR_MOST_ORDER ||
+    if (cursor.failed || plan->order > TR_MAX_ORDER || plan->count_cap > TR_MAX_ORDER ||
         (plan->count_cap > 1 && plan->order != 1) || grams > section.size / 4 ||
         forbidden > section.size / 4 || steps.size != (size_t)grams * sizeof(float)) {
         return damaged(path, "its graph does not fit", error);
@@ -218,7 +218,8 @@ static trellis_status read_lexicon(trellis_model *model, const char *path, trell
 {
     trellis_text section;
     return !tr_image_find(&model->image, "DICT", &section) ||
-                   tr_lexicon_read(section.data, section.size, model->label_count, &model->lexicon)
+                   tr_tag_dictionary_read(section.data, section.size, model->label_count,
+                                          &model->tag_dictionary)
                ? TRELLIS_OK
                : damaged(path, "its tag dictionary does not fit", error);
 }

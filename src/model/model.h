@@ -16,7 +16,7 @@
 #define TRELLIS_MODEL_MODEL_H
 
 #include "dataset/gaussian.h"
-#include "dataset/lexicon.h"
+#include "dataset/tag_dictionary.h"
 #include "dataset/words.h"
 #include "features/features.h"
 #include "graph/graph.h"
@@ -42,7 +42,7 @@ struct trellis_model {
     struct tr_steps *steps;
     trellis_features *features;
     struct tr_table node, edge;
-    struct tr_lexicon lexicon;
+    struct tr_tag_dictionary tag_dictionary;
     const uint64_t *words; // [word_count] hashes, see dataset/words.h
     size_t word_count;
     struct tr_gaussian gaussian;    // of real-valued columns; no columns: none
@@ -57,7 +57,7 @@ struct trellis_model {
 
 /* What a model is made from. */
 struct tr_model_part {
-    const struct tr_dictionary *dictionary;
+    const struct tr_attribute_index *dictionary;
     const struct tr_rows *rows;
     const float *weights; // [rows->size]
     const float *low;     // [rows->size] what those leave over; for nodes, where step_low is there
@@ -72,8 +72,9 @@ struct tr_model_parts {
     struct tr_model_part node, edge;
     const struct tr_buffer *notes;      // key, zero byte, value, zero byte, ...
     const struct tr_gaussian *gaussian; // NULL: there are no real-valued columns
-    const struct tr_buffer *lexicon;    // a block of lexicon.h; NULL or empty: there is none
-    const struct trellis_words *words;  // seen in training; NULL or empty: not known
+    const struct tr_buffer
+        *tag_dictionary;               // a block of tag_dictionary.h; NULL or empty: there is none
+    const struct trellis_words *words; // seen in training; NULL or empty: not known
 };
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);
@@ -82,7 +83,7 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
  * a small hostile file could ask for gigabytes. */
 static inline size_t tr_model_most_steps(size_t file_size)
 {
-    return ((size_t)1 << 20) + 16 * (file_size < TR_MOST_STEPS ? file_size : TR_MOST_STEPS);
+    return ((size_t)1 << 20) + 16 * (file_size < TR_MAX_STEPS ? file_size : TR_MAX_STEPS);
 }
 
 /* The model of an image that has all its sections; the writer's bytes are taken over, also on failure. */

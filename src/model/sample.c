@@ -145,7 +145,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
 
 /* ---- the HMM of a model ------------------------------------------------------------------------ */
 
-enum { MOST_LENGTH = 1 << 20, MOST_STATES = 4096, MOST_PASSES = 20000 };
+enum { MAX_LENGTH = 1 << 20, MAX_STATES = 4096, MAX_PASSES = 20000 };
 static const size_t most_steps = (size_t)1 << 26, most_work = (size_t)1 << 35;
 
 struct emission {
@@ -173,7 +173,7 @@ struct hmm {
     size_t columns; // of a token, without the label
 };
 
-enum { WORD = TR_MOST_REALS, NOTHING }; // ... one of these
+enum { WORD = TR_MAX_REALS, NOTHING }; // ... one of these
 
 /* Adds a word to the labels that emit it. A weight that is not there is 0: a probability of 1, times what the
  * label costs by itself. */
@@ -292,7 +292,7 @@ static double rest_of(const struct hmm *hmm, const double *rest, uint32_t row)
 static void find_rests(const struct hmm *hmm, double *rest)
 {
     size_t steps = (hmm->states + (size_t)1) * (hmm->labels + (size_t)1);
-    size_t passes = most_work / steps < MOST_PASSES ? most_work / steps : MOST_PASSES;
+    size_t passes = most_work / steps < MAX_PASSES ? most_work / steps : MAX_PASSES;
     double moved = 1;
     for (uint32_t z = 0; z <= hmm->states; z++) {
         rest[z] = 1;
@@ -375,7 +375,7 @@ static trellis_status lay_out(struct hmm *hmm, trellis_error *error)
     size_t most = 0, word = 0;
     for (size_t d = 0; d < g->columns; d++) {
         size_t column = tr_reader_column(NULL, tr_gaussian_name(g, d));
-        numbered = numbered && column < TR_MOST_REALS;
+        numbered = numbered && column < TR_MAX_REALS;
         most = column > most ? column : most;
     }
     hmm->columns = words + (size_t)(numbered && g->columns ? most + 1 : g->columns);
@@ -406,11 +406,11 @@ static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
     if (!type || strcmp(type, "hmm") != 0) {
         return tr_fail(error, TRELLIS_DATA, "sequences can be drawn from an HMM only");
     }
-    if (hmm->labels > MOST_STATES || hmm->states + (size_t)1 > most_steps / side) {
+    if (hmm->labels > MAX_STATES || hmm->states + (size_t)1 > most_steps / side) {
         return tr_fail(error, TRELLIS_LIMIT,
                        "an HMM to draw from can have %d labels and %zu steps, and this has %u "
                        "labels and %u states",
-                       MOST_STATES, most_steps, hmm->labels, hmm->states);
+                       MAX_STATES, most_steps, hmm->labels, hmm->states);
     }
     hmm->next = tr_alloc((hmm->states + (size_t)1) * side, sizeof *hmm->next);
     hmm->emissions = tr_alloc(hmm->labels, sizeof *hmm->emissions);
@@ -508,9 +508,9 @@ static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *ran
         if (status) {
             return status;
         }
-        if (draft->labels.size > MOST_LENGTH) {
+        if (draft->labels.size > MAX_LENGTH) {
             return tr_fail(error, TRELLIS_DATA, "the HMM does not come to an end within %d tokens",
-                           MOST_LENGTH);
+                           MAX_LENGTH);
         }
     } while (hmm->has_end || tr_random_real(random) >= ending);
     return TRELLIS_OK;

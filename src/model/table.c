@@ -89,7 +89,7 @@ static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, cons
 }
 
 /* Puts a key into the first bucket with room; how far from home it went. Keys of an imported text may
- * have been made to crowd one bucket: beyond TR_MOST_PROBES the search is given up. */
+ * have been made to crowd one bucket: beyond TR_MAX_PROBES the search is given up. */
 static uint32_t place(struct tr_table *table, struct tr_bucket *buckets, uint64_t key, uint32_t row)
 {
     uint64_t at = tr_table_home(table, key);
@@ -97,7 +97,7 @@ static uint32_t place(struct tr_table *table, struct tr_bucket *buckets, uint64_
     while ((buckets[at].used & 7) == TR_BUCKET_KEYS) {
         buckets[at].used |= TR_BUCKET_FULL;
         at = (at + 1) & (table->bucket_count - 1);
-        if (++probe > TR_MOST_PROBES) {
+        if (++probe > TR_MAX_PROBES) {
             return probe;
         }
     }
@@ -108,8 +108,9 @@ static uint32_t place(struct tr_table *table, struct tr_bucket *buckets, uint64_
     return probe;
 }
 
-static trellis_status write_keys(struct tr_buffer *bytes, const struct tr_dictionary *dictionary,
-                                 uint32_t attributes, const uint32_t *row_of, trellis_error *error)
+static trellis_status write_keys(struct tr_buffer *bytes,
+                                 const struct tr_attribute_index *dictionary, uint32_t attributes,
+                                 const uint32_t *row_of, trellis_error *error)
 {
     uint64_t kept = 0;
     for (uint32_t a = 0; a < attributes; a++) {
@@ -123,13 +124,13 @@ static trellis_status write_keys(struct tr_buffer *bytes, const struct tr_dictio
     if (!buckets) {
         return tr_fail_memory(error);
     }
-    for (uint32_t a = 0; a < attributes && table.probes <= TR_MOST_PROBES; a++) {
+    for (uint32_t a = 0; a < attributes && table.probes <= TR_MAX_PROBES; a++) {
         if (row_of[a] != TR_NONE) {
             uint32_t probe = place(&table, buckets, dictionary->entries.at[a].key, row_of[a]);
             table.probes = probe > table.probes ? probe : table.probes;
         }
     }
-    if (table.probes > TR_MOST_PROBES) {
+    if (table.probes > TR_MAX_PROBES) {
         free(buckets);
         return tr_fail(error, TRELLIS_LIMIT, "too many attributes have keys that are alike");
     }
@@ -141,7 +142,7 @@ static trellis_status write_keys(struct tr_buffer *bytes, const struct tr_dictio
     return TRELLIS_OK;
 }
 
-static void write_texts(struct tr_buffer *bytes, const struct tr_dictionary *dictionary,
+static void write_texts(struct tr_buffer *bytes, const struct tr_attribute_index *dictionary,
                         uint32_t attributes, const uint32_t *row_of)
 {
     uint64_t count = 0, at = 0;
@@ -159,14 +160,15 @@ static void write_texts(struct tr_buffer *bytes, const struct tr_dictionary *dic
     }
     for (uint32_t a = 0; a < attributes; a++) {
         if (row_of[a] != TR_NONE) {
-            tr_buffer_text(bytes, tr_dictionary_text(dictionary, a));
+            tr_buffer_text(bytes, tr_attribute_index_text(dictionary, a));
         }
     }
 }
 
 trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
-                              const struct tr_dictionary *dictionary, const struct tr_rows *rows,
-                              const float *weights, bool all, trellis_error *error)
+                              const struct tr_attribute_index *dictionary,
+                              const struct tr_rows *rows, const float *weights, bool all,
+                              trellis_error *error)
 {
     uint32_t attributes = tr_rows_attributes(rows);
     uint32_t *row_of = tr_alloc(attributes, sizeof *row_of);
@@ -233,15 +235,15 @@ static bool read_words(trellis_text rows, bool is_long, struct tr_table *table)
     int32_t places = is_long ? 0 : (int32_t)tr_cursor_u32(&cursor);
     tr_cursor_align(&cursor, rows, 64);
     if (cursor.failed || table->word_count >= UINT32_MAX ||
-        table->dense_words > table->word_count || places > TR_MOST_PLACES ||
-        places < -TR_MOST_PLACES) {
+        table->dense_words > table->word_count || places > TR_MAX_PLACES ||
+        places < -TR_MAX_PLACES) {
         return false;
     }
     const void *words = tr_cursor_bytes(&cursor, table->word_count * (is_long ? 4 : 2));
     table->words = is_long ? words : NULL;
     table->shorts = is_long ? NULL : words;
     table->unit = ldexpf(1, -places);
-    return words && (is_long || table->outcomes <= TR_MOST_SHORT_OUTCOMES);
+    return words && (is_long || table->outcomes <= TR_MAX_SHORT_OUTCOMES);
 }
 
 trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
@@ -266,7 +268,7 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     table->bucket_count = tr_cursor_u64(&cursor);
     uint64_t probes = tr_cursor_u64(&cursor);
     tr_cursor_align(&cursor, keys, 64);
-    if (cursor.failed || probes > TR_MOST_PROBES || table->bucket_count == 0 ||
+    if (cursor.failed || probes > TR_MAX_PROBES || table->bucket_count == 0 ||
         table->bucket_count & (table->bucket_count - 1) || table->bucket_count > keys.size / 64 ||
         !(table->buckets = tr_cursor_bytes(&cursor, table->bucket_count * 64))) {
         return unsound(kind, "keys", error);

@@ -14,13 +14,13 @@
 #define TRELLIS_MODEL_TABLE_H
 
 #include "base/intern.h"
-#include "dataset/dictionary.h"
+#include "dataset/attribute_index.h"
 #include "dataset/rows.h"
 #include "model/image.h"
 
-enum { TR_BUCKET_KEYS = 5, TR_BUCKET_FULL = 1 << 8, TR_MOST_PROBES = 256 };
+enum { TR_BUCKET_KEYS = 5, TR_BUCKET_FULL = 1 << 8, TR_MAX_PROBES = 256 };
 /* In 16 bits: outcomes are below this, and places are this far from 0 at most. */
-enum { TR_MOST_SHORT_OUTCOMES = 1 << 16, TR_MOST_PLACES = 120 };
+enum { TR_MAX_SHORT_OUTCOMES = 1 << 16, TR_MAX_PLACES = 120 };
 
 struct tr_bucket {
     uint64_t key[TR_BUCKET_KEYS];
@@ -56,8 +56,9 @@ struct tr_table {
 /* Writes the sections <kind>KEY, <kind>ROW and <kind>TXT: attributes with at least one weight other
  * than 0, or `all`. */
 trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
-                              const struct tr_dictionary *dictionary, const struct tr_rows *rows,
-                              const float *weights, bool all, trellis_error *error);
+                              const struct tr_attribute_index *dictionary,
+                              const struct tr_rows *rows, const float *weights, bool all,
+                              trellis_error *error);
 /* Writes the section <kind>LOW: what the floats of the weights leave over, laid out like <kind>ROW with all
  * attributes. */
 void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,

@@ -38,7 +38,7 @@ static double slope_of(const struct tr_line *line)
 /* One search along the direction; a found step of 0 where there is none. */
 static trellis_status search(struct tr_line *line, double reach, struct tr_point *ret_found)
 {
-    struct tr_point start = {.value = line->watcher->value, .slope = slope_of(line)};
+    struct tr_point start = {.value = line->monitor->value, .slope = slope_of(line)};
     if (!(start.slope < 0)) {
         *ret_found = start;
         return TRELLIS_OK;
@@ -51,20 +51,20 @@ static trellis_status search(struct tr_line *line, double reach, struct tr_point
 
 static trellis_status run(struct tr_line *line)
 {
-    struct tr_watcher *watcher = line->watcher;
-    struct tr_keeper *keeper = watcher->settings->keeper;
+    struct tr_monitor *monitor = line->monitor;
+    struct tr_state_registry *registry = monitor->settings->registry;
     double reach = 0;   // t phi'(0) of the last iteration; 0: unknown
     uint64_t fresh = 1; // the direction is -g for want of a better one
-    tr_keep_doubles(keeper, "REAC", &reach, 1);
-    tr_keep_doubles(keeper, "DIRE", line->direction, line->size);
-    tr_keep_whole(keeper, "FRES", &fresh, 1, 1);
-    trellis_status status = tr_watcher_begin(watcher, line->w, line->gradient);
+    tr_keep_doubles(registry, "REAC", &reach, 1);
+    tr_keep_doubles(registry, "DIRE", line->direction, line->size);
+    tr_keep_whole(registry, "FRES", &fresh, 1, 1);
+    trellis_status status = tr_monitor_begin(monitor, line->w, line->gradient);
     if (!status && fresh) {
         tr_line_down(line);
     }
-    while (!status && watcher->stop == TR_STOP_NONE) {
+    while (!status && monitor->stop == TR_STOP_NONE) {
         struct tr_point found;
-        status = tr_keeper_save(keeper, watcher->error);
+        status = tr_registry_save(registry, monitor->error);
         if (!status) {
             status = search(line, reach, &found);
         }
@@ -81,13 +81,13 @@ static trellis_status run(struct tr_line *line)
             reach = 0;
             tr_line_down(line);
         } else {
-            watcher->stop = TR_STOP_PRECISION;
+            monitor->stop = TR_STOP_PRECISION;
         }
     }
     return status;
 }
 
-trellis_status tr_conjugate_gradient(struct tr_watcher *watcher, double *w, double *gradient)
+trellis_status tr_conjugate_gradient(struct tr_monitor *monitor, double *w, double *gradient)
 {
-    return tr_line_run(watcher, w, gradient, run);
+    return tr_line_run(monitor, w, gradient, run);
 }

@@ -28,7 +28,7 @@ static double next_trial(const struct tr_line *line, double step)
 /* d = -D^{-1} g */
 static void find_direction(struct tr_line *line)
 {
-    const double *curvature = line->watcher->settings->curvature;
+    const double *curvature = line->monitor->settings->curvature;
     tr_line_down(line);
     for (size_t j = 0; curvature && j < line->size; j++) {
         line->direction[j] /= curvature[j];
@@ -37,25 +37,25 @@ static void find_direction(struct tr_line *line)
 
 static trellis_status run(struct tr_line *line)
 {
-    struct tr_watcher *watcher = line->watcher;
+    struct tr_monitor *monitor = line->monitor;
     double trial = 0; // unknown
-    tr_keep_doubles(watcher->settings->keeper, "TRIA", &trial, 1);
-    trellis_status status = tr_watcher_begin(watcher, line->w, line->gradient);
-    while (!status && watcher->stop == TR_STOP_NONE) {
-        status = tr_keeper_save(watcher->settings->keeper, watcher->error);
+    tr_keep_doubles(monitor->settings->registry, "TRIA", &trial, 1);
+    trellis_status status = tr_monitor_begin(monitor, line->w, line->gradient);
+    while (!status && monitor->stop == TR_STOP_NONE) {
+        status = tr_registry_save(monitor->settings->registry, monitor->error);
         if (status) {
             return status;
         }
         find_direction(line);
         double slope = tr_dot(tr_line_pool(line), line->gradient, line->direction, line->size);
         trial = trial > 0 ? trial : 1 / tr_norm(tr_line_pool(line), line->direction, line->size);
-        struct tr_point start = {.value = watcher->value, .slope = slope}, found;
+        struct tr_point start = {.value = monitor->value, .slope = slope}, found;
         status = tr_search_armijo(line, start, trial, &found);
         if (status != TRELLIS_OK) {
             return status;
         }
         if (found.step == 0) {
-            watcher->stop = TR_STOP_PRECISION;
+            monitor->stop = TR_STOP_PRECISION;
             return TRELLIS_OK;
         }
         trial = next_trial(line, found.step);
@@ -64,7 +64,7 @@ static trellis_status run(struct tr_line *line)
     return status;
 }
 
-trellis_status tr_gradient_descent(struct tr_watcher *watcher, double *w, double *gradient)
+trellis_status tr_gradient_descent(struct tr_monitor *monitor, double *w, double *gradient)
 {
-    return tr_line_run(watcher, w, gradient, run);
+    return tr_line_run(monitor, w, gradient, run);
 }

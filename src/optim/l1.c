@@ -13,12 +13,12 @@ enum { ROUNDS = 20 }; // of coordinate descent, at most
 
 /* ---- OWL-QN ------------------------------------------------------------------------------------- */
 
-/* The pseudo-gradient, the subgradient nearest to 0 (see watcher.c). */
+/* The pseudo-gradient, the subgradient nearest to 0 (see monitor.c). */
 void tr_l1_slope(struct tr_quasi_newton_run *q)
 {
     const struct tr_line *line = &q->line;
-    size_t penalised = tr_watcher_penalised(q->watcher) ? q->watcher->settings->l1_size : 0;
-    double l1 = q->watcher->settings->l1;
+    size_t penalised = tr_monitor_penalised(q->monitor) ? q->monitor->settings->l1_size : 0;
+    double l1 = q->monitor->settings->l1;
     for (size_t j = 0; j < penalised; j++) {
         double g = line->gradient[j];
         q->slope[j] = line->w[j] != 0 ? g + copysign(l1, line->w[j])
@@ -34,7 +34,7 @@ void tr_l1_slope(struct tr_quasi_newton_run *q)
 /* A component of d that would not go down is not taken. */
 void tr_l1_align(struct tr_quasi_newton_run *q)
 {
-    size_t penalised = q->watcher->settings->l1_size;
+    size_t penalised = q->monitor->settings->l1_size;
     double *d = q->line.direction;
     for (size_t j = 0; j < penalised; j++) {
         if (d[j] * q->slope[j] >= 0) {
@@ -48,7 +48,7 @@ void tr_l1_align(struct tr_quasi_newton_run *q)
 static double project(struct tr_quasi_newton_run *q, double t)
 {
     const struct tr_line *line = &q->line;
-    size_t penalised = q->watcher->settings->l1_size;
+    size_t penalised = q->monitor->settings->l1_size;
     double promised = 0;
     if (!tr_add_scaled(tr_line_pool(line), line->next_w, line->w, t, line->direction, q->size)) {
         return 0;
@@ -69,8 +69,8 @@ static double project(struct tr_quasi_newton_run *q, double t)
 static double slope_behind(const struct tr_quasi_newton_run *q)
 {
     const struct tr_line *line = &q->line;
-    double sum = tr_watcher_penalty(q->watcher, line->next_w) -
-                 tr_watcher_penalty(q->watcher, line->w);
+    double sum = tr_monitor_penalty(q->monitor, line->next_w) -
+                 tr_monitor_penalty(q->monitor, line->w);
     for (size_t j = 0; j < q->size; j++) {
         sum += line->next_gradient[j] * (line->next_w[j] - line->w[j]);
     }
@@ -83,12 +83,12 @@ static trellis_status evaluate_at(struct tr_quasi_newton_run *q, double t,
 {
     const struct tr_line *line = &q->line;
     double smooth;
-    trellis_status status = tr_watcher_evaluate(q->watcher, line->next_w, line->next_gradient,
+    trellis_status status = tr_monitor_evaluate(q->monitor, line->next_w, line->next_gradient,
                                                 &smooth);
     if (status) {
         return status;
     }
-    *ret_point = (struct tr_point){t, smooth + tr_watcher_penalty(q->watcher, line->next_w),
+    *ret_point = (struct tr_point){t, smooth + tr_monitor_penalty(q->monitor, line->next_w),
                                    slope_behind(q) / t};
     if (!isfinite(ret_point->slope)) {
         *ret_point = (struct tr_point){.step = t, .value = INFINITY};
@@ -99,22 +99,22 @@ static trellis_status evaluate_at(struct tr_quasi_newton_run *q, double t,
 trellis_status tr_l1_search_orthant(struct tr_quasi_newton_run *q, double trial,
                                     struct tr_point *ret_found)
 {
-    struct tr_watcher *watcher = q->watcher;
+    struct tr_monitor *monitor = q->monitor;
     double t = trial;
     for (int i = 0; i < 50; i++) {
         double promised = project(q, t);
-        struct tr_point start = {.value = watcher->value, .slope = promised / t}, point = start;
+        struct tr_point start = {.value = monitor->value, .slope = promised / t}, point = start;
         trellis_status status = promised < 0 ? evaluate_at(q, t, &point) : TRELLIS_OK;
         if (status) {
             return status;
         }
-        if (promised < 0 && tr_line_falls(watcher, start, point)) {
+        if (promised < 0 && tr_line_falls(monitor, start, point)) {
             *ret_found = point;
             return TRELLIS_OK;
         }
         t /= 2;
     }
-    *ret_found = (struct tr_point){.value = watcher->value};
+    *ret_found = (struct tr_point){.value = monitor->value};
     return TRELLIS_OK;
 }
 
@@ -166,7 +166,7 @@ static bool are_few_free(const struct tr_quasi_newton_run *q)
 static bool gather_free(struct tr_quasi_newton_run *q)
 {
     struct tr_proximal *p = &q->proximal;
-    const struct tr_optim_settings *settings = q->watcher->settings;
+    const struct tr_optim_settings *settings = q->monitor->settings;
     p->weights.size = p->q.size = 0;
     for (size_t j = 0; j < q->size; j++) {
         double w = q->line.w[j], r = 1 / tr_unit(q, j);
@@ -200,14 +200,14 @@ trellis_status tr_l1_model(struct tr_quasi_newton_run *q, bool *ret_found)
         return TRELLIS_OK;
     }
     if (!tr_reserve(&p->n, 2 * rank * rank + 2 * rank)) {
-        return tr_fail_memory(q->watcher->error);
+        return tr_fail_memory(q->monitor->error);
     }
     fill_model(q);
     if (!tr_proximal_invert(p)) {
         return TRELLIS_OK;
     }
     if (!gather_free(q)) {
-        return tr_fail_memory(q->watcher->error);
+        return tr_fail_memory(q->monitor->error);
     }
     tr_proximal_solve(p, ROUNDS);
     memset(q->line.direction, 0, q->size * sizeof *q->line.direction);
@@ -222,16 +222,16 @@ trellis_status tr_l1_model(struct tr_quasi_newton_run *q, bool *ret_found)
 /* Goes along d by halves. F is convex, so it is below what its slope and the penalty at w + d promise. */
 trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point *ret_found)
 {
-    struct tr_watcher *watcher = q->watcher;
+    struct tr_monitor *monitor = q->monitor;
     struct tr_line *line = &q->line;
     if (!tr_add_scaled(tr_line_pool(line), line->next_w, line->w, 1, line->direction, q->size)) {
-        *ret_found = (struct tr_point){.value = watcher->value};
+        *ret_found = (struct tr_point){.value = monitor->value};
         return TRELLIS_OK;
     }
     double promised = tr_dot(tr_line_pool(line), line->gradient, line->direction, q->size) +
-                      tr_watcher_penalty(watcher, line->next_w) -
-                      tr_watcher_penalty(watcher, line->w);
-    struct tr_point start = {.value = watcher->value, .slope = promised};
+                      tr_monitor_penalty(monitor, line->next_w) -
+                      tr_monitor_penalty(monitor, line->w);
+    struct tr_point start = {.value = monitor->value, .slope = promised};
     *ret_found = start;
     ret_found->slope = 0;
     double t = 1;
@@ -242,7 +242,7 @@ trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point
         if (status) {
             return status;
         }
-        if (tr_line_falls(watcher, start, point)) {
+        if (tr_line_falls(monitor, start, point)) {
             *ret_found = point;
             return TRELLIS_OK;
         }

@@ -26,16 +26,16 @@ static const double c1 = 1e-4;
 static const double least_noise = 1e-10; // a change of F by this share of it may be rounding
 static const int most_trials = 60;
 
-trellis_status tr_line_open(struct tr_line *line, struct tr_watcher *watcher, double *w,
+trellis_status tr_line_open(struct tr_line *line, struct tr_monitor *monitor, double *w,
                             double *gradient)
 {
-    size_t size = watcher->objective->size;
-    *line = (struct tr_line){.watcher = watcher, .size = size, .w = w, .gradient = gradient};
+    size_t size = monitor->objective->size;
+    *line = (struct tr_line){.monitor = monitor, .size = size, .w = w, .gradient = gradient};
     line->direction = tr_alloc_aligned(size, sizeof *line->direction);
     line->next_w = tr_alloc_aligned(size, sizeof *line->next_w);
     line->next_gradient = tr_alloc_aligned(size, sizeof *line->next_gradient);
     bool complete = line->direction && line->next_w && line->next_gradient;
-    return complete ? TRELLIS_OK : tr_fail_memory(watcher->error);
+    return complete ? TRELLIS_OK : tr_fail_memory(monitor->error);
 }
 
 void tr_line_close(struct tr_line *line)
@@ -45,11 +45,11 @@ void tr_line_close(struct tr_line *line)
     free(line->next_gradient);
 }
 
-trellis_status tr_line_run(struct tr_watcher *watcher, double *w, double *gradient,
+trellis_status tr_line_run(struct tr_monitor *monitor, double *w, double *gradient,
                            trellis_status (*method)(struct tr_line *line))
 {
     struct tr_line line;
-    trellis_status status = tr_line_open(&line, watcher, w, gradient);
+    trellis_status status = tr_line_open(&line, monitor, w, gradient);
     if (status == TRELLIS_OK) {
         status = method(&line);
     }
@@ -82,7 +82,7 @@ void tr_line_tell(struct tr_line *line, struct tr_point found, double gradient_n
         .weight_norm = weight_norm,
         .step = found.step,
     };
-    tr_watcher_step(line->watcher, line->w, report);
+    tr_monitor_step(line->monitor, line->w, report);
 }
 
 static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_point *ret_point)
@@ -92,7 +92,7 @@ static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_p
                        line->size)) {
         return TRELLIS_OK;
     }
-    trellis_status status = tr_watcher_evaluate(line->watcher, line->next_w, line->next_gradient,
+    trellis_status status = tr_monitor_evaluate(line->monitor, line->next_w, line->next_gradient,
                                                 &ret_point->value);
     if (status == TRELLIS_OK && ret_point->value < INFINITY) {
         ret_point->slope = tr_dot(tr_line_pool(line), line->direction, line->next_gradient,
@@ -105,9 +105,9 @@ static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_p
     return status;
 }
 
-bool tr_line_falls(const struct tr_watcher *watcher, struct tr_point start, struct tr_point point)
+bool tr_line_falls(const struct tr_monitor *monitor, struct tr_point start, struct tr_point point)
 {
-    double noise = watcher->settings->noise, change = point.value - start.value;
+    double noise = monitor->settings->noise, change = point.value - start.value;
     double rise = noise * fabs(start.value), fall = fmax(noise, least_noise) * fabs(start.value);
     bool rounds = change <= rise && -change <= fall;
     return change <= c1 * point.step * start.slope ||
@@ -142,7 +142,7 @@ trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, dou
     double t = trial;
     for (int i = 0; i < most_trials && (i == 0 || !is_too_short(start, t)); i++) {
         trellis_status status = evaluate_at(line, t, ret_found);
-        if (status != TRELLIS_OK || tr_line_falls(line->watcher, start, *ret_found)) {
+        if (status != TRELLIS_OK || tr_line_falls(line->monitor, start, *ret_found)) {
             return status;
         }
         t = shorter(start, *ret_found);
@@ -205,7 +205,7 @@ trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point star
         if (status != TRELLIS_OK) {
             return status;
         }
-        bool enough = tr_line_falls(line->watcher, start, point);
+        bool enough = tr_line_falls(line->monitor, start, point);
         if (enough && fabs(point.slope) <= -c2 * start.slope) {
             *ret_found = point;
             return TRELLIS_OK;

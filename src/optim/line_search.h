@@ -10,11 +10,11 @@
 #ifndef TRELLIS_OPTIM_LINE_SEARCH_H
 #define TRELLIS_OPTIM_LINE_SEARCH_H
 
-#include "optim/watcher.h"
+#include "optim/monitor.h"
 
 /* Where a method is, where it goes and where it looked last. */
 struct tr_line {
-    struct tr_watcher *watcher;
+    struct tr_monitor *monitor;
     size_t size;
     double *w;             // [size] the caller's
     double *gradient;      // [size] at w, the caller's
@@ -31,30 +31,30 @@ struct tr_point {
 };
 
 /* Takes over w and its gradient, which it does not own. close() is due on failure too. */
-trellis_status tr_line_open(struct tr_line *line, struct tr_watcher *watcher, double *w,
+trellis_status tr_line_open(struct tr_line *line, struct tr_monitor *monitor, double *w,
                             double *gradient);
 void tr_line_close(struct tr_line *line);
 /* A method that needs nothing but a line: opens it, runs the method and closes it. */
-trellis_status tr_line_run(struct tr_watcher *watcher, double *w, double *gradient,
+trellis_status tr_line_run(struct tr_monitor *monitor, double *w, double *gradient,
                            trellis_status (*method)(struct tr_line *line));
 
 /* The threads for work on whole vectors, or NULL. */
 static inline struct tr_pool *tr_line_pool(const struct tr_line *line)
 {
-    return line->watcher->settings->pool;
+    return line->monitor->settings->pool;
 }
 
 /* d = -g */
 void tr_line_down(struct tr_line *line);
-/* Moves w and its gradient to the point that was found and tells the watcher. */
+/* Moves w and its gradient to the point that was found and tells the monitor. */
 void tr_line_advance(struct tr_line *line, struct tr_point found);
-/* Tells the watcher where w has been moved to already; the norms of gradient and w are known. */
+/* Tells the monitor where w has been moved to already; the norms of gradient and w are known. */
 void tr_line_tell(struct tr_line *line, struct tr_point found, double gradient_norm,
                   double weight_norm);
 
 /* Whether F falls enough from `start` to a point; or where the change is no more than noise, whether the
  * slopes say so. */
-bool tr_line_falls(const struct tr_watcher *watcher, struct tr_point start, struct tr_point point);
+bool tr_line_falls(const struct tr_monitor *monitor, struct tr_point start, struct tr_point point);
 
 /* Both look from `start`, where the step is 0 and the slope is below 0, with `trial` as the first
  * step. A found step of 0 means that none was good, and next_w and next_gradient mean nothing then.

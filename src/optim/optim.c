@@ -20,7 +20,7 @@ const char *tr_stop_meaning(enum tr_stop stop)
     return (size_t)stop < TR_COUNT(meanings) ? meanings[stop] : "unknown reason";
 }
 
-typedef trellis_status minimise(struct tr_watcher *watcher, double *w, double *gradient);
+typedef trellis_status minimise(struct tr_monitor *monitor, double *w, double *gradient);
 
 static minimise *const methods[] = {
     [TR_LBFGS] = tr_quasi_newton,
@@ -65,9 +65,9 @@ trellis_status tr_optimise(const struct tr_objective *objective,
     if (status != TRELLIS_OK) {
         return status;
     }
-    struct tr_watcher watcher;
+    struct tr_monitor monitor;
     double *gradient = tr_alloc_aligned(objective->size, sizeof *gradient);
-    status = tr_watcher_open(&watcher, objective, settings, error);
+    status = tr_monitor_open(&monitor, objective, settings, error);
     if (status != TRELLIS_OK) {
         goto done;
     }
@@ -75,13 +75,13 @@ trellis_status tr_optimise(const struct tr_objective *objective,
         status = tr_fail_memory(error);
         goto done;
     }
-    status = methods[settings->method](&watcher, w, gradient);
+    status = methods[settings->method](&monitor, w, gradient);
     if (status == TRELLIS_OK) {
-        *ret_stop = watcher.stop;
+        *ret_stop = monitor.stop;
     }
 done:
-    tr_keeper_clear(settings->keeper);
-    tr_watcher_close(&watcher);
+    tr_registry_clear(settings->registry);
+    tr_monitor_close(&monitor);
     free(gradient);
     return status;
 }

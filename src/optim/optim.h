@@ -9,7 +9,7 @@
 #define TRELLIS_OPTIM_OPTIM_H
 
 #include "base/error.h"
-#include "base/keeper.h"
+#include "base/state_registry.h"
 #include "base/pool.h"
 
 struct tr_objective {
@@ -56,12 +56,12 @@ struct tr_optim_settings {
     /* Of L-BFGS and gradient descent: how curved the objective is along each weight, roughly and above 0, [size]; NULL: all
      * alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
-    struct tr_pool *pool;     // threads for the work on whole vectors, or NULL
-    struct tr_keeper *keeper; // to go on from an earlier run and be gone on with, or NULL
-    uint64_t most_iterations; // 0: no limit
-    double epsilon;           // 0: this rule is off
-    double delta;             // 0: this rule is off
-    unsigned period;          // 10 by default (0)
+    struct tr_pool *pool;               // threads for the work on whole vectors, or NULL
+    struct tr_state_registry *registry; // to go on from an earlier run and be gone on with, or NULL
+    uint64_t most_iterations;           // 0: no limit
+    double epsilon;                     // 0: this rule is off
+    double delta;                       // 0: this rule is off
+    unsigned period;                    // 10 by default (0)
     /* How far off F may be by rounding, as a share of it; slopes are taken to be more exact. 0: not at all. */
     double noise;
     /* Called after each iteration with the w of that moment, at which the objective was evaluated last;

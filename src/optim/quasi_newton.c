@@ -44,7 +44,7 @@ static void block_range(const struct tr_quasi_newton_run *q, size_t block, size_
 
 static void run_blocks(struct tr_quasi_newton_run *q, tr_pool_work work)
 {
-    struct tr_pool *pool = q->watcher->settings->pool;
+    struct tr_pool *pool = q->monitor->settings->pool;
     if (pool) {
         tr_pool_run(pool, q->blocks, work, q);
         return;
@@ -112,7 +112,7 @@ static void add_block(void *user, size_t block, unsigned thread)
     }
     q->sums[2 * block] = tr_dot(NULL, line->gradient + begin, line->gradient + begin, end - begin);
     q->sums[2 * block + 1] = tr_dot(NULL, line->w + begin, line->w + begin, end - begin);
-    bool penalised = tr_watcher_penalised(q->watcher);
+    bool penalised = tr_monitor_penalised(q->monitor);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
         double *sums = q->partial + (block * q->most + i) * SUMS;
@@ -142,7 +142,7 @@ static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
         q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, YY);
         q->ss[i * q->most + n] = q->ss[n * q->most + i] = sum_of(q, i, SS);
     }
-    q->has_products = !tr_watcher_penalised(q->watcher);
+    q->has_products = !tr_monitor_penalised(q->monitor);
     uint64_t n = q->newest;
     double sy = q->sy[n * q->most + n], yy = q->yy[n * q->most + n];
     if (sy > 1e-12 * yy && yy > 0) {
@@ -152,8 +152,8 @@ static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
         q->count = held < q->most ? held : q->most - 1;
     }
     const struct tr_line *line = &q->line;
-    double gradient_norm = tr_watcher_penalised(q->watcher)
-                               ? tr_watcher_slope(q->watcher, line->w, line->gradient)
+    double gradient_norm = tr_monitor_penalised(q->monitor)
+                               ? tr_monitor_slope(q->monitor, line->w, line->gradient)
                                : sqrt(block_sum(q, 0));
     tr_line_tell(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
 }
@@ -242,7 +242,7 @@ static void find_direction(struct tr_quasi_newton_run *q)
 static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret_found)
 {
     struct tr_pool *pool = tr_line_pool(&q->line);
-    bool penalised = tr_watcher_penalised(q->watcher);
+    bool penalised = tr_monitor_penalised(q->monitor);
     double slope = block_sum(q, 0), length = sqrt(block_sum(q, 1));
     if (penalised) {
         tr_l1_align(q);
@@ -251,44 +251,44 @@ static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret
     }
     double trial = q->count ? 1 : 1 / fmax(length, 1e-300);
     if (!(slope < 0)) {
-        *ret_found = (struct tr_point){.value = q->watcher->value};
+        *ret_found = (struct tr_point){.value = q->monitor->value};
         return TRELLIS_OK;
     }
     if (penalised) {
         return tr_l1_search_orthant(q, trial, ret_found);
     }
-    struct tr_point start = {.value = q->watcher->value, .slope = slope};
+    struct tr_point start = {.value = q->monitor->value, .slope = slope};
     return tr_search_strong_wolfe(&q->line, start, 0.9, trial, ret_found);
 }
 
 /* What has to be known from one iteration to the next. */
 static void name_state(struct tr_quasi_newton_run *q)
 {
-    struct tr_keeper *keeper = q->watcher->settings->keeper;
+    struct tr_state_registry *registry = q->monitor->settings->registry;
     size_t pairs = q->most * q->most;
-    tr_keep_floats(keeper, "PAIS", q->s, q->most * q->size);
-    tr_keep_floats(keeper, "PAIY", q->y, q->most * q->size);
-    tr_keep_doubles(keeper, "PROD", q->sy, 3 * pairs); // q->yy and q->ss are behind it
-    tr_keep_doubles(keeper, "GAMM", &q->gamma, 1);
-    tr_keep_whole(keeper, "HELD", &q->count, 1, q->most);
-    tr_keep_whole(keeper, "NEWE", &q->newest, 1, q->most - 1);
+    tr_keep_floats(registry, "PAIS", q->s, q->most * q->size);
+    tr_keep_floats(registry, "PAIY", q->y, q->most * q->size);
+    tr_keep_doubles(registry, "PROD", q->sy, 3 * pairs); // q->yy and q->ss are behind it
+    tr_keep_doubles(registry, "GAMM", &q->gamma, 1);
+    tr_keep_whole(registry, "HELD", &q->count, 1, q->most);
+    tr_keep_whole(registry, "NEWE", &q->newest, 1, q->most - 1);
 }
 
 static trellis_status run(struct tr_quasi_newton_run *q)
 {
-    struct tr_watcher *watcher = q->watcher;
-    struct tr_keeper *keeper = watcher->settings->keeper;
+    struct tr_monitor *monitor = q->monitor;
+    struct tr_state_registry *registry = monitor->settings->registry;
     name_state(q);
-    trellis_status status = tr_watcher_begin(watcher, q->line.w, q->line.gradient);
-    while (!status && watcher->stop == TR_STOP_NONE) {
+    trellis_status status = tr_monitor_begin(monitor, q->line.w, q->line.gradient);
+    while (!status && monitor->stop == TR_STOP_NONE) {
         struct tr_point found;
-        status = tr_keeper_save(keeper, watcher->error);
+        status = tr_registry_save(registry, monitor->error);
         if (status) {
             return status;
         }
         tr_l1_slope(q);
         bool by_model = false;
-        if (q->count && tr_watcher_penalised(watcher)) {
+        if (q->count && tr_monitor_penalised(monitor)) {
             status = tr_l1_model(q, &by_model);
         }
         if (!status && !by_model) {
@@ -306,28 +306,28 @@ static trellis_status run(struct tr_quasi_newton_run *q)
             q->count = 0;
             q->gamma = 1;
         } else {
-            watcher->stop = TR_STOP_PRECISION;
+            monitor->stop = TR_STOP_PRECISION;
         }
     }
     return status;
 }
 
-static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *watcher, double *w,
+static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *monitor, double *w,
                               double *gradient)
 {
-    const struct tr_optim_settings *settings = watcher->settings;
+    const struct tr_optim_settings *settings = monitor->settings;
     unsigned most = settings->history ? settings->history : 6;
-    size_t size = watcher->objective->size;
-    *q = (struct tr_quasi_newton_run){.watcher = watcher,
+    size_t size = monitor->objective->size;
+    *q = (struct tr_quasi_newton_run){.monitor = monitor,
                                       .size = size,
                                       .blocks = (size + BLOCK - 1) / BLOCK,
                                       .most = most,
                                       .kernels = tr_kernels(),
                                       .gamma = 1};
     if (most > 100000) {
-        return tr_fail(watcher->error, TRELLIS_LIMIT, "a history of %u steps is too long", most);
+        return tr_fail(monitor->error, TRELLIS_LIMIT, "a history of %u steps is too long", most);
     }
-    trellis_status status = tr_line_open(&q->line, watcher, w, gradient);
+    trellis_status status = tr_line_open(&q->line, monitor, w, gradient);
     size_t pairs = (size_t)most * most;
     q->s = tr_alloc_aligned((size_t)most * size, sizeof *q->s);
     q->y = tr_alloc_aligned((size_t)most * size, sizeof *q->y);
@@ -335,7 +335,7 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
     q->sg = tr_alloc(4 * (size_t)most, sizeof *q->sg);
     q->partial = tr_alloc(q->blocks * most, SUMS * sizeof *q->partial);
     q->sums = tr_alloc(q->blocks, 2 * sizeof *q->sums);
-    bool penalised = tr_watcher_penalised(watcher);
+    bool penalised = tr_monitor_penalised(monitor);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
     q->unit = settings->curvature ? tr_alloc_aligned(size, sizeof *q->unit) : NULL;
     for (size_t j = 0; q->unit && j < size; j++) {
@@ -344,7 +344,7 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
     bool has_unit = q->unit || !settings->curvature;
     if (!status &&
         (!has_unit || !q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->sums || !q->slope)) {
-        status = tr_fail_memory(watcher->error);
+        status = tr_fail_memory(monitor->error);
     }
     if (!status) {
         q->yy = q->sy + pairs;
@@ -356,10 +356,10 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_watcher *
     return status;
 }
 
-trellis_status tr_quasi_newton(struct tr_watcher *watcher, double *w, double *gradient)
+trellis_status tr_quasi_newton(struct tr_monitor *monitor, double *w, double *gradient)
 {
     struct tr_quasi_newton_run q;
-    trellis_status status = prepare(&q, watcher, w, gradient);
+    trellis_status status = prepare(&q, monitor, w, gradient);
     if (!status) {
         status = run(&q);
     }

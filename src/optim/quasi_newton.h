@@ -8,7 +8,7 @@
 #include "optim/vector.h"
 
 struct tr_quasi_newton_run {
-    struct tr_watcher *watcher;
+    struct tr_monitor *monitor;
     struct tr_line line;
     size_t size, blocks;
     uint64_t most, count, newest; // pairs: room for, held, the place of the last
@@ -39,7 +39,7 @@ static inline double tr_unit(const struct tr_quasi_newton_run *q, size_t j)
 }
 
 /* The slope of F where it is: the gradient, or with l1 the pseudo-gradient, the subgradient nearest to 0 (see
- * watcher.c). */
+ * monitor.c). */
 void tr_l1_slope(struct tr_quasi_newton_run *q);
 /* OWL-QN: the direction, only where it goes down; and a search along it that stays in the orthant. */
 void tr_l1_align(struct tr_quasi_newton_run *q);

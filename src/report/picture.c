@@ -10,7 +10,7 @@
 #include "tagger/tagger.h"
 
 enum {
-    MOST_TOKENS = 60,
+    MAX_TOKENS = 60,
     RADIUS = 16,
     ROW = 58,        // from one label to the next
     HEAD = 54,       // above the first row
@@ -69,7 +69,7 @@ static trellis_text word_of(const struct picture *p, size_t token)
 
 static double step_score(const struct picture *p, uint32_t from, uint32_t to)
 {
-    uint32_t features[TR_MOST_ORDER + 1];
+    uint32_t features[TR_MAX_ORDER + 1];
     size_t count = tr_steps_fired(p->found.steps, from, to, features);
     double score = 0;
     for (size_t k = 0; k < count; k++) {
@@ -367,9 +367,9 @@ trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequ
 {
     const trellis_text *labels;
     size_t n = sequence->length;
-    if (n == 0 || n > MOST_TOKENS) {
+    if (n == 0 || n > MAX_TOKENS) {
         return tr_fail(error, TRELLIS_LIMIT,
-                       "a sequence of 1 to %d tokens can be drawn, not of %zu", MOST_TOKENS, n);
+                       "a sequence of 1 to %d tokens can be drawn, not of %zu", MAX_TOKENS, n);
     }
     trellis_status status = trellis_tagger_tag(tagger, sequence, &labels, error);
     if (status) {

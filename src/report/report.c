@@ -16,8 +16,8 @@
 #include "report_files.h"
 
 /* What the errors may take of a page, and the features that all labels show together. */
-#define MOST_ERROR_BYTES 1200000
-#define MOST_FEATURES 2000
+#define MAX_ERROR_BYTES 1200000
+#define MAX_FEATURES 2000
 
 struct trellis_report {
     const trellis_model *model;
@@ -42,8 +42,8 @@ trellis_status trellis_report_create(const trellis_model *model, const trellis_o
     report->model = model;
     report->top = (size_t)tr_option_integer(options, "top");
     report->most_errors = (size_t)tr_option_integer(options, "errors");
-    if (report->top * labels > MOST_FEATURES) {
-        report->top = MOST_FEATURES / labels + 1;
+    if (report->top * labels > MAX_FEATURES) {
+        report->top = MAX_FEATURES / labels + 1;
     }
     report->title = tr_copy_text(title, strlen(title));
     trellis_status status = report->title
@@ -118,7 +118,7 @@ trellis_status trellis_report_add(trellis_report *report, const trellis_sequence
     }
     report->wrong += wrong;
     if (!status && wrong && report->shown < report->most_errors &&
-        report->errors.size < MOST_ERROR_BYTES && !put_error(report, sequence, labelled)) {
+        report->errors.size < MAX_ERROR_BYTES && !put_error(report, sequence, labelled)) {
         status = tr_fail_memory(error);
     }
     return status;

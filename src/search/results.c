@@ -16,7 +16,7 @@
 #include "corpus/json.h"
 #include "search/search.h"
 
-enum { MOST_BYTES = 1 << 28 };
+enum { MAX_BYTES = 1 << 28 };
 
 /* ---- what was found before --------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ static trellis_status read_all(const trellis_search *search, char **ret_data, si
     if (fstat(search->file, &info) != 0) {
         return tr_fail_system(error, "read", search->path);
     }
-    if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES) {
+    if (!S_ISREG(info.st_mode) || info.st_size > MAX_BYTES) {
         return tr_fail(error, TRELLIS_IO, "%s: this is not a file of results of a search",
                        search->path);
     }

@@ -10,11 +10,11 @@
 
 #include "base/options.h"
 
-enum { MOST_TRIALS = 100000, MOST_RUNGS = 5 };
+enum { MAX_TRIALS = 100000, MAX_RUNGS = 5 };
 
 /* ---- the trials ------------------------------------------------------------------------------ */
 
-/* Room for the values of one more trial; NULL where memory is out. */
+/* Room for the values of one more trial; NULL on allocation failure. */
 static struct tr_trial *add_trial(trellis_search *search)
 {
     struct tr_trial trial = {.score = NAN};
@@ -54,10 +54,10 @@ static trellis_status make_grid(trellis_search *search, trellis_error *error)
     size_t count = 1;
     for (size_t i = 0; i < space->axes.size; i++) {
         count *= space->axes.at[i].points;
-        if (count > MOST_TRIALS) {
+        if (count > MAX_TRIALS) {
             return tr_fail(error, TRELLIS_LIMIT,
                            "more than %d settings to try; --trials N tries N of them at random",
-                           MOST_TRIALS);
+                           MAX_TRIALS);
         }
     }
     for (size_t k = 0; k < count; k++) {
@@ -115,7 +115,7 @@ static void plan_rungs(trellis_search *search)
 {
     search->rungs = 1;
     for (size_t left = search->trials.size;
-         search->factor > 1 && left >= search->factor && search->rungs < MOST_RUNGS;
+         search->factor > 1 && left >= search->factor && search->rungs < MAX_RUNGS;
          left /= search->factor) {
         search->rungs++;
     }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { USUAL_POINTS = 5, MOST_POINTS = 1000 };
+enum { USUAL_POINTS = 5, MAX_POINTS = 1000 };
 
 /* Whether an option takes a value, as it would when it is set. */
 static trellis_status check_value(const char *name, const char *value, trellis_error *error)
@@ -53,7 +53,7 @@ static trellis_status read_range(struct tr_axis *axis, const char *text, const c
                 tr_text_real((trellis_text){dots + 2, high_size}, &axis->high) &&
                 (!slash || tr_text_integer(tr_text(slash + 1), &points)) &&
                 axis->low < axis->high && isfinite(axis->high - axis->low) && points >= 2 &&
-                points <= MOST_POINTS;
+                points <= MAX_POINTS;
     if (!fine) {
         return tr_fail(error, TRELLIS_OPTION,
                        "a range is LOW..HIGH or LOW..HIGH/POINTS with LOW below HIGH, not '%s'",

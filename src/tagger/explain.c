@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#define MOST_TOKENS 1000
+#define MAX_TOKENS 1000
 
 trellis_status trellis_explainer_create(const trellis_model *model, const trellis_options *options,
                                         trellis_explainer **ret_explainer, trellis_error *error)
@@ -189,7 +189,7 @@ static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, d
 static bool compare_grams(trellis_explainer *explainer, const struct tr_found *found, size_t i,
                           const uint32_t step[2], const uint32_t other[2], bool all)
 {
-    uint32_t ours[TR_MOST_ORDER + 1], theirs[TR_MOST_ORDER + 1];
+    uint32_t ours[TR_MAX_ORDER + 1], theirs[TR_MAX_ORDER + 1];
     size_t our_count = tr_steps_fired(found->steps, step[0], step[1], ours);
     size_t their_count = tr_steps_fired(found->steps, other[0], other[1], theirs);
     const float *weights = explainer->model->step_weights;
@@ -389,10 +389,10 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
     *ret_reasons = NULL;
     explainer->length = 0;
     explainer->contributions.size = explainer->names.size = explainer->rival_labels.size = 0;
-    if (sequence->length > MOST_TOKENS) {
+    if (sequence->length > MAX_TOKENS) {
         return tr_fail(error, TRELLIS_LIMIT,
                        "a sequence of %zu tokens is too long to be explained: at most %d",
-                       sequence->length, MOST_TOKENS);
+                       sequence->length, MAX_TOKENS);
     }
     trellis_status status = explainer->bound ? TRELLIS_OK
                                              : trellis_explainer_bind(explainer, NULL, error);

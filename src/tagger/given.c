@@ -1,6 +1,6 @@
 /* given.c - labels that are given, by the caller, a column or the tag dictionary. */
 #include "corpus/corpus.h"
-#include "tagger/inside.h"
+#include "tagger/tagger_internal.h"
 
 /* Whether a label inside the model can be what is written as a label outside it. Both schemes have
  * letters for the first, a middle, the last and the only token of a span, and one of the four must be
@@ -125,7 +125,7 @@ void tr_tagger_forget_given(trellis_tagger *tagger)
 trellis_status tr_tagger_restrict_words(trellis_tagger *tagger, const trellis_sequence *sequence,
                                         trellis_error *error)
 {
-    const struct tr_lexicon *lexicon = &tagger->model->lexicon;
+    const struct tr_tag_dictionary *tag_dictionary = &tagger->model->tag_dictionary;
     size_t n = sequence->length;
     trellis_status status = TRELLIS_OK;
     if (n && tagger->word_column >= sequence->columns) {
@@ -144,10 +144,11 @@ trellis_status tr_tagger_restrict_words(trellis_tagger *tagger, const trellis_se
     }
     for (size_t i = 0; !status && i < n; i++) {
         trellis_text word = sequence->cells[i * sequence->columns + tagger->word_column];
-        uint32_t entry = tagger->is_given.at[i] ? TR_NONE : tr_lexicon_find(lexicon, word);
+        uint32_t entry = tagger->is_given.at[i] ? TR_NONE
+                                                : tr_tag_dictionary_find(tag_dictionary, word);
         if (entry != TR_NONE) {
             const uint16_t *labels;
-            size_t count = tr_lexicon_labels(lexicon, entry, &labels);
+            size_t count = tr_tag_dictionary_labels(tag_dictionary, entry, &labels);
             status = tr_lattice_restrict(tagger->lattice, i, labels, count, error);
         }
     }

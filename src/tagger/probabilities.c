@@ -1,7 +1,7 @@
 /* probabilities.c - how probable labels and labellings are, of the sequence tagged last. */
 #include <math.h>
 
-#include "tagger/inside.h"
+#include "tagger/tagger_internal.h"
 
 /* Finds log Z and the marginals of the sequence at hand, unless that was done. */
 trellis_status tr_tagger_sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)

@@ -7,10 +7,10 @@
  */
 #include <math.h>
 
-#include "tagger/inside.h"
+#include "tagger/tagger_internal.h"
 
 /* Floats for the scores of label pairs at all positions: 4 GB. */
-#define MOST_EDGE_SCORES ((size_t)1 << 30)
+#define MAX_EDGE_SCORES ((size_t)1 << 30)
 
 static void fetch_buckets(const struct tr_table *table, const struct tr_seen *seen, size_t token)
 {
@@ -122,8 +122,8 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
                                seen->value ? seen->value[k] : 1.0f, scores);
         }
         bool unknown = guess &&
-                       tr_lexicon_find(
-                           &model->lexicon,
+                       tr_tag_dictionary_find(
+                           &model->tag_dictionary,
                            sequence->cells[i * sequence->columns + tagger->word_column]) == TR_NONE;
         double shift = unknown ? excess(model, scores) : 0;
         for (uint32_t c = 0; c < model->label_count; c++) {
@@ -157,7 +157,7 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
         tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, NULL, width);
     }
     if (fine && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
-        if (n > MOST_EDGE_SCORES / (model->graph->labels * width)) {
+        if (n > MAX_EDGE_SCORES / (model->graph->labels * width)) {
             return tr_fail(error, TRELLIS_LIMIT,
                            "weights for pairs of %u labels take too much memory over %zu tokens",
                            model->graph->labels, n);

@@ -6,9 +6,9 @@
 
 #include "base/options.h"
 #include "corpus/corpus.h"
-#include "eval/loss.h"
+#include "lattice/loss.h"
 #include "graph/constraint.h"
-#include "tagger/inside.h"
+#include "tagger/tagger_internal.h"
 
 /* In the place of minus infinity, where something impossible has to be taken. */
 #define NEARLY_IMPOSSIBLE (-1000.0f)
@@ -207,7 +207,7 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
                                    trellis_error *error)
 {
     trellis_status status = tr_extractor_bind(tagger->extractor, reader, SIZE_MAX, error);
-    tagger->word_column = tr_lexicon_column(reader, SIZE_MAX);
+    tagger->word_column = tr_tag_dictionary_column(reader, SIZE_MAX);
     if (!status) {
         status = bind_forced(tagger, reader, error);
     }
@@ -371,7 +371,7 @@ static trellis_status find(trellis_tagger *tagger, const trellis_sequence *seque
                            trellis_error *error)
 {
     const struct tr_observation *observation = NULL;
-    bool by_dictionary = tagger->model->lexicon.words > 0;
+    bool by_dictionary = tagger->model->tag_dictionary.words > 0;
     trellis_status status = make_room(tagger, sequence->length, ranks)
                                 ? observe(tagger, sequence, &observation, error)
                                 : tr_fail_memory(error);

@@ -77,7 +77,7 @@ trellis_status tr_train_arow(struct tr_training *training, trellis_error *error)
     for (size_t j = 0; arow.variance && j < training->size; j++) {
         arow.variance[j] = first;
     }
-    tr_keep_floats(training->keeper, "VARI", arow.variance, training->size);
+    tr_keep_floats(training->registry, "VARI", arow.variance, training->size);
     status = arow.variance ? tr_online_run(online, learn_sequence, &arow, error)
                            : tr_fail_memory(error);
     free(arow.variance);

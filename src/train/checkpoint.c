@@ -25,7 +25,7 @@ struct standing {
 };
 
 struct tr_checkpoint {
-    struct tr_keeper keeper; // first: the keeper is handed back to us
+    struct tr_state_registry registry; // first: the registry is handed back to us
     struct tr_training *training;
     const char *path;
     uint64_t every, saved; // iterations: from one to the next, and when it was written last
@@ -63,7 +63,7 @@ static void mix_dataset(uint64_t *fingerprint, const struct tr_dataset *data)
 static bool is_free(const char *option)
 {
     static const char *const names[] = {"epochs", "patience", "epsilon", "delta", "gap"};
-    bool free_to_change = tr_training_is_aside(option);
+    bool free_to_change = tr_is_run_option(option);
     for (size_t i = 0; !free_to_change && i < TR_COUNT(names); i++) {
         free_to_change = strcmp(option, names[i]) == 0;
     }
@@ -82,7 +82,7 @@ static trellis_status find_fingerprint(const struct tr_training *training,
     mix_dataset(&f, &training->data);
     mix_dataset(&f, &training->dev);
     mix_number(&f, training->size);
-    mix(&f, training->lexicon_block.data, training->lexicon_block.size);
+    mix(&f, training->tag_dictionary_block.data, training->tag_dictionary_block.size);
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
         const char *value = tr_option_text(training->options, option->name);
@@ -128,23 +128,23 @@ static trellis_status make_image(const struct tr_checkpoint *c, struct tr_image_
 {
     const struct tr_training *t = c->training;
     struct standing standing = standing_of(c);
-    tr_image_begin(writer, (uint32_t)c->keeper.kept.size + 4);
+    tr_image_begin(writer, (uint32_t)c->registry.kept.size + 4);
     add_section(writer, TR_CHECKPOINT_SECTION, &standing, sizeof standing);
     add_section(writer, "BEST", t->best, t->size * sizeof *t->best);
     add_section(writer, "NOTE", t->notes.data, t->notes.size);
     if (c->phase) {
         add_section(writer, "SLCT", c->selection, c->selection_size * sizeof *c->selection);
     }
-    for (size_t i = 0; i < c->keeper.kept.size; i++) {
-        tr_image_section(writer, c->keeper.kept.at[i].name);
-        tr_kept_write(&c->keeper.kept.at[i], &writer->bytes);
+    for (size_t i = 0; i < c->registry.kept.size; i++) {
+        tr_image_section(writer, c->registry.kept.at[i].name);
+        tr_kept_write(&c->registry.kept.at[i], &writer->bytes);
     }
     return tr_image_finish(writer, error);
 }
 
-static trellis_status save(struct tr_keeper *keeper, trellis_error *error)
+static trellis_status save(struct tr_state_registry *registry, trellis_error *error)
 {
-    struct tr_checkpoint *c = (struct tr_checkpoint *)keeper;
+    struct tr_checkpoint *c = (struct tr_checkpoint *)registry;
     uint64_t done = c->training->done;
     if (done <= c->saved || done % c->every) {
         return TRELLIS_OK;
@@ -200,8 +200,8 @@ static trellis_status read_notes(struct tr_checkpoint *c, trellis_error *error)
 
 static trellis_status read_kept(const struct tr_checkpoint *c, trellis_error *error)
 {
-    for (size_t i = 0; i < c->keeper.kept.size; i++) {
-        const struct tr_kept *kept = &c->keeper.kept.at[i];
+    for (size_t i = 0; i < c->registry.kept.size; i++) {
+        const struct tr_kept *kept = &c->registry.kept.at[i];
         trellis_text content;
         bool fits = false;
         trellis_status status = TRELLIS_OK;
@@ -230,9 +230,10 @@ static void stand(struct tr_training *t, const struct standing *standing)
     t->figures.likelihood = standing->likelihood;
 }
 
-static trellis_status load(struct tr_keeper *keeper, bool *ret_loaded, trellis_error *error)
+static trellis_status load(struct tr_state_registry *registry, bool *ret_loaded,
+                           trellis_error *error)
 {
-    struct tr_checkpoint *c = (struct tr_checkpoint *)keeper;
+    struct tr_checkpoint *c = (struct tr_checkpoint *)registry;
     struct tr_training *t = c->training;
     if (!tr_checkpoint_waits(c)) {
         return TRELLIS_OK;
@@ -310,8 +311,8 @@ trellis_status tr_checkpoint_open(struct tr_training *training, trellis_error *e
     if (!c) {
         return tr_fail_memory(error);
     }
-    training->keeper = &c->keeper;
-    c->keeper = (struct tr_keeper){.save = save, .load = load};
+    training->registry = &c->registry;
+    c->registry = (struct tr_state_registry){.save = save, .load = load};
     c->training = training;
     c->path = path;
     c->every = (uint64_t)tr_option_integer(training->options, "every");
@@ -328,7 +329,7 @@ void tr_checkpoint_destroy(struct tr_checkpoint *checkpoint)
 {
     if (checkpoint) {
         tr_image_close(&checkpoint->image);
-        tr_keeper_free(&checkpoint->keeper);
+        tr_registry_free(&checkpoint->registry);
         free(checkpoint->selection);
         free(checkpoint);
     }

@@ -1,6 +1,6 @@
 /* checkpoint.h - a training that can be gone on with after an interruption.
  *
- * The state of a training is what its learner names to training->keeper, and what the pipeline has beside
+ * The state of a training is what its learner names to training->registry, and what the pipeline has beside
  * it: the random numbers, the best iterate, the notes. Both are written to a file as sections of an image
  * (model/image.h), which replaces the one before it by renaming, at the head of an iteration; so a process
  * that is killed at any moment leaves a complete checkpoint, and the one that goes on from it takes the
@@ -12,7 +12,7 @@
 
 #include "train/train.h"
 
-/* Where --checkpoint asks for one: sets training->checkpoint and training->keeper, and with --resume reads
+/* Where --checkpoint asks for one: sets training->checkpoint and training->registry, and with --resume reads
  * the file, if there is one. All functions take NULL, too. */
 trellis_status tr_checkpoint_open(struct tr_training *training, trellis_error *error);
 void tr_checkpoint_destroy(struct tr_checkpoint *checkpoint);

@@ -83,7 +83,7 @@ static trellis_status find_start(struct crf *crf, enum tr_method method, double 
     struct tr_training *training = crf->training;
     uint64_t epochs = (uint64_t)tr_option_integer(training->options, "warm-up");
     if (*tr_option_text(training->options, "from") || method != TR_LBFGS || epochs == 0) {
-        return tr_training_warm(training, crf->weights, crf->error);
+        return tr_training_initial_weights(training, crf->weights, crf->error);
     }
     trellis_status status = tr_sgd_warm_up(training, l2 > 0 ? l2 : l1, epochs, crf->weights,
                                            crf->error);
@@ -128,7 +128,7 @@ static trellis_status minimise(struct tr_training *training, enum tr_method meth
             .history = (unsigned)tr_option_integer(options, "history"),
             .curvature = crf.curvature,
             .pool = training->pool,
-            .keeper = training->keeper,
+            .registry = training->registry,
             .most_iterations = tr_training_epochs(training),
             .epsilon = tr_option_real(options, "epsilon"),
             .delta = tr_option_real(options, "delta"),

@@ -17,7 +17,7 @@
 #include <math.h>
 
 #include "train/hmm.h"
-#include "train/normals.h"
+#include "train/hmm_gaussian.h"
 
 /* ---- the E-step ---------------------------------------------------------------------------------- */
 
@@ -63,9 +63,9 @@ static trellis_status visit_best_path(struct tr_em *em, struct tr_pass_worker *w
         if (em->counting) {
             count_path(em, worker, s, worker->path.at, (float)weight);
         }
-        if (em->counting && em->training->normals) {
-            tr_normals_count(em->training->normals, reals_of(em->data, s), n, worker->path.at,
-                             weight, worker->moments);
+        if (em->counting && em->training->emissions) {
+            tr_hmm_gaussian_count(em->training->emissions, reals_of(em->data, s), n,
+                                  worker->path.at, weight, worker->moments);
         }
     }
     return status;
@@ -80,10 +80,10 @@ static trellis_status visit_all_paths(struct tr_em *em, struct tr_pass_worker *w
                                                         &log_z, error);
     if (!status) {
         *value += weight * log_z;
-        if (em->counting && em->training->normals) {
-            tr_normals_expect(em->training->normals, reals_of(em->data, s), n,
-                              tr_lattice_node_marginals(worker->lattice),
-                              em->training->graph->width, weight, worker->moments);
+        if (em->counting && em->training->emissions) {
+            tr_hmm_gaussian_expect(em->training->emissions, reals_of(em->data, s), n,
+                                   tr_lattice_node_marginals(worker->lattice),
+                                   em->training->graph->width, weight, worker->moments);
         }
         if (em->counting) {
             status = tr_pass_collect(em->pass, worker, em->data, s, weight, NULL, error);
@@ -103,7 +103,7 @@ static trellis_status visit(void *user, struct tr_pass_worker *worker, size_t s,
     trellis_status status = tr_training_scores(em->training, em->data, s, em->weights,
                                                worker->lattice, error);
     if (!status) {
-        status = tr_training_reveal(em->data, s, worker->lattice, error);
+        status = tr_constrain_to_partial(em->data, s, worker->lattice, error);
     }
     if (!status) {
         status = (em->hard ? visit_best_path : visit_all_paths)(em, worker, s, weight, value,
@@ -208,8 +208,8 @@ trellis_status tr_em_estimate(struct tr_em *em, double alpha, trellis_error *err
 
 trellis_status tr_em_maximise(struct tr_em *em, trellis_error *error)
 {
-    if (em->training->normals) {
-        tr_normals_estimate(em->training->normals, em->moments);
+    if (em->training->emissions) {
+        tr_hmm_gaussian_estimate(em->training->emissions, em->moments);
     }
     return tr_em_estimate(em, em->alpha, error);
 }
@@ -239,7 +239,7 @@ trellis_status tr_em_create(struct tr_training *t, struct tr_em **ret_em, trelli
     em->alpha = tr_option_real(t->options, "alpha");
     em->counts = tr_alloc(t->size, sizeof *em->counts);
     em->w = tr_alloc(t->size, sizeof *em->w);
-    em->moment_count = t->normals ? t->normals->moment_count : 0;
+    em->moment_count = t->emissions ? t->emissions->moment_count : 0;
     em->moments = tr_alloc(em->moment_count, sizeof *em->moments);
     em->weights = tr_alloc_aligned(t->size, sizeof *em->weights);
     trellis_status status = em->counts && em->w && em->weights && em->moments

@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "train/em.h"
 #include "train/hmm.h"
-#include "train/normals.h"
+#include "train/hmm_gaussian.h"
 
 /* Added to the counts that EM begins with, so that what was not seen there can still be learned. */
 static const double least_alpha_of_start = 0.1;
@@ -40,7 +40,7 @@ static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error
     if (!labels) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_normals_cluster(t->normals, data, &t->random, labels, error);
+    trellis_status status = tr_hmm_gaussian_cluster(t->emissions, data, &t->random, labels, error);
     memset(em->counts, 0, t->size * sizeof *em->counts);
     data->gold.at = labels; // while they are counted
     data->open_begin.size = 0;
@@ -48,7 +48,7 @@ static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error
         status = tr_hmm_count(t, em->counts, error);
     }
     if (!status) {
-        status = tr_normals_learn(t->normals, data, error);
+        status = tr_hmm_gaussian_learn(t->emissions, data, error);
     }
     *data = as_read;
     free(labels);
@@ -62,7 +62,7 @@ static trellis_status begin_by_chance(struct tr_em *em, trellis_error *error)
     struct tr_training *t = em->training;
     const struct tr_rows *rows = t->vocabulary.node.rows;
     double likelihood;
-    if (t->normals) {
+    if (t->emissions) {
         return begin_with_clusters(em, error);
     }
     memset(em->weights, 0, t->size * sizeof *em->weights);
@@ -130,7 +130,7 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
     for (size_t j = 0; j < t->size; j++) {
         em->weights[j] = NAN;
     }
-    trellis_status status = tr_training_warm(t, em->weights, error);
+    trellis_status status = tr_training_initial_weights(t, em->weights, error);
     for (size_t i = 0; !status && i < t->plan.gram_count; i++) {
         float w = em->weights[t->node_size + t->edge_size + i];
         if (t->grams[i].length == 1 && !isnan(w)) {
@@ -142,8 +142,8 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
         counts_of_model(em, alone, with_alone);
         status = tr_em_estimate(em, fmax(em->alpha, 1e-6), error);
     }
-    if (!status && t->normals) {
-        status = tr_normals_from(t->normals, t, error);
+    if (!status && t->emissions) {
+        status = tr_hmm_gaussian_from(t->emissions, t, error);
     }
     free(alone);
     return status;
@@ -159,8 +159,8 @@ trellis_status tr_em_begin(struct tr_em *em, trellis_error *error)
     }
     memset(em->counts, 0, em->training->size * sizeof *em->counts);
     trellis_status status = tr_hmm_count(em->training, em->counts, error);
-    if (!status && em->training->normals) {
-        status = tr_normals_learn(em->training->normals, &em->training->data, error);
+    if (!status && em->training->emissions) {
+        status = tr_hmm_gaussian_learn(em->training->emissions, &em->training->data, error);
     }
     return status ? status : tr_em_estimate(em, fmax(em->alpha, least_alpha_of_start), error);
 }

@@ -9,8 +9,8 @@
 #include "model/model.h"
 #include "train/em.h"
 #include "train/hmm.h"
-#include "train/normals.h"
-#include "train/states.h"
+#include "train/hmm_gaussian.h"
+#include "train/unsupervised.h"
 
 enum { EPOCHS = 100 }; // unless the user says otherwise
 
@@ -40,7 +40,7 @@ struct figures {
     double score, objective, likelihood, dev_accuracy, dev_f1;
 };
 
-struct climber {
+struct em_run {
     struct tr_em *em;
     struct tr_training *training;
     uint64_t starts, most; // iterations of a start
@@ -53,7 +53,7 @@ struct climber {
     /* The best iterate of the starts so far. */
     float *kept;          // [training->size]
     float *kept_low;      // [training->size]
-    double *kept_normals; // [normals_size] laid out like normals->best
+    double *kept_normals; // [normals_size] laid out like emissions->best
     size_t normals_size;
     double *kept_unknown; // [unknown_size] laid out like training->best_unknown
     size_t unknown_size;
@@ -63,7 +63,7 @@ struct climber {
 /* ---- one start ----------------------------------------------------------------------------------- */
 
 /* Whether F rose by less than --delta of itself over --period iterations. */
-static bool has_settled(const struct climber *c)
+static bool has_settled(const struct em_run *c)
 {
     double delta = tr_option_real(c->training->options, "delta");
     if (delta == 0 || c->iterations <= c->period) {
@@ -75,7 +75,7 @@ static bool has_settled(const struct climber *c)
 }
 
 /* After an E-step: reports, and finds out whether there is a reason to stop. */
-static trellis_status end_iteration(struct climber *c, double value, double likelihood,
+static trellis_status end_iteration(struct em_run *c, double value, double likelihood,
                                     enum reason *ret_reason, trellis_error *error)
 {
     struct tr_em *em = c->em;
@@ -92,7 +92,7 @@ static trellis_status end_iteration(struct climber *c, double value, double like
     figures.tokens_per_second = (double)t->data.tokens / (now - c->seconds + 1e-9);
     c->seconds = now;
     trellis_status status = TRELLIS_OK;
-    if (t->dev.sequences && tr_states_dev_likelihood(t)) {
+    if (t->dev.sequences && tr_unsupervised_dev_likelihood(t)) {
         status = dev_likelihood(em, &figures.dev_likelihood, error);
     }
     if (!status) {
@@ -109,7 +109,7 @@ static trellis_status end_iteration(struct climber *c, double value, double like
 }
 
 /* EM from one start, or on from the counts of a checkpoint, until there is a reason to stop. */
-static trellis_status climb(struct climber *c, bool goes_on, enum reason *ret_reason,
+static trellis_status climb(struct em_run *c, bool goes_on, enum reason *ret_reason,
                             trellis_error *error)
 {
     double likelihood, value;
@@ -126,7 +126,7 @@ static trellis_status climb(struct climber *c, bool goes_on, enum reason *ret_re
         if (status || *ret_reason != GOES_ON) {
             break;
         }
-        status = tr_keeper_save(c->training->keeper, error);
+        status = tr_registry_save(c->training->registry, error);
         if (!status) {
             status = tr_em_maximise(c->em, error);
         }
@@ -137,15 +137,15 @@ static trellis_status climb(struct climber *c, bool goes_on, enum reason *ret_re
 /* ---- one after the other ------------------------------------------------------------------------- */
 
 /* Keeps the best iterate of this start where it is better than those of the starts before. */
-static void keep(struct climber *c, enum reason reason)
+static void keep(struct em_run *c, enum reason reason)
 {
     struct tr_training *t = c->training;
     double score = t->dev.sequences ? t->best_score : -t->figures.objective;
     if (c->start == 0 || score > c->kept_figures.score) {
         memcpy(c->kept, t->best, t->size * sizeof *c->kept);
         memcpy(c->kept_low, t->low, t->size * sizeof *c->kept_low);
-        if (t->normals) {
-            memcpy(c->kept_normals, t->normals->best, c->normals_size * sizeof *c->kept_normals);
+        if (t->emissions) {
+            memcpy(c->kept_normals, t->emissions->best, c->normals_size * sizeof *c->kept_normals);
         }
         if (t->unknown) {
             memcpy(c->kept_unknown, t->best_unknown, c->unknown_size * sizeof *c->kept_unknown);
@@ -160,7 +160,7 @@ static void keep(struct climber *c, enum reason reason)
     }
 }
 
-static trellis_status start_again_and_again(struct climber *c, bool goes_on, trellis_error *error)
+static trellis_status run_restarts(struct em_run *c, bool goes_on, trellis_error *error)
 {
     struct tr_training *t = c->training;
     enum reason reason = GOES_ON;
@@ -185,13 +185,13 @@ static trellis_status start_again_and_again(struct climber *c, bool goes_on, tre
 }
 
 /* The model is the iterate that was kept. */
-static void finish(const struct climber *c)
+static void finish(const struct em_run *c)
 {
     struct tr_training *t = c->training;
     memcpy(t->best, c->kept, t->size * sizeof *t->best);
     memcpy(t->low, c->kept_low, t->size * sizeof *t->low);
-    if (t->normals) {
-        memcpy(t->normals->best, c->kept_normals, c->normals_size * sizeof *c->kept_normals);
+    if (t->emissions) {
+        memcpy(t->emissions->best, c->kept_normals, c->normals_size * sizeof *c->kept_normals);
     }
     if (t->unknown) {
         memcpy(t->best_unknown, c->kept_unknown, c->unknown_size * sizeof *c->kept_unknown);
@@ -226,50 +226,50 @@ static trellis_status read_figures(void *at, trellis_text content, trellis_error
 }
 
 /* The best iterate is the pipeline's, but for what only an HMM has of it. */
-static void name_state(struct climber *c)
+static void name_state(struct em_run *c)
 {
     static const struct tr_kept_form form = {write_figures, read_figures};
     const double most_count = 1e100;
     struct tr_training *t = c->training;
-    struct tr_keeper *keeper = t->keeper;
+    struct tr_state_registry *registry = t->registry;
     const uint64_t most = UINT64_C(1) << 52;
-    tr_keep_whole(keeper, "STRT", &c->start, 1, c->starts - 1);
-    tr_keep_whole(keeper, "BFOR", &c->before, 1, most);
-    tr_keep_whole(keeper, "ITER", &c->iterations, 1, most);
-    tr_keep_doubles(keeper, "VALU", c->values, c->period + 1);
-    tr_keep_between(keeper, "CNTS", c->em->counts, t->size, 0, most_count);
-    tr_keep_floats(keeper, "BLOW", t->low, t->size);
+    tr_keep_whole(registry, "STRT", &c->start, 1, c->starts - 1);
+    tr_keep_whole(registry, "BFOR", &c->before, 1, most);
+    tr_keep_whole(registry, "ITER", &c->iterations, 1, most);
+    tr_keep_doubles(registry, "VALU", c->values, c->period + 1);
+    tr_keep_between(registry, "CNTS", c->em->counts, t->size, 0, most_count);
+    tr_keep_floats(registry, "BLOW", t->low, t->size);
     if (c->starts > 1) {
-        tr_keep_form(keeper, "KFIG", &c->kept_figures, &form);
-        tr_keep_logs(keeper, "KEPT", c->kept, t->size);
-        tr_keep_floats(keeper, "KLOW", c->kept_low, t->size);
+        tr_keep_form(registry, "KFIG", &c->kept_figures, &form);
+        tr_keep_logs(registry, "KEPT", c->kept, t->size);
+        tr_keep_floats(registry, "KLOW", c->kept_low, t->size);
     }
     if (t->unknown) {
-        tr_keep_between(keeper, "BUNK", t->best_unknown, c->unknown_size, -INFINITY, DBL_MAX);
+        tr_keep_between(registry, "BUNK", t->best_unknown, c->unknown_size, -INFINITY, DBL_MAX);
     }
     if (t->unknown && c->starts > 1) {
-        tr_keep_between(keeper, "KUNK", c->kept_unknown, c->unknown_size, -INFINITY, DBL_MAX);
+        tr_keep_between(registry, "KUNK", c->kept_unknown, c->unknown_size, -INFINITY, DBL_MAX);
     }
-    if (t->normals && c->starts > 1) {
-        tr_normals_name(t->normals, c->kept_normals, keeper, "KMEA", "KVAR");
+    if (t->emissions && c->starts > 1) {
+        tr_hmm_gaussian_name(t->emissions, c->kept_normals, registry, "KMEA", "KVAR");
     }
-    if (t->normals) {
-        tr_keep_doubles(keeper, "MMNT", c->em->moments, c->em->moment_count);
-        tr_normals_name(t->normals, t->normals->mean, keeper, "MEAN", "VARI");
-        tr_normals_name(t->normals, t->normals->best, keeper, "BMEA", "BVAR");
+    if (t->emissions) {
+        tr_keep_doubles(registry, "MMNT", c->em->moments, c->em->moment_count);
+        tr_hmm_gaussian_name(t->emissions, t->emissions->mean, registry, "MEAN", "VARI");
+        tr_hmm_gaussian_name(t->emissions, t->emissions->best, registry, "BMEA", "BVAR");
     }
 }
 
 /* ---- the learner --------------------------------------------------------------------------------- */
 
-static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_error *error)
+static trellis_status prepare(struct em_run *c, struct tr_training *t, trellis_error *error)
 {
     uint64_t most = (uint64_t)tr_option_integer(t->options, "epochs");
-    *c = (struct climber){.training = t,
-                          .starts = (uint64_t)tr_option_integer(t->options, "restarts"),
-                          .most = most ? most : EPOCHS,
-                          .seconds = tr_training_seconds(t),
-                          .period = (size_t)tr_option_integer(t->options, "period")};
+    *c = (struct em_run){.training = t,
+                         .starts = (uint64_t)tr_option_integer(t->options, "restarts"),
+                         .most = most ? most : EPOCHS,
+                         .seconds = tr_training_seconds(t),
+                         .period = (size_t)tr_option_integer(t->options, "period")};
     trellis_status status = tr_em_create(t, &c->em, error);
     if (!status) {
         status = tr_hmm_make_unknown(t, error);
@@ -283,7 +283,7 @@ static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_
                        *tr_option_text(t->options, "from") ? "the model of --from"
                                                            : "the labels that are known");
     }
-    c->normals_size = t->normals ? 2 * (size_t)t->normals->labels * t->normals->columns : 0;
+    c->normals_size = t->emissions ? 2 * (size_t)t->emissions->labels * t->emissions->columns : 0;
     c->values = tr_alloc(c->period + 1, sizeof *c->values);
     c->kept = tr_alloc_aligned(t->size, sizeof *c->kept);
     c->kept_low = tr_alloc(t->size, sizeof *c->kept_low);
@@ -294,8 +294,8 @@ static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_
     if (!c->values || !c->kept || !c->kept_low || !c->kept_normals || !c->kept_unknown || !t->low) {
         return tr_fail_memory(error);
     }
-    if (t->normals) { // so that there are variances in a checkpoint of the first start
-        memcpy(c->kept_normals, t->normals->mean, c->normals_size * sizeof *c->kept_normals);
+    if (t->emissions) { // so that there are variances in a checkpoint of the first start
+        memcpy(c->kept_normals, t->emissions->mean, c->normals_size * sizeof *c->kept_normals);
     }
     name_state(c);
     return TRELLIS_OK;
@@ -303,22 +303,22 @@ static trellis_status prepare(struct climber *c, struct tr_training *t, trellis_
 
 trellis_status tr_train_em(struct tr_training *t, trellis_error *error)
 {
-    struct climber c = {0};
+    struct em_run c = {0};
     bool goes_on = false;
     trellis_status status = tr_hmm_check(t, error);
     if (!status) {
         status = prepare(&c, t, error);
     }
     if (!status) {
-        status = tr_keeper_load(t->keeper, &goes_on, error);
+        status = tr_registry_load(t->registry, &goes_on, error);
     }
     if (!status) {
-        status = start_again_and_again(&c, goes_on, error);
+        status = run_restarts(&c, goes_on, error);
     }
     if (!status) {
         finish(&c);
     }
-    tr_keeper_clear(t->keeper);
+    tr_registry_clear(t->registry);
     tr_em_destroy(c.em);
     free(c.values);
     free(c.kept);

@@ -21,8 +21,8 @@
 #include <math.h>
 
 #include "train/em.h"
-#include "train/normals.h"
-#include "train/states.h"
+#include "train/hmm_gaussian.h"
+#include "train/unsupervised.h"
 
 double tr_hmm_alpha(const struct tr_training *training)
 {
@@ -48,7 +48,7 @@ bool tr_hmm_interpolates(const struct tr_training *training)
 static uint32_t unknown_template(const struct tr_training *training, uint32_t attribute)
 {
     const trellis_features *features = training->features;
-    trellis_text text = tr_dictionary_text(&training->vocabulary.node.dictionary, attribute);
+    trellis_text text = tr_attribute_index_text(&training->vocabulary.node.dictionary, attribute);
     size_t template = tr_features_template_of(features, false, text);
     return template != SIZE_MAX && tr_features_for_unknown(features, template) ? (uint32_t) template
                                                                                : TR_NONE;
@@ -59,7 +59,7 @@ static uint32_t unknown_template(const struct tr_training *training, uint32_t at
 trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole,
                             trellis_error *error)
 {
-    const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = &training->vocabulary.node.dictionary;
     size_t count = dictionary->entries.size;
     *ret_whole = NULL;
     if (!tr_features_has_unknown(training->features)) {
@@ -67,7 +67,7 @@ trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole
     }
     bool *whole = tr_alloc(count, sizeof *whole);
     for (uint32_t a = 0; whole && a < count; a++) {
-        trellis_text text = tr_dictionary_text(dictionary, a);
+        trellis_text text = tr_attribute_index_text(dictionary, a);
         whole[a] = !memchr(text.data, '=', text.size) && unknown_template(training, a) != TR_NONE;
     }
     *ret_whole = whole;
@@ -77,7 +77,7 @@ trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole
 trellis_status tr_hmm_rank(const struct tr_training *training, uint32_t **ret_rank,
                            trellis_error *error)
 {
-    const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = &training->vocabulary.node.dictionary;
     size_t count = dictionary->entries.size;
     *ret_rank = NULL;
     if (!tr_features_has_unknown(training->features)) {
@@ -321,7 +321,7 @@ double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, co
 /* The share of tokens that are words never seen before: about that of the words seen once (Good 1953). */
 static double unknown_share(const struct tr_training *training, const struct tr_hmm_words *words)
 {
-    const struct tr_dictionary *dictionary = &training->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = &training->vocabulary.node.dictionary;
     double once = 0;
     for (uint32_t a = 0; words->rank && a < dictionary->entries.size; a++) {
         once += words->rank[a] == TR_NONE && dictionary->entries.at[a].count == 1;
@@ -457,8 +457,8 @@ trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
     if (!status) {
         status = tr_hmm_estimate(training, counts, tr_hmm_alpha(training), w, error);
     }
-    if (!status && training->normals) {
-        status = tr_normals_learn(training->normals, &training->data, error);
+    if (!status && training->emissions) {
+        status = tr_hmm_gaussian_learn(training->emissions, &training->data, error);
     }
     if (!status) {
         trellis_progress figures = tr_training_figures(training);

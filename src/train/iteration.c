@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "model/model.h"
-#include "train/normals.h"
-#include "train/states.h"
+#include "train/hmm_gaussian.h"
+#include "train/unsupervised.h"
 
 uint64_t tr_training_epochs(const struct tr_training *training)
 {
@@ -82,8 +82,8 @@ static trellis_status fill_scores(const struct tr_training *training,
     }
     const struct tr_row_kernels *kernels = training->kernels;
     kernels->score(training->vocabulary.node.rows, w, &tokens, tr_lattice_nodes(lattice), width);
-    if (training->normals) {
-        struct tr_gaussian gaussian = tr_normals_now(training->normals);
+    if (training->emissions) {
+        struct tr_gaussian gaussian = tr_hmm_gaussian_now(training->emissions);
         tr_gaussian_score(&gaussian,
                           dataset->real.at + dataset->sequence.at[sequence] * dataset->reals,
                           tokens.n, tr_lattice_nodes(lattice), NULL, width);
@@ -112,7 +112,7 @@ static trellis_status restrict_words(const struct tr_training *training,
         uint32_t entry = dataset->entry.at[first + i];
         if (entry != TR_NONE) {
             const uint16_t *labels;
-            size_t count = tr_lexicon_labels(&training->lexicon, entry, &labels);
+            size_t count = tr_tag_dictionary_labels(&training->tag_dictionary, entry, &labels);
             status = tr_lattice_restrict(lattice, i, labels, count, error);
         }
     }
@@ -138,8 +138,8 @@ void tr_training_add_loss(const struct tr_training *training, size_t sequence,
     }
 }
 
-trellis_status tr_training_reveal(const struct tr_dataset *dataset, size_t sequence,
-                                  struct tr_lattice *lattice, trellis_error *error)
+trellis_status tr_constrain_to_partial(const struct tr_dataset *dataset, size_t sequence,
+                                       struct tr_lattice *lattice, trellis_error *error)
 {
     size_t first = dataset->sequence.at[sequence], n = dataset->sequence.at[sequence + 1] - first;
     trellis_status status = TRELLIS_OK;
@@ -177,7 +177,7 @@ trellis_status tr_training_check_open(const struct tr_training *training, trelli
             status = restrict_words(training, data, s, lattice, error);
         }
         if (!status) {
-            status = tr_training_reveal(data, s, lattice, error);
+            status = tr_constrain_to_partial(data, s, lattice, error);
         }
         if (!status &&
             (status = tr_lattice_viterbi(lattice, steps, path.at, &score, error)) == TRELLIS_DATA) {
@@ -290,7 +290,7 @@ static trellis_status score(const struct tr_training *training,
     trellis_scores scores = trellis_evaluation_scores(evaluation);
     trellis_cluster_scores clusters;
     trellis_status status = TRELLIS_OK;
-    if (!tr_states_dev_clusters(training)) {
+    if (!tr_unsupervised_dev_clusters(training)) {
         figures->dev_accuracy = scores.accuracy;
         figures->dev_f1 = scores.has_spans ? scores.f1 : NAN;
     } else if (!(status = trellis_evaluation_clusters(evaluation, &clusters, error))) {
@@ -339,7 +339,7 @@ static bool keep_low(struct tr_training *training)
  * a dash for those that are not known. */
 static void note_iteration(struct tr_training *training, const trellis_progress *figures)
 {
-    enum { MOST_NOTED = 1000 };
+    enum { MAX_NOTED = 1000 };
     const double known[] = {figures->objective, figures->error_rate, figures->dev_accuracy,
                             figures->dev_f1};
     char text[120];
@@ -349,7 +349,7 @@ static void note_iteration(struct tr_training *training, const trellis_progress 
                     ? snprintf(text + used, sizeof text - (size_t)used, " %.7g", known[k])
                     : snprintf(text + used, sizeof text - (size_t)used, " -");
     }
-    if (figures->iteration <= MOST_NOTED) {
+    if (figures->iteration <= MAX_NOTED) {
         tr_note_text(&training->notes, TR_CURVE, text);
     }
 }
@@ -379,7 +379,7 @@ static uint64_t count_active(const struct tr_training *t, const float *w)
 }
 
 /* How many are no finite numbers. */
-static double strange_piece(void *user, size_t begin, size_t end)
+static double count_nonfinite(void *user, size_t begin, size_t end)
 {
     const float *w = user;
     uint32_t strange = 0;
@@ -411,7 +411,7 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     struct tr_pool *pool = training->pool;
     figures->active_features = count_active(training, w);
     if (!training->learner->generative && // there log 0 is a weight
-        tr_pool_sum(pool, training->size, strange_piece, (float *)w) > 0) {
+        tr_pool_sum(pool, training->size, count_nonfinite, (float *)w) > 0) {
         return tr_fail(error, TRELLIS_DATA,
                        "a weight is no finite number any more: the values of the attributes are "
                        "too large");
@@ -430,8 +430,8 @@ trellis_status tr_training_iteration(struct tr_training *training, trellis_progr
     if (better) {
         struct copying copying = {training->best, w};
         tr_pool_sum(pool, training->size, copy_piece, &copying);
-        if (training->normals) {
-            tr_normals_keep(training->normals);
+        if (training->emissions) {
+            tr_hmm_gaussian_keep(training->emissions);
         }
         if (training->unknown) {
             memcpy(training->best_unknown, training->unknown,

@@ -34,10 +34,10 @@ struct mira {
 /* tau_k <- tau_k + (b_k - sum_j A_jk tau_j) / A_kk, cut to [0, C], round and round */
 void tr_mira_solve(const double *a, const double *b, size_t count, double c, double *tau)
 {
-    enum { MOST_ROUNDS = 10000 };
+    enum { MAX_ROUNDS = 10000 };
     memset(tau, 0, count * sizeof *tau);
     bool moved = true;
-    for (int round = 0; moved && round < MOST_ROUNDS; round++) {
+    for (int round = 0; moved && round < MAX_ROUNDS; round++) {
         moved = false;
         for (size_t k = 0; k < count; k++) {
             double missing = b[k], square = a[k * count + k];

@@ -43,7 +43,7 @@ static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker
     trellis_status status = tr_pass_collect(l->pass, worker, &l->training->data, s, weight, NULL,
                                             error);
     if (!status) {
-        status = tr_training_reveal(&l->training->data, s, worker->lattice, error);
+        status = tr_constrain_to_partial(&l->training->data, s, worker->lattice, error);
     }
     if (!status) {
         status = tr_lattice_forward_backward(worker->lattice, l->steps, &log_z_known, error);
@@ -66,7 +66,7 @@ trellis_status tr_likelihood_of(const struct tr_training *training, size_t seque
         return tr_lattice_learn_pruned(lattice, steps, gold, ret_loss, error);
     }
     if (training->local) {
-        return tr_lattice_decide(lattice, steps, gold, ret_loss, error);
+        return tr_lattice_local_likelihood(lattice, steps, gold, ret_loss, error);
     }
     trellis_status status = tr_lattice_forward_backward(lattice, steps, ret_loss, error);
     if (!status && !tr_dataset_is_partial(data, sequence)) {

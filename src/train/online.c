@@ -105,21 +105,21 @@ double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y)
 
 /* ---- differences of two labellings ----------------------------------------------------------------- */
 
-static bool add_step(const struct tr_online *online, struct tr_terms *terms, uint32_t from,
+static bool add_step(const struct tr_online *online, struct tr_update_terms *terms, uint32_t from,
                      uint32_t to, float amount)
 {
     const uint32_t *features;
     size_t count = tr_steps_features(online->steps, from, to, &features);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
-        fine = tr_push(&terms->list, (struct tr_term){TR_STEP, features[i], amount});
+        fine = tr_push(&terms->list, (struct tr_update_term){TR_STEP, features[i], amount});
     }
     return fine;
 }
 
 /* The step features of both labellings, where they are in different states; with the end behind all n. */
 static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
-                          const uint16_t *found, size_t n, struct tr_terms *terms)
+                          const uint16_t *found, size_t n, struct tr_update_terms *terms)
 {
     const struct tr_graph *graph = online->training->graph;
     uint32_t gold_state = TR_NO_STATE, found_state = TR_NO_STATE;
@@ -138,14 +138,14 @@ static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
     return fine;
 }
 
-static bool add_pair(struct tr_terms *terms, size_t place, uint32_t gold, uint32_t found)
+static bool add_pair(struct tr_update_terms *terms, size_t place, uint32_t gold, uint32_t found)
 {
-    return tr_push(&terms->list, (struct tr_term){(uint32_t)place, gold, 1}) &&
-           tr_push(&terms->list, (struct tr_term){(uint32_t)place, found, -1});
+    return tr_push(&terms->list, (struct tr_update_term){(uint32_t)place, gold, 1}) &&
+           tr_push(&terms->list, (struct tr_update_term){(uint32_t)place, found, -1});
 }
 
 trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
-                                 struct tr_terms *terms, trellis_error *error)
+                                 struct tr_update_terms *terms, trellis_error *error)
 {
     const struct tr_training *t = online->training;
     size_t n;
@@ -180,13 +180,14 @@ static void spread_token(const struct tr_rows *rows, size_t base,
     }
 }
 
-void tr_online_spread(const struct tr_online *online, size_t sequence, const struct tr_term *terms,
-                      size_t count, double scale, struct tr_sparse *sparse)
+void tr_online_spread(const struct tr_online *online, size_t sequence,
+                      const struct tr_update_term *terms, size_t count, double scale,
+                      struct tr_sparse *sparse)
 {
     const struct tr_training *t = online->training;
     size_t first = t->data.sequence.at[sequence];
     for (size_t k = 0; k < count; k++) {
-        const struct tr_term *term = &terms[k];
+        const struct tr_update_term *term = &terms[k];
         double amount = scale * (double)term->amount;
         size_t token = first + term->place / 2;
         if (term->place == TR_STEP) {
@@ -275,7 +276,7 @@ static trellis_status take_given(struct tr_online *online, size_t sequence, trel
     trellis_status status = tr_training_scores(t, &t->data, sequence, online->w, online->lattice,
                                                error);
     if (!status) {
-        status = tr_training_reveal(&t->data, sequence, online->lattice, error);
+        status = tr_constrain_to_partial(&t->data, sequence, online->lattice, error);
     }
     return status
                ? status
@@ -388,15 +389,15 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error)
 {
     struct tr_training *t = online->training;
-    struct tr_keeper *keeper = t->keeper;
-    tr_keep_floats(keeper, "WGHT", online->w, t->size);
-    tr_keep_order(keeper, "ORDE", online->order, t->data.sequences);
-    tr_keep_doubles(keeper, "SEEN", &online->seen, 1);
-    tr_keep_doubles(keeper, "BEFO", &online->before, 1);
+    struct tr_state_registry *registry = t->registry;
+    tr_keep_floats(registry, "WGHT", online->w, t->size);
+    tr_keep_order(registry, "ORDE", online->order, t->data.sequences);
+    tr_keep_doubles(registry, "SEEN", &online->seen, 1);
+    tr_keep_doubles(registry, "BEFO", &online->before, 1);
     if (online->u) {
-        tr_keep_doubles(keeper, "AVER", online->u, t->size);
+        tr_keep_doubles(registry, "AVER", online->u, t->size);
     }
-    trellis_status status = tr_keeper_load(keeper, ret_resumed, error);
+    trellis_status status = tr_registry_load(registry, ret_resumed, error);
     if (!status && *ret_resumed) {
         tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
     }
@@ -410,7 +411,7 @@ trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void
     trellis_status status = tr_online_resume(online, &resumed, error);
     trellis_progress figures = tr_training_figures(online->training);
     while (!status && !stop && figures.iteration < figures.iterations) {
-        status = tr_keeper_save(online->training->keeper, error);
+        status = tr_registry_save(online->training->registry, error);
         if (!status) {
             status = tr_online_pass(online, rule, user, &figures, error);
         }
@@ -462,7 +463,7 @@ static trellis_status prepare(struct tr_online *online, trellis_error *error)
     for (uint32_t i = 0; i < t->data.sequences; i++) {
         online->order[i] = i;
     }
-    trellis_status status = tr_training_warm(t, online->w, error);
+    trellis_status status = tr_training_initial_weights(t, online->w, error);
     if (!status) {
         status = tr_loss_create(t->options, &t->data.labels, t->data.label_count, &online->loss,
                                 error);

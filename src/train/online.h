@@ -40,15 +40,15 @@ double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y);
 
 /* `amount` times what the attributes of one place fire with an outcome, or one step feature. All that
  * Phi(X, Z) - Phi(X, Z*) is made of, before it is spread over the attributes. */
-struct tr_term {
+struct tr_update_term {
     uint32_t place; // 2 i: node attributes of position i, 2 i + 1: its edge attributes, or TR_STEP
     uint32_t outcome; // label, label pair or step feature
     float amount;
 };
 #define TR_STEP UINT32_MAX
 
-struct tr_terms {
-    TR_ARRAY(struct tr_term) list;
+struct tr_update_terms {
+    TR_ARRAY(struct tr_update_term) list;
 };
 
 /* ---- the learner ----------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ struct tr_online {
     size_t prefix;            // what is compared of it: all, but for --update
     uint16_t *given; // the best path that agrees with what is known of gold; NULL without --partial
     uint64_t wrong, wrong_in_all; // labels in it that are not gold; and in this epoch
-    struct tr_terms terms;
+    struct tr_update_terms terms;
     struct tr_sparse change; // Phi(X, Z) - Phi(X, Z*)
 };
 
@@ -88,7 +88,7 @@ void tr_online_destroy(struct tr_online *online);
 /* What a learner does with a sequence. */
 typedef trellis_status (*tr_online_rule)(struct tr_online *online, void *user, size_t sequence,
                                          trellis_error *error);
-/* Names the state that all have to training->keeper, and goes on from an earlier run where there is one.
+/* Names the state that all have to training->registry, and goes on from an earlier run where there is one.
  * What a learner adds to that state it has named before. */
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error);
 /* One epoch: all sequences in random order. */
@@ -119,10 +119,11 @@ trellis_status tr_online_decode(struct tr_online *online, size_t sequence, doubl
                                 trellis_error *error);
 /* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `found`, up to `prefix` */
 trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
-                                 struct tr_terms *terms, trellis_error *error);
+                                 struct tr_update_terms *terms, trellis_error *error);
 /* sparse += scale * terms, spread over the attributes of the sequence */
-void tr_online_spread(const struct tr_online *online, size_t sequence, const struct tr_term *terms,
-                      size_t count, double scale, struct tr_sparse *sparse);
+void tr_online_spread(const struct tr_online *online, size_t sequence,
+                      const struct tr_update_term *terms, size_t count, double scale,
+                      struct tr_sparse *sparse);
 /* sparse = Phi(X, Z) - Phi(X, Z*): the two together. */
 trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
                                     const uint16_t *found, struct tr_sparse *sparse,

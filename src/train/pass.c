@@ -72,15 +72,15 @@ static void add_block(void *user, size_t block, unsigned thread)
     if (!plan->thorough) {
         memset(worker->sums, 0, t->size * sizeof *worker->sums);
     }
-    if (t->normals) {
-        memset(worker->moments, 0, t->normals->moment_count * sizeof *worker->moments);
+    if (t->emissions) {
+        memset(worker->moments, 0, t->emissions->moment_count * sizeof *worker->moments);
     }
     pass->value[block] = 0;
     for (size_t s = pass->begin[block]; !status && s < pass->begin[block + 1]; s++) {
         status = plan->visit(plan->user, worker, s, &pass->value[block], &pass->errors[block]);
     }
-    tr_lattice_hand_over_steps(worker->lattice, pass->steps,
-                               worker->sums + t->node_size + t->edge_size);
+    tr_lattice_flush_transition_counts(worker->lattice, pass->steps,
+                                       worker->sums + t->node_size + t->edge_size);
     pass->status[block] = status;
     tr_pool_turn(t->pool, block);
     plan->gather(plan->user, worker);
@@ -181,7 +181,7 @@ trellis_status tr_pass_create(struct tr_training *t, struct tr_pass **ret_pass,
     for (unsigned i = 0; !status && i < threads; i++) {
         struct tr_pass_worker *worker = &pass->workers[i];
         worker->sums = tr_alloc_aligned(t->size, sizeof *worker->sums);
-        worker->moments = tr_alloc(t->normals ? t->normals->moment_count : 0,
+        worker->moments = tr_alloc(t->emissions ? t->emissions->moment_count : 0,
                                    sizeof *worker->moments);
         status = worker->sums && worker->moments
                      ? tr_lattice_create(t->graph, &worker->lattice, error)

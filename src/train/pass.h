@@ -8,14 +8,14 @@
 #ifndef TRELLIS_TRAIN_PASS_H
 #define TRELLIS_TRAIN_PASS_H
 
-#include "train/normals.h"
+#include "train/hmm_gaussian.h"
 #include "train/train.h"
 
 /* What a thread works with. */
 struct tr_pass_worker {
     struct tr_lattice *lattice;
     float *sums;     // [training->size] of the block at hand, laid out like w
-    double *moments; // [training->normals->moment_count] of the block, NULL where there are none
+    double *moments; // [training->emissions->moment_count] of the block, NULL where there are none
     const uint64_t *node_marks, *edge_marks; // what the block at hand has to do with
     TR_ARRAY(uint16_t) path;                 // room for labels, for the visit to use
 };

@@ -6,7 +6,7 @@
 
 #include "corpus/corpus.h"
 #include "model/model.h"
-#include "train/normals.h"
+#include "train/hmm_gaussian.h"
 
 /* Tokens whose label is not known. */
 static size_t count_open(const struct tr_dataset *data)
@@ -18,7 +18,7 @@ static size_t count_open(const struct tr_dataset *data)
     return count;
 }
 
-bool tr_training_is_aside(const char *option)
+bool tr_is_run_option(const char *option)
 {
     static const char *const names[] = {"bits", "dev", "log", "checkpoint", "every", "resume"};
     bool aside = false;
@@ -75,7 +75,7 @@ static void write_notes(struct tr_training *training)
         char key[80];
         if (option->groups & TRELLIS_GROUP_TRAIN &&
             trellis_options_given(training->options, option->name) &&
-            !tr_training_is_aside(option->name) && strcmp(option->name, "partial") != 0) {
+            !tr_is_run_option(option->name) && strcmp(option->name, "partial") != 0) {
             snprintf(key, sizeof key, "option-%s", option->name);
             tr_note_text(notes, key, trellis_options_get(training->options, option->name));
         }
@@ -97,8 +97,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
     }
     struct tr_vocabulary *v = &training->vocabulary;
     struct tr_gaussian gaussian = {0};
-    if (training->normals) {
-        gaussian = tr_normals_best(training->normals);
+    if (training->emissions) {
+        gaussian = tr_hmm_gaussian_best(training->emissions);
     }
     struct tr_model_parts parts = {
         .labels = &training->data.labels,
@@ -109,9 +109,9 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .features = training->features,
         .node = {&v->node.dictionary, v->node.rows, w, low},
         .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size, NULL},
-        .gaussian = training->normals ? &gaussian : NULL,
+        .gaussian = training->emissions ? &gaussian : NULL,
         .notes = &training->notes,
-        .lexicon = &training->lexicon_block,
+        .tag_dictionary = &training->tag_dictionary_block,
         .words = &training->seen};
     return tr_model_build(&parts, ret_model, error);
 }

@@ -178,7 +178,7 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     }
     tr_random_shuffle(&t->random, sgd->order, n);
     if (!status) {
-        status = tr_training_warm(t, sgd->first, error);
+        status = tr_training_initial_weights(t, sgd->first, error);
     }
     restart(sgd);
     return status;
@@ -243,14 +243,14 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
 static trellis_status resume(struct tr_sgd *sgd, bool *ret_resumed, trellis_error *error)
 {
     struct tr_training *t = sgd->training;
-    struct tr_keeper *keeper = t->keeper;
-    tr_keep_floats(keeper, "WGHT", sgd->v, t->size);
-    tr_keep_floats(keeper, "AVER", sgd->a, t->size);
-    tr_keep_doubles(keeper, "AVED", &sgd->averaged, 1);
-    tr_keep_doubles(keeper, "TIME", &sgd->t, 1);
-    tr_keep_doubles(keeper, "RATE", &sgd->eta0, 1);
-    tr_keep_order(keeper, "ORDE", sgd->order, t->data.sequences);
-    return tr_keeper_load(keeper, ret_resumed, error);
+    struct tr_state_registry *registry = t->registry;
+    tr_keep_floats(registry, "WGHT", sgd->v, t->size);
+    tr_keep_floats(registry, "AVER", sgd->a, t->size);
+    tr_keep_doubles(registry, "AVED", &sgd->averaged, 1);
+    tr_keep_doubles(registry, "TIME", &sgd->t, 1);
+    tr_keep_doubles(registry, "RATE", &sgd->eta0, 1);
+    tr_keep_order(registry, "ORDE", sgd->order, t->data.sequences);
+    return tr_registry_load(registry, ret_resumed, error);
 }
 
 /* While it runs, losses are those of weights on the move. What is kept has an objective of its own, which is
@@ -302,7 +302,7 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         status = resumed ? TRELLIS_OK : calibrate(&sgd, error);
     }
     while (!status && !stop && !training->stopped && figures.iteration < figures.iterations) {
-        status = tr_keeper_save(training->keeper, error);
+        status = tr_registry_save(training->registry, error);
         if (status) {
             break;
         }

@@ -60,8 +60,8 @@ static trellis_status look_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
     double log_z_known;
     trellis_status status = take_partial(sgd, slot, n, true);
     if (!status) {
-        status = tr_training_reveal(&sgd->training->data, slot->sequence, slot->lattice,
-                                    &slot->error);
+        status = tr_constrain_to_partial(&sgd->training->data, slot->sequence, slot->lattice,
+                                         &slot->error);
     }
     if (!status) {
         status = tr_lattice_forward_backward(slot->lattice, sgd->steps, &log_z_known, &slot->error);
@@ -106,7 +106,7 @@ static bool count_pruned_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot, con
     if (fine && count) {
         memcpy(slot->fired.at, fired, count * sizeof *fired);
     }
-    tr_lattice_hand_over_steps(slot->lattice, sgd->steps, slot->steps);
+    tr_lattice_flush_transition_counts(slot->lattice, sgd->steps, slot->steps);
     return fine;
 }
 

@@ -24,7 +24,7 @@
  * Taking the share from one labelling rather than from all (pairwise steps) and more than one step for
  * each decoding is due to Osokin et al. (2016); it needs far fewer epochs. Averaging from 1, 2, 4, ... on
  * forgets the first iterates, which are far off. gamma is where D is largest, so
- * D never falls. A labelling is kept as what differs from gold (struct tr_term), not spread over
+ * D never falls. A labelling is kept as what differs from gold (struct tr_update_term), not spread over
  * attributes, which would be a hundred times as much.
  *
  * subgradient: Pegasos (Shalev-Shwartz, Singer, Srebro 2007). The t-th step, w <- (1 - 1/t) w +
@@ -44,9 +44,9 @@ enum {
 
 /* A labelling Z of a sequence that has a share. */
 struct atom {
-    struct tr_terms psi; // sorted by place and outcome
-    double loss;         // weight_s L(Z_s, Z)
-    double share;        // alpha_s(Z)
+    struct tr_update_terms psi; // sorted by place and outcome
+    double loss;                // weight_s L(Z_s, Z)
+    double share;               // alpha_s(Z)
 };
 
 struct block {
@@ -181,15 +181,15 @@ static trellis_status objective(const struct ssvm *ssvm, double *ret_value, trel
 
 static int by_place(const void *a, const void *b)
 {
-    const struct tr_term *x = a, *y = b;
+    const struct tr_update_term *x = a, *y = b;
     return x->place != y->place ? (x->place > y->place) - (x->place < y->place)
                                 : (x->outcome > y->outcome) - (x->outcome < y->outcome);
 }
 
 /* Sorts terms and adds up those of the same place and outcome. */
-static void sort_terms(struct tr_terms *terms)
+static void sort_terms(struct tr_update_terms *terms)
 {
-    struct tr_term *at = terms->list.at;
+    struct tr_update_term *at = terms->list.at;
     size_t kept = 0;
     if (terms->list.size) {
         qsort(at, terms->list.size, sizeof *at, by_place);
@@ -205,15 +205,15 @@ static void sort_terms(struct tr_terms *terms)
     terms->list.size = kept - (kept && at[kept - 1].amount == 0);
 }
 
-static bool same_terms(const struct tr_terms *x, const struct tr_terms *y)
+static bool same_terms(const struct tr_update_terms *x, const struct tr_update_terms *y)
 {
     size_t n = x->list.size;
     return n == y->list.size &&
            (n == 0 || memcmp(x->list.at, y->list.at, n * sizeof *x->list.at) == 0);
 }
 
-/* The atom with these terms, new or old; NULL where memory is out. */
-static struct atom *find_atom(struct block *block, const struct tr_terms *psi, double loss)
+/* The atom with these terms, new or old; NULL on allocation failure. */
+static struct atom *find_atom(struct block *block, const struct tr_update_terms *psi, double loss)
 {
     for (size_t k = 0; k < block->atoms.size; k++) {
         if (same_terms(&block->atoms.at[k].psi, psi)) {
@@ -242,7 +242,7 @@ static bool spread_atoms(struct ssvm *ssvm, size_t s)
     bool fine = tr_reserve(&ssvm->vectors, block->atoms.size) &&
                 tr_reserve(&ssvm->slopes, block->atoms.size);
     for (size_t k = 0; fine && k < block->atoms.size; k++) {
-        const struct tr_terms *psi = &block->atoms.at[k].psi;
+        const struct tr_update_terms *psi = &block->atoms.at[k].psi;
         ssvm->vectors.size = k + 1 > ssvm->vectors.size ? k + 1 : ssvm->vectors.size;
         tr_sparse_clear(&ssvm->vectors.at[k]);
         tr_online_spread(ssvm->online, s, psi->list.at, psi->list.size, scale,
@@ -310,7 +310,7 @@ static void drop_empty(struct block *block)
 static bool begin_block(struct block *block)
 {
     struct atom *gold = block->atoms.size ? block->atoms.at
-                                          : find_atom(block, &(struct tr_terms){0}, 0);
+                                          : find_atom(block, &(struct tr_update_terms){0}, 0);
     if (gold && block->atoms.size == 1 && gold->psi.list.size == 0) {
         gold->share = 1;
     }
@@ -404,7 +404,8 @@ static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
     double theta = ssvm->loss < bend ? ssvm->loss / bend : 1;
     for (size_t s = 0; !status && s < t->data.sequences; s++) {
         struct block *block = &ssvm->blocks[s];
-        struct atom *gold = block->atoms.size ? find_atom(block, &(struct tr_terms){0}, 0) : NULL;
+        struct atom *gold = block->atoms.size ? find_atom(block, &(struct tr_update_terms){0}, 0)
+                                              : NULL;
         if (gold) {
             block->atoms.at[0].share = theta;
             gold->share = 1 - theta;
@@ -442,7 +443,7 @@ static void write_blocks(const void *at, struct tr_buffer *buffer)
 }
 
 /* Whether a term is one that a sequence of n tokens can have. */
-static bool term_fits(const struct tr_training *t, const struct tr_term *term, size_t n)
+static bool term_fits(const struct tr_training *t, const struct tr_update_term *term, size_t n)
 {
     size_t labels = t->graph->labels, pairs = labels * t->graph->width;
     size_t outcomes = term->place == TR_STEP ? t->step_size : term->place % 2 ? pairs : labels;
@@ -458,7 +459,7 @@ static bool read_atom(const struct ssvm *ssvm, struct tr_cursor *cursor, size_t 
     size_t n = t->data.sequence.at[s + 1] - t->data.sequence.at[s];
     const void *numbers = tr_cursor_bytes(cursor, 2 * sizeof(double));
     uint64_t count = tr_cursor_u64(cursor);
-    size_t left = (size_t)(cursor->end - cursor->at) / sizeof(struct tr_term);
+    size_t left = (size_t)(cursor->end - cursor->at) / sizeof(struct tr_update_term);
     if (cursor->failed || count > left) {
         return false;
     }
@@ -468,9 +469,9 @@ static bool read_atom(const struct ssvm *ssvm, struct tr_cursor *cursor, size_t 
         *status = TRELLIS_MEMORY;
         return false;
     }
-    const void *terms = tr_cursor_bytes(cursor, count * sizeof(struct tr_term));
+    const void *terms = tr_cursor_bytes(cursor, count * sizeof(struct tr_update_term));
     if (count) {
-        memcpy(atom->psi.list.at, terms, count * sizeof(struct tr_term));
+        memcpy(atom->psi.list.at, terms, count * sizeof(struct tr_update_term));
     }
     atom->psi.list.size = count;
     bool fits = isfinite(atom->loss) && atom->share > 0 && atom->share <= 1;
@@ -518,8 +519,8 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
     double wanted = tr_option_real(t->options, "gap");
     bool stop = false, resumed = false;
     ssvm->blocks = tr_alloc(t->data.sequences, sizeof *ssvm->blocks);
-    tr_keep_form(t->keeper, "BLOC", ssvm, &blocks_form);
-    tr_keep_doubles(t->keeper, "LOSS", &ssvm->loss, 1);
+    tr_keep_form(t->registry, "BLOC", ssvm, &blocks_form);
+    tr_keep_doubles(t->registry, "LOSS", &ssvm->loss, 1);
     trellis_status status = ssvm->blocks ? tr_online_resume(online, &resumed, error)
                                          : tr_fail_memory(error);
     trellis_progress figures = tr_training_figures(t);
@@ -527,7 +528,7 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
         status = start_from(ssvm, error);
     }
     while (!status && !stop && figures.iteration < figures.iterations) {
-        status = tr_keeper_save(t->keeper, error);
+        status = tr_registry_save(t->registry, error);
         if (status) {
             break;
         }
@@ -596,7 +597,7 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
     bool stop = false, resumed;
-    tr_keep_doubles(t->keeper, "BEGU", &ssvm->begun, 1);
+    tr_keep_doubles(t->registry, "BEGU", &ssvm->begun, 1);
     trellis_status status = tr_online_resume(online, &resumed, error);
     trellis_progress figures = tr_training_figures(t);
     if (!status && !resumed &&
@@ -608,7 +609,7 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
         tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
     }
     while (!status && !stop && figures.iteration < figures.iterations) {
-        status = tr_keeper_save(t->keeper, error);
+        status = tr_registry_save(t->registry, error);
         if (!status) {
             status = tr_online_pass(online, learn_subgradient, ssvm, &figures, error);
         }

@@ -12,8 +12,8 @@
 #include "model/model.h"
 #include "train/checkpoint.h"
 #include "train/hmm.h"
-#include "train/normals.h"
-#include "train/states.h"
+#include "train/hmm_gaussian.h"
+#include "train/unsupervised.h"
 
 double tr_training_seconds(const struct tr_training *training)
 {
@@ -314,14 +314,14 @@ static void training_free(struct tr_training *training)
     tr_pool_destroy(training->pool);
     tr_loss_destroy(training->loss);
     tr_graph_destroy(training->graph);
-    tr_normals_destroy(training->normals);
+    tr_hmm_gaussian_destroy(training->emissions);
     free(training->grams);
     free(training->forbidden);
     free(training->best);
     free(training->low);
     free(training->unknown);
     tr_buffer_free(&training->notes);
-    tr_buffer_free(&training->lexicon_block);
+    tr_buffer_free(&training->tag_dictionary_block);
     tr_words_free(&training->seen);
     tr_dataset_free(&training->data);
     tr_dataset_free(&training->dev);
@@ -341,7 +341,7 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
         status = tr_fail(error, TRELLIS_DATA, "there is no training data");
     }
     if (!status) {
-        status = tr_states_check_options(training, error);
+        status = tr_unsupervised_check_options(training, error);
     }
     if (!status) {
         status = start_threads(training, error);
@@ -353,7 +353,7 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
         status = make_graph(training, error);
     }
     if (!status) {
-        status = tr_normals_create(training, &training->normals, error);
+        status = tr_hmm_gaussian_create(training, &training->emissions, error);
     }
     if (!status) {
         status = weigh(training, error);

@@ -6,7 +6,7 @@
  *     w = [ node weights | edge weights | step weights ]
  *
  * and reports after each iteration; the pipeline scores the dev data, keeps the best iterate and says
- * when to stop. A learner also names its state to training->keeper (base/keeper.h), so that the pipeline
+ * when to stop. A learner also names its state to training->registry (base/state_registry.h), so that the pipeline
  * can write checkpoints and go on from them.
  */
 #ifndef TRELLIS_TRAIN_TRAIN_H
@@ -14,17 +14,17 @@
 
 #include <time.h>
 
-#include "base/keeper.h"
+#include "base/state_registry.h"
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/random.h"
 #include "dataset/dataset.h"
 #include "dataset/row_kernels.h"
-#include "eval/loss.h"
+#include "lattice/loss.h"
 #include "lattice/lattice.h"
 
 struct tr_learner;
-struct tr_normals;
+struct tr_hmm_gaussian;
 
 struct tr_training {
     const trellis_options *options;
@@ -33,8 +33,8 @@ struct tr_training {
     bool local;                  // the learner's: a locally normalised model
     struct tr_dataset data, dev; // dev without sequences: there is none
     struct tr_vocabulary vocabulary;
-    struct tr_lexicon lexicon; // of --dictionary; a view of its block
-    struct tr_buffer lexicon_block;
+    struct tr_tag_dictionary tag_dictionary; // of --dictionary; a view of its block
+    struct tr_buffer tag_dictionary_block;
     struct trellis_words seen; // in the training data
     trellis_features *features;
     struct tr_graph_plan plan;
@@ -47,9 +47,9 @@ struct tr_training {
     struct tr_pool *pool;
     struct tr_random random;
     struct tr_buffer notes;
-    struct tr_normals *normals;     // of --gaussian, NULL where there are none
-    bool labels_known;              // of the training data, at least one
-    trellis_scheme outside, inside; // of the labels as given and as learned
+    struct tr_hmm_gaussian *emissions; // of --gaussian, NULL where there are none
+    bool labels_known;                 // of the training data, at least one
+    trellis_scheme outside, inside;    // of the labels as given and as learned
 
     /* Reporting. */
     trellis_progress_function progress;
@@ -58,9 +58,9 @@ struct tr_training {
     bool stopped; // by the caller
 
     /* Going on after an interruption; see checkpoint.h. */
-    struct tr_checkpoint *checkpoint; // NULL where there is none
-    struct tr_keeper *keeper;         // its keeper, where a learner names its state; or NULL
-    uint64_t done;                    // iterations
+    struct tr_checkpoint *checkpoint;   // NULL where there is none
+    struct tr_state_registry *registry; // its registry, where a learner names its state; or NULL
+    uint64_t done;                      // iterations
 
     /* Of an HMM: w with all digits, and what tells of unknown words; others leave them NULL. */
     const double *exact; // [size] w of the iteration that ends
@@ -125,10 +125,11 @@ trellis_status tr_training_result(struct tr_training *training, trellis_model **
  * starts with what is left (Wu 2013, section 6.2). */
 trellis_status tr_training_select(struct tr_training *training, trellis_error *error);
 /* Whether an option says how to run, how long, or where to write, and not what is learned. */
-bool tr_training_is_aside(const char *option);
+bool tr_is_run_option(const char *option);
 /* Fills in first weights from the model of --from, where there is one: those of features that both have,
  * matched by attribute and label. */
-trellis_status tr_training_warm(struct tr_training *training, float *weights, trellis_error *error);
+trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
+                                           trellis_error *error);
 
 /* What is seen at the tokens of a sequence. */
 struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge, size_t sequence);
@@ -144,8 +145,8 @@ void tr_training_add_loss(const struct tr_training *training, size_t sequence,
                           struct tr_lattice *lattice);
 
 /* Narrows the lattice to what is known of the gold labels of a sequence (--partial). */
-trellis_status tr_training_reveal(const struct tr_dataset *dataset, size_t sequence,
-                                  struct tr_lattice *lattice, trellis_error *error);
+trellis_status tr_constrain_to_partial(const struct tr_dataset *dataset, size_t sequence,
+                                       struct tr_lattice *lattice, trellis_error *error);
 /* Whether some labels that agree with what is known, the dictionary and the constraints are left for
  * every sequence. */
 trellis_status tr_training_check_open(const struct tr_training *training, trellis_error *error);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_WIDTH 64
+#define MAX_WIDTH 64
 
 static struct tr_random dice;
 
@@ -46,7 +46,7 @@ static void for_all(void (*check)(struct operands *))
 {
     const struct tr_kernels *kernels;
     for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
-        for (size_t width = 8; width <= MOST_WIDTH; width += 8) {
+        for (size_t width = 8; width <= MAX_WIDTH; width += 8) {
             for (size_t rows = 1; rows <= width; rows += 1 + rows / 3) {
                 struct operands x = {kernels, rows, width, NULL, NULL, NULL, NULL};
                 x.from = random_floats(width, -2, 2);
@@ -68,8 +68,8 @@ static void for_all(void (*check)(struct operands *))
 /* Rows of a matrix that begin between its own, and one of them twice. */
 static void check_added(struct operands *x)
 {
-    float was[MOST_WIDTH];
-    uint32_t begin[MOST_WIDTH + 1];
+    float was[MAX_WIDTH];
+    uint32_t begin[MAX_WIDTH + 1];
     size_t count = 0;
     memcpy(was, x->out, x->width * sizeof *was);
     for (size_t a = 0; a + 1 < x->rows; a++) {
@@ -97,13 +97,13 @@ static void shorts_of_every_value(void **state)
     const float unit = 0x1p-9f;
     const struct tr_kernels *kernels;
     int16_t *row = tr_alloc(VALUES, sizeof *row);
-    float *sum = tr_alloc_aligned(MOST_WIDTH, sizeof *sum);
+    float *sum = tr_alloc_aligned(MAX_WIDTH, sizeof *sum);
     assert_true(row && sum);
     for (int i = 0; i < VALUES; i++) {
         row[i] = (int16_t)(i - VALUES / 2);
     }
     for (size_t k = 0; (kernels = tr_kernels_at(k)); k++) {
-        for (uint32_t width = TR_LANES; width <= MOST_WIDTH; width += TR_LANES) {
+        for (uint32_t width = TR_LANES; width <= MAX_WIDTH; width += TR_LANES) {
             for (uint32_t from = 0; from + width <= VALUES; from++) {
                 const uint32_t begin[] = {from, 0, VALUES - width};
                 for (uint32_t j = 0; j < width; j++) {
@@ -123,7 +123,7 @@ static void shorts_of_every_value(void **state)
 
 static void check_rows(struct operands *x)
 {
-    float was[MOST_WIDTH];
+    float was[MAX_WIDTH];
     memcpy(was, x->out, x->width * sizeof *was);
     x->kernels->add(x->out, x->to, x->width);
     x->kernels->add_scaled(x->out, x->from, 3, x->width);
@@ -181,7 +181,7 @@ static void ties(void **state)
 
 static void check_trellis_rows(struct operands *x)
 {
-    float alpha[MOST_WIDTH], to[MOST_WIDTH];
+    float alpha[MAX_WIDTH], to[MAX_WIDTH];
     double sum = 0, beta_sum = 0;
     memcpy(alpha, x->out, x->width * sizeof *alpha);
     double got = (double)x->kernels->forward_row(x->out, x->to, 1.5f, x->width);
@@ -295,7 +295,7 @@ static void check_listed(struct operands *x)
 static void check_tiles(struct operands *x)
 {
     size_t blocks = x->width / TR_LANES, count = 0;
-    uint32_t begin[MOST_WIDTH / TR_LANES + 1] = {0}, other[MOST_WIDTH * MOST_WIDTH / TR_LANES];
+    uint32_t begin[MAX_WIDTH / TR_LANES + 1] = {0}, other[MAX_WIDTH * MAX_WIDTH / TR_LANES];
     float *factor = random_floats(blocks * x->rows * TR_LANES, 0, 3);
     float *row = random_floats(x->width, 0, 1);
     double *wide = tr_alloc_aligned(x->width, sizeof *wide), all = 0;
@@ -335,7 +335,7 @@ static void check_vectors(struct operands *x)
 {
     const float *a = x->from + 1, *b = x->to; // the first is not aligned
     size_t count = x->rows < x->width ? x->rows : x->width - 1;
-    double sum[MOST_WIDTH + 1], right = 0, size = 0;
+    double sum[MAX_WIDTH + 1], right = 0, size = 0;
     for (size_t j = 0; j < count; j++) {
         right += (double)a[j] * (double)b[j];
         size += fabs((double)a[j] * (double)b[j]);
@@ -354,8 +354,8 @@ static void check_vectors(struct operands *x)
 /* What Viterbi asks of a row: maxima, the least of what may be, and who is above a limit. */
 static void check_bounds(struct operands *x)
 {
-    float was[MOST_WIDTH], least = INFINITY;
-    uint32_t index[MOST_WIDTH], listed = 0;
+    float was[MAX_WIDTH], least = INFINITY;
+    uint32_t index[MAX_WIDTH], listed = 0;
     memcpy(was, x->out, x->width * sizeof *was);
     x->kernels->raise(x->out, x->to, 0.5f, x->width);
     for (size_t j = 0; j < x->width; j++) {

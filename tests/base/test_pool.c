@@ -23,19 +23,19 @@ static struct tr_pool *make_pool(unsigned threads)
     return pool;
 }
 
-enum { MOST_BLOCKS = 1000, MOST_THREADS = 8 };
+enum { MAX_BLOCKS = 1000, MAX_THREADS = 8 };
 
 struct counts {
     unsigned threads;
-    atomic_uint done[MOST_BLOCKS];
-    atomic_uint within[MOST_THREADS]; // calls that run at present, by thread number
-    atomic_uint mistakes;             // seen in threads, where assertions must not be made
+    atomic_uint done[MAX_BLOCKS];
+    atomic_uint within[MAX_THREADS]; // calls that run at present, by thread number
+    atomic_uint mistakes;            // seen in threads, where assertions must not be made
 };
 
 static void count_block(void *user, size_t block, unsigned thread)
 {
     struct counts *counts = user;
-    if (thread >= counts->threads || block >= MOST_BLOCKS) {
+    if (thread >= counts->threads || block >= MAX_BLOCKS) {
         counts->mistakes++;
         return;
     }
@@ -52,7 +52,7 @@ static void count_block(void *user, size_t block, unsigned thread)
 static void does_each_block_once(void **state)
 {
     (void)state;
-    static const size_t block_counts[] = {0, 1, 2, 3, 7, 8, 9, 100, MOST_BLOCKS, 0, 5};
+    static const size_t block_counts[] = {0, 1, 2, 3, 7, 8, 9, 100, MAX_BLOCKS, 0, 5};
     for (size_t t = 0; t < TR_COUNT(thread_counts); t++) {
         struct tr_pool *pool = make_pool(thread_counts[t]);
         for (size_t b = 0; b < TR_COUNT(block_counts); b++) {
@@ -60,7 +60,7 @@ static void does_each_block_once(void **state)
             counts = (struct counts){.threads = thread_counts[t]};
             tr_pool_run(pool, block_counts[b], count_block, &counts);
             assert_int_equal(counts.mistakes, 0);
-            for (size_t i = 0; i < MOST_BLOCKS; i++) {
+            for (size_t i = 0; i < MAX_BLOCKS; i++) {
                 assert_int_equal(counts.done[i], i < block_counts[b]);
             }
         }

@@ -12,15 +12,15 @@ enum { SEQUENCES = 103 };
 /* Which of the sequences are taken, and how many. */
 static size_t take(const char *text, uint64_t seed, bool taken[SEQUENCES])
 {
-    struct tr_parts parts = {0};
+    struct tr_corpus_parts parts = {0};
     trellis_error error = {0};
     size_t count = 0;
-    assert_int_equal(tr_parts_parse(&parts, text, seed, &error), TRELLIS_OK);
+    assert_int_equal(tr_corpus_parts_parse(&parts, text, seed, &error), TRELLIS_OK);
     for (size_t i = 0; i < SEQUENCES; i++) {
-        taken[i] = tr_parts_take(&parts);
+        taken[i] = tr_corpus_parts_take(&parts);
         count += taken[i];
     }
-    tr_parts_free(&parts);
+    tr_corpus_parts_free(&parts);
     return count;
 }
 
@@ -78,12 +78,12 @@ static void other_texts_are_refused(void **state)
     static const char *const texts[] = {"3", "0/4",  "5/4",          "/",    "1/",    "/3",
                                         "!", "-1/3", "1/1000000000", "1/3;", "1/3,,", "a/b"};
     for (size_t i = 0; i < TR_COUNT(texts); i++) {
-        struct tr_parts parts = {0};
+        struct tr_corpus_parts parts = {0};
         trellis_error error = {0};
-        if (tr_parts_parse(&parts, texts[i], 1, &error) != TRELLIS_OPTION) {
+        if (tr_corpus_parts_parse(&parts, texts[i], 1, &error) != TRELLIS_OPTION) {
             fail_msg("'%s' is taken", texts[i]);
         }
-        tr_parts_free(&parts);
+        tr_corpus_parts_free(&parts);
     }
 }
 

@@ -104,7 +104,7 @@ static void expect_attributes(const struct tr_attributes *attributes, const char
     struct tr_buffer shown = {0};
     for (uint32_t i = 0; i < attributes->dictionary.entries.size; i++) {
         tr_buffer_string(&shown, i ? " " : "");
-        tr_buffer_text(&shown, tr_dictionary_text(&attributes->dictionary, i));
+        tr_buffer_text(&shown, tr_attribute_index_text(&attributes->dictionary, i));
     }
     expect_text((trellis_text){shown.data, shown.size}, expected);
     tr_buffer_free(&shown);
@@ -374,12 +374,12 @@ static void refuses_too_many_labels(void **state)
     (void)state;
     struct tr_buffer text = {0};
     struct world world = make_world(NULL);
-    for (uint32_t i = 0; i < TR_MOST_LABELS; i++) {
+    for (uint32_t i = 0; i < TR_MAX_LABELS; i++) {
         tr_buffer_format(&text, "L%u\tf\n%s", i, i % 100 == 99 ? "\n" : "");
     }
     tr_buffer_char(&text, '\0');
     read_text(&world, text.data); // just as many as there may be
-    assert_int_equal(world.data.label_count, TR_MOST_LABELS);
+    assert_int_equal(world.data.label_count, TR_MAX_LABELS);
     trellis_error error = {0};
     assert_int_equal(try_read(&world, NULL, &world.data, "one\tf\n", &error), TRELLIS_LIMIT);
     assert_non_null(strstr(error.message, "60000 different labels"));
@@ -519,14 +519,14 @@ static void many_labels_can_be_arranged(void **state)
 {
     (void)state;
     struct tr_buffer text = {0};
-    for (uint32_t i = 0; i < TR_MOST_LABELS; i++) {
+    for (uint32_t i = 0; i < TR_MAX_LABELS; i++) {
         tr_buffer_format(&text, "L%u\tf\tg%u\n%s", i, i % 7, i % 100 == 99 ? "\n" : "");
     }
     tr_buffer_char(&text, '\0');
     struct world world = make_world(NULL);
     read_text(&world, text.data);
     arrange(&world, 1, false);
-    assert_int_equal(tr_rows_pairs(world.vocabulary.node.rows), 2 * TR_MOST_LABELS);
+    assert_int_equal(tr_rows_pairs(world.vocabulary.node.rows), 2 * TR_MAX_LABELS);
     assert_int_equal(world.vocabulary.node.rows->dense, 8);
     tr_buffer_free(&text);
     drop_world(&world);
@@ -568,13 +568,13 @@ static uint32_t outcome_at(const struct tr_dataset *data, bool edge, size_t t)
 }
 
 static void take_seen(struct snapshot *snapshot, const struct tr_dataset *data, bool edge,
-                      const struct tr_dictionary *dictionary)
+                      const struct tr_attribute_index *dictionary)
 {
     const struct tr_occurrences *occurrences = edge ? &data->edge : &data->node;
     snapshot->seen.size = 0;
     for (uint32_t t = 0; t < data->tokens; t++) {
         for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
-            trellis_text text = tr_dictionary_text(dictionary, occurrences->attribute.at[k]);
+            trellis_text text = tr_attribute_index_text(dictionary, occurrences->attribute.at[k]);
             uint32_t number = tr_intern_add(&snapshot->texts, text);
             float value = occurrences->value.size ? occurrences->value.at[k] : 1;
             assert_true(tr_push(&snapshot->seen, (struct seen){t, number, value}));
@@ -588,11 +588,11 @@ static void take_seen(struct snapshot *snapshot, const struct tr_dataset *data, 
 static struct snapshot take_snapshot(const struct world *world, bool edge, bool all_features)
 {
     const struct tr_dataset *data = &world->data;
-    const struct tr_dictionary *dictionary = edge ? &world->vocabulary.edge.dictionary
-                                                  : &world->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = edge ? &world->vocabulary.edge.dictionary
+                                                       : &world->vocabulary.node.dictionary;
     struct snapshot snapshot = {.outcomes = data->label_count * tr_row_width(data->label_count)};
     for (uint32_t i = 0; i < dictionary->entries.size; i++) {
-        assert_int_equal(tr_intern_add(&snapshot.texts, tr_dictionary_text(dictionary, i)), i);
+        assert_int_equal(tr_intern_add(&snapshot.texts, tr_attribute_index_text(dictionary, i)), i);
         assert_true(tr_push(&snapshot.count, 0));
     }
     take_seen(&snapshot, data, edge, dictionary);
@@ -622,7 +622,7 @@ static void drop_snapshot(struct snapshot *snapshot)
 static void check_order(const struct tr_attributes *attributes, const struct snapshot *before,
                         uint32_t min_count)
 {
-    const struct tr_dictionary *dictionary = &attributes->dictionary;
+    const struct tr_attribute_index *dictionary = &attributes->dictionary;
     size_t expected = 0;
     for (uint32_t i = 0; i < before->count.size; i++) {
         expected += before->count.at[i] >= min_count;
@@ -631,7 +631,7 @@ static void check_order(const struct tr_attributes *attributes, const struct sna
     assert_int_equal(attributes->rows->attributes, expected);
     uint32_t last_count = 0, last_first = 0;
     for (uint32_t a = 0; a < dictionary->entries.size; a++) {
-        uint32_t first = tr_intern_find(&before->texts, tr_dictionary_text(dictionary, a));
+        uint32_t first = tr_intern_find(&before->texts, tr_attribute_index_text(dictionary, a));
         uint32_t count = before->count.at[first];
         size_t pairs = attributes->rows->begin[a + 1] - attributes->rows->begin[a];
         assert_true((a < attributes->rows->dense) ==
@@ -640,7 +640,7 @@ static void check_order(const struct tr_attributes *attributes, const struct sna
             assert_true(count < last_count || (count == last_count && first > last_first));
         }
         assert_int_equal(dictionary->entries.at[a].count, count);
-        assert_int_equal(tr_dictionary_find(dictionary, dictionary->entries.at[a].key), a);
+        assert_int_equal(tr_attribute_index_find(dictionary, dictionary->entries.at[a].key), a);
         last_count = count;
         last_first = first;
     }
@@ -651,7 +651,7 @@ static void check_pairs(const struct tr_attributes *attributes, const struct sna
 {
     for (uint32_t a = 0; a < attributes->rows->attributes; a++) {
         uint32_t text = tr_intern_find(&before->texts,
-                                       tr_dictionary_text(&attributes->dictionary, a));
+                                       tr_attribute_index_text(&attributes->dictionary, a));
         for (uint32_t o = 0; o < before->outcomes; o++) {
             assert_true((tr_rows_find(attributes->rows, a, o) != SIZE_MAX) ==
                         before->pair[text * before->outcomes + o]);

@@ -65,7 +65,7 @@ static void expect_plan(const char *letters, const struct tr_graph_plan *plan,
                                           : label == labels + 1 ? '$'
                                                                 : 'a' + label));
         }
-        for (uint32_t k = grams[i].length; k <= TR_MOST_ORDER; k++) {
+        for (uint32_t k = grams[i].length; k <= TR_MAX_ORDER; k++) {
             assert_int_equal(grams[i].label[k], 0);
         }
     }
@@ -216,13 +216,13 @@ static void many_labels(void **state)
 static void large_label_numbers(void **state)
 {
     (void)state;
-    struct tr_dataset dataset = {.label_count = TR_MOST_LABELS, .tokens = 3, .sequences = 1};
+    struct tr_dataset dataset = {.label_count = TR_MAX_LABELS, .tokens = 3, .sequences = 1};
     assert_true(tr_push(&dataset.sequence, 0) && tr_push(&dataset.sequence, 3));
     for (uint16_t i = 0; i < 3; i++) {
-        assert_true(tr_push(&dataset.gold, (uint16_t)(TR_MOST_LABELS - 1 - i)));
+        assert_true(tr_push(&dataset.gold, (uint16_t)(TR_MAX_LABELS - 1 - i)));
     }
     size_t count;
-    struct tr_graph_plan plan = {.labels = TR_MOST_LABELS, .order = 4};
+    struct tr_graph_plan plan = {.labels = TR_MAX_LABELS, .order = 4};
     struct tr_gram *grams = grams_of(&dataset, &plan, everything, 0, &count);
     assert_int_equal(count, 4 + 3 + 2 + 1); // of the five ^ 59999 59998 59997 $
     static const uint16_t longest[] = {60000, 59999, 59998, 59997, 60001};

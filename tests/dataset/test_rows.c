@@ -15,12 +15,12 @@
 #include "base/random.h"
 #include "dataset/row_kernels.h"
 
-enum { MOST_ATTRIBUTES = 40, MOST_OUTCOMES = 200, TOKENS = 30 };
+enum { MAX_ATTRIBUTES = 40, MAX_OUTCOMES = 200, TOKENS = 30 };
 
 struct naive {
     uint32_t attributes, outcomes, width;
-    bool there[MOST_ATTRIBUTES][MOST_OUTCOMES];
-    double weight[MOST_ATTRIBUTES][MOST_OUTCOMES];
+    bool there[MAX_ATTRIBUTES][MAX_OUTCOMES];
+    double weight[MAX_ATTRIBUTES][MAX_OUTCOMES];
 };
 
 static double half_number(struct tr_random *random)
@@ -206,7 +206,7 @@ static void check_score(struct tr_random *random, const struct tr_rows *rows,
     bool valued = tr_random_below(random, 2);
     float *all_scores = tr_alloc_aligned(3 * naive->width, sizeof *all_scores);
     float *scores = all_scores + naive->width;
-    double expected[MOST_OUTCOMES];
+    double expected[MAX_OUTCOMES];
     for (uint32_t o = 0; o < naive->outcomes; o++) {
         scores[o] = (float)o; // scores are added to
         expected[o] = o;
@@ -368,11 +368,11 @@ static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attr
 static void agrees_with_a_plain_table(void **state)
 {
     (void)state;
-    static const uint32_t outcomes[] = {1, 2, 5, 8, 9, 63, 64, 65, 128, 129, MOST_OUTCOMES};
+    static const uint32_t outcomes[] = {1, 2, 5, 8, 9, 63, 64, 65, 128, 129, MAX_OUTCOMES};
     struct tr_random random;
     tr_random_seed(&random, 13);
     for (size_t i = 0; i < TR_COUNT(outcomes); i++) {
-        for (uint32_t attributes = 0; attributes <= MOST_ATTRIBUTES; attributes += 8) {
+        for (uint32_t attributes = 0; attributes <= MAX_ATTRIBUTES; attributes += 8) {
             check_all(&random, outcomes[i], attributes, 0);
             check_all(&random, outcomes[i], attributes, attributes / 3);
             check_all(&random, outcomes[i], attributes, attributes);

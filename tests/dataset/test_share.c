@@ -94,20 +94,20 @@ static void finds_what_occurs_together(void **state)
     assert_true(shared > 1000);
 }
 
-/* Attributes 0 and 1 are dense, 2 has two pairs, 3 none, 4 one. 0 has two twins, 2 has one, 3 has one. */
+/* Attributes 0 and 1 are dense, 2 has two pairs, 3 none, 4 one. 0 has two shared, 2 has one, 3 has one. */
 enum { OUTCOMES = 5, OWN = 5, TWINS = 4, PAIRS = 5 + 4 + 2 + 0 + 1 };
 
 static struct tr_rows *make_rows(void)
 {
     static const uint64_t begin[OWN + 1] = {0, 5, 9, 11, 11, 12};
     static const uint32_t outcome[PAIRS] = {0, 1, 2, 3, 4, 0, 1, 3, 4, 2, 3, 1};
-    static const uint32_t twin_of[TWINS] = {0, 2, 0, 3};
+    static const uint32_t shared_with[TWINS] = {0, 2, 0, 3};
     uint64_t *own_begin = tr_alloc(OWN + 1, sizeof *own_begin);
     uint32_t *own_outcome = tr_alloc(PAIRS, sizeof *own_outcome);
     uint32_t *own_twins = tr_alloc(TWINS, sizeof *own_twins);
     memcpy(own_begin, begin, sizeof begin);
     memcpy(own_outcome, outcome, sizeof outcome);
-    memcpy(own_twins, twin_of, sizeof twin_of);
+    memcpy(own_twins, shared_with, sizeof shared_with);
     struct tr_rows *rows;
     assert_int_equal(tr_rows_create(OUTCOMES, OWN, 2, own_begin, own_outcome, &rows, NULL),
                      TRELLIS_OK);
@@ -119,10 +119,10 @@ static void counts_members(void **state)
 {
     (void)state;
     struct tr_rows *rows = make_rows();
-    static const float members[OWN] = {3, 1, 2, 2, 1};
+    static const float multiplicity[OWN] = {3, 1, 2, 2, 1};
     for (uint32_t a = 0; a < OWN; a++) {
         if (a != 3) { // which has no pairs that could be shared
-            assert_true(tr_rows_members(rows, a) == members[a]);
+            assert_true(tr_rows_multiplicity(rows, a) == multiplicity[a]);
         }
         assert_int_equal(tr_rows_owner(rows, a), a);
     }
@@ -142,9 +142,9 @@ static void a_row_is_the_sum_of_its_members(void **state)
     float *weights = tr_alloc_aligned(rows->size, sizeof *weights);
     double features[PAIRS], back[PAIRS] = {0}, norm = 0;
     for (size_t i = 0; i < PAIRS; i++) {
-        double members = i < 5 ? 3 : i >= 9 && i < 11 ? 2 : 1, w = (double)i - 3.5;
-        features[i] = sqrt(members) * w;
-        norm += members * w * w;
+        double multiplicity = i < 5 ? 3 : i >= 9 && i < 11 ? 2 : 1, w = (double)i - 3.5;
+        features[i] = sqrt(multiplicity) * w;
+        norm += multiplicity * w * w;
     }
     tr_rows_spread(rows, features, 0, OWN, weights);
     assert_float_equal(weights[tr_rows_find(rows, 0, 4)], 3 * 0.5, 1e-6);

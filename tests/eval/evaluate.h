@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-enum { MOST_LABELS = 32 };
+enum { MAX_LABELS = 32 };
 
 /* Splits off the labels up to the next "|"; returns where to go on, NULL at the end. */
 static const char *next_sequence(const char *at, trellis_text *labels, size_t *length)
@@ -27,7 +27,7 @@ static trellis_evaluation *evaluate_with(const trellis_options *options, const c
     trellis_evaluation *evaluation;
     assert_int_equal(trellis_evaluation_create(options, &evaluation, NULL), TRELLIS_OK);
     while (gold && *gold) {
-        trellis_text gold_labels[MOST_LABELS], found_labels[MOST_LABELS];
+        trellis_text gold_labels[MAX_LABELS], found_labels[MAX_LABELS];
         size_t length, found_length;
         gold = next_sequence(gold, gold_labels, &length);
         found = next_sequence(found, found_labels, &found_length);

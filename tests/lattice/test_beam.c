@@ -8,7 +8,7 @@
 
 #include "lattice/trial.h"
 
-#define MOST_STATES 512
+#define MAX_STATES 512
 
 /* ---- the naive beam ------------------------------------------------------------------------------ */
 
@@ -65,7 +65,7 @@ static void look_at_gold(const struct trial *trial, const struct prefix *kept, s
 /* The best score of a beam of this width, minus infinity where it leads nowhere. `sight` may be NULL. */
 static double naive_beam(const struct trial *trial, size_t width, struct sight *sight)
 {
-    static struct prefix kept[MOST_STATES], found[MOST_STATES * BRUTE_LABELS];
+    static struct prefix kept[MAX_STATES], found[MAX_STATES * BRUTE_LABELS];
     struct prefix gold = {.state = TR_NO_STATE};
     size_t kept_count = 1;
     for (size_t i = 0; i < trial->chain.length; i++) {
@@ -223,7 +223,7 @@ static void check_kind(enum kind kind)
     for (unsigned seed = 1; seed <= 300; seed++) {
         make_trial(&trial, kind, seed);
         tr_steps_set(trial.steps, trial.weights);
-        assert_in_range(trial.graph->states, 1, MOST_STATES);
+        assert_in_range(trial.graph->states, 1, MAX_STATES);
         for (int restricted = 0; restricted < 2; restricted++) {
             fill_lattice(&trial, restricted);
             if (seed % 3 == 0) {

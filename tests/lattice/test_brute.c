@@ -82,7 +82,7 @@ static void check_counts(struct trial *trial, double tolerance)
     float expected[BRUTE_FEATURES] = {0};
     assert_true(tr_lattice_collect_steps(trial->lattice, trial->steps, 0.5));
     assert_true(tr_lattice_collect_steps(trial->lattice, trial->steps, 0.25));
-    tr_lattice_hand_over_steps(trial->lattice, trial->steps, expected);
+    tr_lattice_flush_transition_counts(trial->lattice, trial->steps, expected);
     assert_true(tr_lattice_expect_steps(trial->lattice, trial->steps, -1.75, expected));
     for (size_t g = 0; trial->chain.length && g < trial->plan.gram_count; g++) {
         double right = -trial->answer.expected[g];

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 
 #include <string.h>
 

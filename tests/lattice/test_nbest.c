@@ -9,7 +9,7 @@
 
 #include "lattice/trial.h"
 
-#define MOST_PATHS 4096 // BRUTE_LABELS to the power of BRUTE_LENGTH
+#define MAX_PATHS 4096 // BRUTE_LABELS to the power of BRUTE_LENGTH
 
 /* ---- against all paths --------------------------------------------------------------------------- */
 
@@ -54,9 +54,9 @@ static size_t number_of(const struct trial *trial, const uint16_t *labels)
 
 static void check_nbest(struct trial *trial, size_t m, const double *right, size_t right_count)
 {
-    static uint16_t labels[(MOST_PATHS + 1) * BRUTE_LENGTH];
-    static double scores[MOST_PATHS + 1];
-    bool seen[MOST_PATHS] = {false};
+    static uint16_t labels[(MAX_PATHS + 1) * BRUTE_LENGTH];
+    static double scores[MAX_PATHS + 1];
+    bool seen[MAX_PATHS] = {false};
     size_t n = trial->chain.length, count = 99, expected = m < right_count ? m : right_count;
     trellis_status status = tr_lattice_nbest(trial->lattice, trial->steps, m, labels, scores,
                                              &count, NULL);
@@ -96,8 +96,8 @@ static void check_prefix(struct trial *trial, size_t m)
 static void check_kind(enum kind kind)
 {
     static struct trial trial;
-    static double right[MOST_PATHS];
-    static const size_t m[] = {1, 2, 3, 5, 17, 300, MOST_PATHS + 1};
+    static double right[MAX_PATHS];
+    static const size_t m[] = {1, 2, 3, 5, 17, 300, MAX_PATHS + 1};
     for (unsigned seed = 1; seed <= 150; seed++) {
         make_trial(&trial, kind, seed);
         tr_steps_set(trial.steps, trial.weights);

@@ -413,7 +413,7 @@ static void check_learning(struct trial *trial, struct verdict *v, unsigned *lev
     check_marginals(trial, v);
     assert_true(tr_lattice_collect_steps(trial->lattice, trial->steps, 1));
     assert_true(tr_lattice_collect_path(trial->lattice, gold, -1));
-    tr_lattice_hand_over_steps(trial->lattice, trial->steps, counts);
+    tr_lattice_flush_transition_counts(trial->lattice, trial->steps, counts);
     for (size_t g = 0; g < v->plan.gram_count; g++) {
         bool end = v->level == 0 && v->grams[g].label[0] > trial->plan.labels;
         double gold_count = end ? 0 : count_gram(trial, &v->grams[g], gold);

@@ -6,7 +6,7 @@
 #define TRELLIS_TESTS_TRIAL_H
 
 #include "base/random.h"
-#include "lattice/inside.h"
+#include "lattice/lattice_internal.h"
 #include "support/brute.h"
 
 #include <stdio.h>

@@ -18,7 +18,7 @@
 #define SANITIZED
 #endif
 
-enum { MOST_MEGABYTES = 512 };
+enum { MAX_MEGABYTES = 512 };
 
 /* An allocation that no small file can justify fails, and then the status says so. */
 const char *__asan_default_options(void);
@@ -30,7 +30,7 @@ const char *__asan_default_options(void)
 static inline void limit_memory(void)
 {
 #ifndef SANITIZED
-    struct rlimit limit = {(rlim_t)MOST_MEGABYTES << 20, (rlim_t)MOST_MEGABYTES << 20};
+    struct rlimit limit = {(rlim_t)MAX_MEGABYTES << 20, (rlim_t)MAX_MEGABYTES << 20};
     setrlimit(RLIMIT_AS, &limit);
 #endif
 }

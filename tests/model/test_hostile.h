@@ -84,7 +84,7 @@ static inline trellis_status open_bytes(const unsigned char *data, size_t size,
 }
 
 /* Whether opening would build a graph of many steps: L^(k+1), which the library allows up to
- * TR_MOST_STEPS, but not ten thousand times in a test. */
+ * TR_MAX_STEPS, but not ten thousand times in a test. */
 static inline bool is_large(const unsigned char *data, size_t size)
 {
     size_t labels = 0, order = 0;
@@ -99,15 +99,15 @@ static inline bool is_large(const unsigned char *data, size_t size)
         }
         if (memcmp(name, "GRPH", 4) == 0 && length >= 8) {
             uint32_t k = u32_at(data, begin), cap = u32_at(data, begin + 4);
-            k = cap > 1 && cap <= TR_MOST_ORDER ? 2 : k;
+            k = cap > 1 && cap <= TR_MAX_ORDER ? 2 : k;
             order = k > order ? k : order;
         }
     }
     double steps = (double)labels;
-    for (size_t k = 0; k < order && k <= TR_MOST_ORDER; k++) {
+    for (size_t k = 0; k < order && k <= TR_MAX_ORDER; k++) {
         steps *= (double)labels;
     }
-    return order > 1 && order <= TR_MOST_ORDER && steps > 200000;
+    return order > 1 && order <= TR_MAX_ORDER && steps > 200000;
 }
 
 static inline trellis_status count_bytes(void *user, const char *data, size_t size)

@@ -119,7 +119,7 @@ static void test_buckets(void **state)
         }
         buckets[i].used = UINT32_MAX;
     }
-    struct tr_table table = {.buckets = buckets, .bucket_count = BUCKETS, .probes = TR_MOST_PROBES};
+    struct tr_table table = {.buckets = buckets, .bucket_count = BUCKETS, .probes = TR_MAX_PROBES};
     assert_int_equal(tr_table_find(&table, 7), TR_NONE); // and comes to an end
     assert_int_equal(tr_table_find(&table, 134), 34);
     buckets[3].used = 4;
@@ -128,7 +128,7 @@ static void test_buckets(void **state)
     for (int i = 0; i < BUCKETS; i++) {
         buckets[i].used = 0;
     }
-    table.probes = TR_MOST_PROBES;
+    table.probes = TR_MAX_PROBES;
     assert_int_equal(tr_table_find(&table, 100), TR_NONE); // in an empty bucket there is no key
     free(buckets);
 }

@@ -104,14 +104,14 @@ static struct tr_point found_by(search *look, const struct shape *shape, double 
     struct tr_objective objective = {
         .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)shape};
     struct tr_optim_settings settings = {0};
-    struct tr_watcher watcher;
-    assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
+    struct tr_monitor monitor;
+    assert_int_equal(tr_monitor_open(&monitor, &objective, &settings, NULL), TRELLIS_OK);
     double w = 0, gradient = 0;
-    assert_int_equal(tr_watcher_start(&watcher, &w, &gradient), TRELLIS_OK);
+    assert_int_equal(tr_monitor_start(&monitor, &w, &gradient), TRELLIS_OK);
     struct tr_line line;
-    assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
+    assert_int_equal(tr_line_open(&line, &monitor, &w, &gradient), TRELLIS_OK);
     line.direction[0] = 1;
-    struct tr_point start = {.value = watcher.value, .slope = gradient}, found;
+    struct tr_point start = {.value = monitor.value, .slope = gradient}, found;
     assert_true(start.slope < 0);
     assert_int_equal(look(&line, start, trial, &found), TRELLIS_OK);
 
@@ -120,9 +120,9 @@ static struct tr_point found_by(search *look, const struct shape *shape, double 
     assert_true(found.value == shape->value(found.step));
     assert_true(found.slope == line.next_gradient[0]);
     assert_true(found.value <= start.value + 1e-4 * found.step * start.slope);
-    assert_true(watcher.evaluations < 40);
+    assert_true(monitor.evaluations < 40);
     tr_line_close(&line);
-    tr_watcher_close(&watcher);
+    tr_monitor_close(&monitor);
     return found;
 }
 
@@ -158,16 +158,16 @@ static struct tr_point found_along(const struct shape *shape, double noise, sear
     struct tr_objective objective = {
         .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)shape};
     struct tr_optim_settings settings = {.noise = noise};
-    struct tr_watcher watcher;
-    assert_int_equal(tr_watcher_open(&watcher, &objective, &settings, NULL), TRELLIS_OK);
+    struct tr_monitor monitor;
+    assert_int_equal(tr_monitor_open(&monitor, &objective, &settings, NULL), TRELLIS_OK);
     double w = 0, gradient = 0;
     struct tr_line line;
-    assert_int_equal(tr_line_open(&line, &watcher, &w, &gradient), TRELLIS_OK);
+    assert_int_equal(tr_line_open(&line, &monitor, &w, &gradient), TRELLIS_OK);
     line.direction[0] = 1;
     struct tr_point found;
     assert_int_equal(by(&line, start, trial, &found), TRELLIS_OK);
     tr_line_close(&line);
-    tr_watcher_close(&watcher);
+    tr_monitor_close(&monitor);
     return found;
 }
 

@@ -4,12 +4,12 @@
 
 #include "model/test_model.h"
 
-enum { MOST_ITERATIONS = 60 };
+enum { MAX_ITERATIONS = 60 };
 
 struct course {
     size_t iterations;
-    double likelihood[MOST_ITERATIONS], objective[MOST_ITERATIONS];
-    double dev[MOST_ITERATIONS], accuracy[MOST_ITERATIONS]; // on --dev: likelihood, labels
+    double likelihood[MAX_ITERATIONS], objective[MAX_ITERATIONS];
+    double dev[MAX_ITERATIONS], accuracy[MAX_ITERATIONS]; // on --dev: likelihood, labels
     char notes[2000];
 };
 
@@ -17,7 +17,7 @@ static inline bool follow(void *user, const trellis_progress *progress)
 {
     struct course *course = user;
     if (strcmp(progress->phase, "training") == 0 && progress->fraction == 1 &&
-        course->iterations < MOST_ITERATIONS) {
+        course->iterations < MAX_ITERATIONS) {
         course->likelihood[course->iterations] = progress->likelihood;
         course->dev[course->iterations] = progress->dev_likelihood;
         course->accuracy[course->iterations] = progress->dev_accuracy;

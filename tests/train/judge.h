@@ -20,7 +20,7 @@
 #include "model/test_model.h"
 #include "train/objective.h"
 
-enum { LABELS = 3, LONGEST = 5, MOST_GRAMS = 512 };
+enum { LABELS = 3, LONGEST = 5, MAX_GRAMS = 512 };
 
 struct kind {
     const char *name;
@@ -94,7 +94,7 @@ struct choice {
 struct problem {
     struct tr_training training;
     trellis_options *options;
-    struct tr_gram grams[MOST_GRAMS];
+    struct tr_gram grams[MAX_GRAMS];
     size_t node, edge, size; // features
     TR_ARRAY(struct entry) entries;
     TR_ARRAY(struct alternative) alternatives;
@@ -180,14 +180,14 @@ static inline const char *draw_corpus(struct tr_random *random, const struct rec
 
 static inline void learn_dictionary(struct tr_training *t, struct tr_intern *words)
 {
-    struct tr_lexicon_draft draft = {0};
+    struct tr_tag_dictionary_draft draft = {0};
     trellis_error error = {0};
-    assert_ok(tr_lexicon_learn(&draft, &t->data, words, 1, &error), error);
-    assert_ok(tr_lexicon_write(&draft, &t->lexicon_block, &error), error);
-    assert_true(tr_lexicon_read(t->lexicon_block.data, t->lexicon_block.size, t->data.label_count,
-                                &t->lexicon));
-    assert_ok(tr_lexicon_apply(&t->lexicon, &t->data, words, &error), error);
-    tr_lexicon_draft_free(&draft);
+    assert_ok(tr_tag_dictionary_learn(&draft, &t->data, words, 1, &error), error);
+    assert_ok(tr_tag_dictionary_write(&draft, &t->tag_dictionary_block, &error), error);
+    assert_true(tr_tag_dictionary_read(t->tag_dictionary_block.data, t->tag_dictionary_block.size,
+                                       t->data.label_count, &t->tag_dictionary));
+    assert_ok(tr_tag_dictionary_apply(&t->tag_dictionary, &t->data, words, &error), error);
+    tr_tag_dictionary_draft_free(&draft);
 }
 
 static inline void read_data(struct problem *p, const struct recipe *recipe)
@@ -222,7 +222,7 @@ static inline void add_gram(struct problem *p, struct tr_gram gram)
             return;
         }
     }
-    assert_true(p->training.plan.gram_count < MOST_GRAMS);
+    assert_true(p->training.plan.gram_count < MAX_GRAMS);
     p->grams[p->training.plan.gram_count++] = gram;
 }
 
@@ -277,7 +277,7 @@ static inline void problem_free(struct problem *p)
     free(t->grams);
     tr_dataset_free(&t->data);
     tr_vocabulary_free(&t->vocabulary);
-    tr_buffer_free(&t->lexicon_block);
+    tr_buffer_free(&t->tag_dictionary_block);
     trellis_features_destroy(t->features);
     trellis_options_destroy(p->options);
     tr_loss_destroy(t->loss);
@@ -367,7 +367,8 @@ static inline bool add_label(struct problem *p, size_t first, const uint16_t *la
     if (i + 1 == n) {
         allowed = add_grams(p, written, n + 1) && allowed;
     }
-    return allowed && (entry == TR_NONE || tr_lexicon_allows(&t->lexicon, entry, labels[i]));
+    return allowed &&
+           (entry == TR_NONE || tr_tag_dictionary_allows(&t->tag_dictionary, entry, labels[i]));
 }
 
 /* Whether a label agrees with what is known of a token. */

@@ -20,7 +20,7 @@ static struct problem *make_variant(const struct kind *kind, size_t variant, siz
                             .seed = (unsigned)(1 + 100 * variant + (size_t)(kind - kinds))};
     struct problem *p = make_problem(&recipe);
     assert_int_equal(p->training.data.label_count, LABELS);
-    assert_true(!dictionary || p->training.lexicon.words > 0);
+    assert_true(!dictionary || p->training.tag_dictionary.words > 0);
     assert_int_equal(p->training.graph->free_steps,
                      kind->free_steps || p->training.graph->step_count == 0);
     return p;

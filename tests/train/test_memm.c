@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { LABELS = 3, LENGTH = 4, PATHS = 81, MOST_WEIGHTS = 400, MOST_FIELDS = 8 };
+enum { LABELS = 3, LENGTH = 4, PATHS = 81, MAX_WEIGHTS = 400, MAX_FIELDS = 8 };
 
 static const char corpus[] = "a A\nb B\nc C\n\na A\nb C\nc C\nd B\n\nd C\na A\nb B\n\n"
                              "c B\nd C\na B\n\nb B\nb C\nd A\n\nd B\nd A\nc A\n\nc C\nc C\n";
@@ -18,14 +18,14 @@ static const char *const sentence[LENGTH] = {"d", "b", "unseen", "a"};
 
 /* A line "kind weight field field ..." of a model as text. */
 struct item {
-    char *fields[MOST_FIELDS];
+    char *fields[MAX_FIELDS];
     size_t count;
     double weight;
 };
 
 struct judge {
     char *text;
-    struct item items[MOST_WEIGHTS];
+    struct item items[MAX_WEIGHTS];
     size_t count;
     int given; // the place whose label is given, which goes before the dictionary; -1 where there is none
 };
@@ -38,12 +38,12 @@ static struct judge *make_judge(const trellis_model *model)
     judge->text = say(model, EXPORT);
     for (char *rest = judge->text, *line; (line = strsep(&rest, "\n"));) {
         struct item item = {.count = 0};
-        for (char *field; item.count < MOST_FIELDS && (field = strsep(&line, "\t"));) {
+        for (char *field; item.count < MAX_FIELDS && (field = strsep(&line, "\t"));) {
             item.fields[item.count++] = field;
         }
         if (strcmp(item.fields[0], "step") == 0 || strcmp(item.fields[0], "node") == 0 ||
             strcmp(item.fields[0], "edge") == 0 || strcmp(item.fields[0], "allow") == 0) {
-            assert_true(judge->count < MOST_WEIGHTS);
+            assert_true(judge->count < MAX_WEIGHTS);
             item.weight = atof(item.fields[1]);
             judge->items[judge->count++] = item;
         }
@@ -213,7 +213,7 @@ static void check_tagger(const trellis_model *model, struct judge *judge, const 
         assert_ok(trellis_tagger_allow(tagger, 1, &c, 1, &error), error);
     }
     assert_ok(trellis_tagger_nbest(tagger, &sequence, PATHS + 1, &count, &error), error);
-    assert_true(count == (given ? PATHS / LABELS : PATHS) || model->lexicon.words);
+    assert_true(count == (given ? PATHS / LABELS : PATHS) || model->tag_dictionary.words);
     double sum = 0;
     for (size_t rank = 0; rank < count; rank++) {
         labels = trellis_tagger_nth_labels(tagger, rank);

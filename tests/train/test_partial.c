@@ -27,7 +27,7 @@ static void test_gradient(void **state)
             struct problem *p = make_problem(&recipe);
             assert_int_equal(p->training.data.label_count, LABELS);
             assert_true(p->training.data.open.size > 0);
-            assert_true(!dictionary || p->training.lexicon.words > 0);
+            assert_true(!dictionary || p->training.tag_dictionary.words > 0);
             write_out(p);
             compare(p, recipe.kind->name, 0, 0.25);
             compare(p, recipe.kind->name, 1, 0.25);
@@ -56,7 +56,8 @@ static void list_pairs(const struct tr_attributes *attributes, struct tr_buffer 
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             assert_true(n < 400);
             snprintf(lines[n++], 60, "%.*s %u\n",
-                     TR_SHOW(tr_dictionary_text(&attributes->dictionary, a)), rows->outcome[i]);
+                     TR_SHOW(tr_attribute_index_text(&attributes->dictionary, a)),
+                     rows->outcome[i]);
         }
     }
     qsort(lines, n, sizeof *lines, (int (*)(const void *, const void *))strcmp);
@@ -238,7 +239,7 @@ static void test_together(void **state)
              "type=crf features=id partial=yes dictionary=learn dictionary-count=2 dev=%s",
              put_text("dev.txt", "a A\nb _\nc A|B\nd Q|R\n"));
     trellis_model *model = train_on("a A\nb B|C\nb _\n\na _\na A\nb B\n\nc _\nc _\nc A\n", options);
-    assert_int_equal(model->lexicon.words, 2); // a: A, b: B or C; c has but one label
+    assert_int_equal(model->tag_dictionary.words, 2); // a: A, b: B or C; c has but one label
     assert_non_null(trellis_model_note(model, "dev-accuracy"));
     assert_string_equal(trellis_model_note(model, "dev-accuracy"), "0.750000");
     assert_string_equal(trellis_model_note(model, "open-labels"), "5");

@@ -1,0 +1,28 @@
+/* model_output.c - what `trellis info`, `export` and `inspect` share: a model, written to an output. */
+#include "model_output.h"
+
+#include "message.h"
+#include "output_file.h"
+
+int show_model(const struct arguments *arguments, model_writer write)
+{
+    const char *path = argument(arguments, "model");
+    size_t given = arguments->path_count + (path != NULL);
+    if (given != 1) {
+        return usage_error(arguments->command, given ? "it takes one model" : "a model is missing");
+    }
+    trellis_model *model = NULL;
+    trellis_error error = {0};
+    struct output output;
+    trellis_status status = trellis_model_open(path ? path : arguments->paths[0], &model, &error);
+    if (status) {
+        return failure(status, &error);
+    }
+    int result = output_open(&output, argument(arguments, "output"));
+    if (result == EXIT_SUCCESS) {
+        status = write(model, arguments, output_sink, &output, &error);
+        result = output_end(&output, status, &error);
+    }
+    trellis_model_close(model);
+    return result;
+}

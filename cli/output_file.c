@@ -1,0 +1,153 @@
+/* output_file.c - where results go: standard output, or a file that appears whole or not at all.
+ *
+ * A file is written under a temporary name beside it and renamed when all went well. A signal that
+ * ends the process takes the temporary file along.
+ */
+#include "output_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+
+static const char *volatile temporary_to_remove; // read by a signal handler
+
+static void remove_and_die(int signal_number)
+{
+    const char *path = temporary_to_remove;
+    if (path) {
+        unlink(path);
+    }
+    raise(signal_number); // the handler was reset when it was entered
+}
+
+static void remove_on_signal(const char *temporary)
+{
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+    action.sa_handler = temporary ? remove_and_die : SIG_DFL;
+    sigemptyset(&action.sa_mask);
+    temporary_to_remove = temporary;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+/* The rights that a plain open would have given, or those of the file that is replaced. */
+static mode_t usual_rights(const char *path)
+{
+    struct stat old;
+    if (stat(path, &old) == 0) {
+        return old.st_mode & 0777;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* A device or a pipe is written to as it is: nothing could be renamed over it. */
+static bool is_special(const char *path)
+{
+    struct stat old;
+    return stat(path, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode);
+}
+
+static FILE *open_temporary(struct output *output)
+{
+    struct stat old;
+    if (stat(output->path, &old) == 0 && S_ISDIR(old.st_mode)) {
+        errno = EISDIR;
+        return NULL;
+    }
+    size_t size = strlen(output->path) + sizeof ".XXXXXX";
+    output->temporary = malloc(size);
+    if (!output->temporary) {
+        return NULL;
+    }
+    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
+    int descriptor = mkstemp(output->temporary);
+    if (descriptor < 0) {
+        return NULL;
+    }
+    remove_on_signal(output->temporary);
+    (void)!fchmod(descriptor, usual_rights(output->path));
+    return fdopen(descriptor, "w");
+}
+
+int output_open(struct output *output, const char *path)
+{
+    *output = (struct output){.path = path && strcmp(path, "-") != 0 ? path : NULL};
+    if (!output->path) {
+        output->file = stdout;
+    } else if (is_special(output->path)) {
+        output->file = fopen(output->path, "w");
+    } else {
+        output->file = open_temporary(output);
+    }
+    if (output->file) {
+        return EXIT_SUCCESS;
+    }
+    message("cannot write %s: %s", path, strerror(errno));
+    free(output->temporary);
+    return EXIT_FAILURE;
+}
+
+trellis_status output_sink(void *user, const char *data, size_t size)
+{
+    struct output *output = user;
+    if (!output->problem && size && fwrite(data, 1, size, output->file) != size) {
+        output->problem = errno ? errno : EIO;
+    }
+    return output->problem ? TRELLIS_IO : TRELLIS_OK;
+}
+
+void output_flush(struct output *output)
+{
+    if (!output->problem && fflush(output->file) != 0) {
+        output->problem = errno;
+    }
+}
+
+/* Closes the file and, where it is to be kept, gives it its name. */
+static void settle(struct output *output, bool keep)
+{
+    if (output->temporary && keep && !output->problem && fsync(fileno(output->file)) != 0) {
+        output->problem = errno;
+    }
+    if (output->path && fclose(output->file) != 0 && !output->problem) {
+        output->problem = errno;
+    }
+    if (output->temporary) {
+        if (!keep || output->problem) {
+            unlink(output->temporary);
+        } else if (rename(output->temporary, output->path) != 0) {
+            output->problem = errno;
+            unlink(output->temporary);
+        }
+        remove_on_signal(NULL);
+    }
+    free(output->temporary);
+    output->temporary = NULL;
+}
+
+int output_end(struct output *output, trellis_status status, const trellis_error *error)
+{
+    bool work_failed = status != TRELLIS_OK && !output->problem;
+    output_flush(output);
+    settle(output, status == TRELLIS_OK);
+    if (work_failed) {
+        return failure(status, error);
+    }
+    if (output->problem == 0) {
+        return EXIT_SUCCESS;
+    }
+    if (output->problem != EPIPE) {
+        message("cannot write %s: %s", output->path ? output->path : "standard output",
+                strerror(output->problem));
+    }
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,144 @@
+/* evaluation_details.c - all that an evaluation has counted, as tables for a person. */
+#include <math.h>
+
+#include "eval/evaluation_report.h"
+
+enum { MAX_IN_MATRIX = 12, MAX_MISTAKES = 20, NAME_WIDTH = 17 };
+
+/* Where gold and found differ in number there are three figures, else the accuracy is all of them. */
+static bool has_rates(trellis_breakdown breakdown)
+{
+    return breakdown == TRELLIS_BY_LABEL || breakdown == TRELLIS_BY_TYPE ||
+           breakdown == TRELLIS_SPANS_BY_LENGTH;
+}
+
+static void rate_row(struct tr_buffer *out, const trellis_row *row, const char *name)
+{
+    trellis_text shown = name ? tr_text(name) : row->name;
+    tr_buffer_format(out, "%*.*s %9llu %9llu %9llu", NAME_WIDTH, TR_SHOW(shown),
+                     (unsigned long long)row->gold, (unsigned long long)row->found,
+                     (unsigned long long)row->right);
+    tr_buffer_format(out, "  %8.2f%% %8.2f%% %8.2f\n", 100 * row->precision, 100 * row->recall,
+                     100 * row->f1);
+}
+
+static void rate_table(struct tr_buffer *out, const trellis_evaluation *evaluation,
+                       trellis_breakdown breakdown)
+{
+    trellis_row row;
+    tr_buffer_format(out, "%*s %9s %9s %9s  %9s %9s %8s\n", NAME_WIDTH, "", "gold", "found",
+                     "right", "precision", "recall", "F1");
+    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+        rate_row(out, &row, NULL);
+    }
+    static const char *const names[] = {"micro", "macro", "weighted"};
+    for (int i = TRELLIS_MICRO; breakdown != TRELLIS_SPANS_BY_LENGTH && i <= TRELLIS_WEIGHTED;
+         i++) {
+        row = trellis_evaluation_average(evaluation, breakdown, (trellis_average)i);
+        rate_row(out, &row, names[i]);
+    }
+}
+
+static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *evaluation,
+                           trellis_breakdown breakdown)
+{
+    bool confidence = breakdown == TRELLIS_BY_CONFIDENCE;
+    trellis_row row;
+    tr_buffer_format(out, "%*s %9s %9s  %9s%s\n", NAME_WIDTH, "", "all", "right", "accuracy",
+                     confidence ? " confidence" : "");
+    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+        tr_buffer_format(out, "%*.*s %9llu %9llu  %8.2f%%", NAME_WIDTH, TR_SHOW(row.name),
+                         (unsigned long long)row.gold, (unsigned long long)row.right,
+                         100 * row.recall);
+        if (confidence) {
+            tr_buffer_format(out, " %9.2f%%", 100 * row.confidence);
+        }
+        tr_buffer_char(out, '\n');
+    }
+}
+
+/* Rows are gold labels, columns are those found. */
+static void matrix(struct tr_buffer *out, const trellis_evaluation *evaluation)
+{
+    trellis_row gold, found;
+    tr_buffer_format(out, "confusion: gold labels down, found labels across\n%*s", NAME_WIDTH, "");
+    for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &found); j++) {
+        tr_buffer_format(out, " %9.*s", TR_SHOW(found.name));
+    }
+    tr_buffer_char(out, '\n');
+    for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, i, &gold); i++) {
+        tr_buffer_format(out, "%*.*s", NAME_WIDTH, TR_SHOW(gold.name));
+        for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &found); j++) {
+            tr_buffer_format(
+                out, " %9llu",
+                (unsigned long long)trellis_evaluation_confused(evaluation, gold.name, found.name));
+        }
+        tr_buffer_char(out, '\n');
+    }
+    tr_buffer_char(out, '\n');
+}
+
+static void mistakes(struct tr_buffer *out, const trellis_evaluation *evaluation)
+{
+    struct tr_mistake *list = tr_sorted_mistakes(evaluation);
+    size_t count = evaluation->mistake_counts.size;
+    out->failed = out->failed || !list;
+    if (count) {
+        tr_buffer_format(out, "most frequent mistakes\n%*s %9s %9s\n", NAME_WIDTH, "gold", "found",
+                         "tokens");
+    }
+    for (size_t i = 0; list && i < count && i < MAX_MISTAKES; i++) {
+        tr_buffer_format(out, "%*.*s %9.*s %9llu\n", NAME_WIDTH, TR_SHOW(list[i].gold),
+                         TR_SHOW(list[i].found), (unsigned long long)list[i].count);
+    }
+    tr_buffer_string(out, count ? "\n" : "");
+    free(list);
+}
+
+static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluation)
+{
+    trellis_scores scores = trellis_evaluation_scores(evaluation);
+    if (!isnan(scores.perplexity)) {
+        tr_buffer_format(out, "log-probability of the sequences: %.2f, perplexity %.3f a token\n",
+                         scores.log_probability, scores.perplexity);
+    }
+    if (evaluation->likely || evaluation->impossible) {
+        tr_buffer_format(out, "log-likelihood of the gold labels: %.2f, %.4f a sequence",
+                         scores.log_likelihood, scores.log_likelihood / (double)evaluation->likely);
+        if (scores.impossible) {
+            tr_buffer_format(out, "; without %llu sequences that the model rules out",
+                             (unsigned long long)scores.impossible);
+        }
+        tr_buffer_char(out, '\n');
+    }
+    if (!isnan(scores.calibration_error)) {
+        tr_buffer_format(out, "expected calibration error: %.4f\n", scores.calibration_error);
+    }
+}
+
+void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluation)
+{
+    for (int i = 0; i < TRELLIS_BREAKDOWN_COUNT; i++) {
+        trellis_breakdown breakdown = (trellis_breakdown)i;
+        if (tr_breakdown_applies(evaluation, breakdown)) {
+            tr_buffer_format(out, "%s\n", trellis_breakdown_title(breakdown));
+            if (has_rates(breakdown)) {
+                rate_table(out, evaluation, breakdown);
+            } else {
+                accuracy_table(out, evaluation, breakdown);
+            }
+            tr_buffer_char(out, '\n');
+        }
+    }
+    if (evaluation->labels.order.size <= MAX_IN_MATRIX) {
+        matrix(out, evaluation);
+    } else {
+        mistakes(out, evaluation);
+    }
+    trellis_scores scores = trellis_evaluation_scores(evaluation);
+    tr_buffer_format(out, "%llu of %llu sequences are right: %.2f%%\n",
+                     (unsigned long long)scores.sequences_right,
+                     (unsigned long long)scores.sequences,
+                     100 * tr_ratio(scores.sequences_right, scores.sequences));
+    likelihood(out, evaluation);
+}

@@ -1,0 +1,476 @@
+/* column_views.c - what the views see in a sequence.
+ *
+ * Every view that a template uses has a row of hashes, one for each token, with a margin on both sides
+ * for the offsets that lead beyond the sequence:
+ *
+ *     row of suffix(word,3):   | pads | token 0 | token 1 | ... | token n-1 | pads |
+ *                              <reach>                                      <reach>
+ *
+ * A hash of 0 says that the view gives nothing there, so a template needs no other question. What a
+ * function gives depends on the cell alone, so the results of all functions of a column are kept in a
+ * direct-mapped cache by the cell's hash; most tokens never get as far as a function.
+ */
+#include "features/column_views.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- creation ----------------------------------------------------------------------------------- */
+
+static void mark_used(const trellis_features *features, bool *used)
+{
+    for (size_t i = 0; i < features->parts.size; i++) {
+        if (features->parts.at[i].view != TR_NONE) {
+            used[features->parts.at[i].view] = true;
+        }
+    }
+    for (size_t i = 0; i < features->counters.size; i++) {
+        used[features->counters.at[i].view] = true;
+    }
+}
+
+/* 0 for the cell itself, 1 for what is computed from it, 2 for numbers. */
+static int rank_of(enum tr_operation operation)
+{
+    return operation == TR_OP_COLUMN ? 0 : operation == TR_OP_REAL ? 2 : 1;
+}
+
+/* Gives rows to the used views of a column that have this rank. */
+static uint32_t give_rows(struct tr_column_views *rows, const bool *used, uint32_t column, int rank)
+{
+    const trellis_features *features = rows->features;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < features->views.size; i++) {
+        const struct tr_view *view = &features->views.at[i];
+        if (used[i] && view->column == column && rank_of(view->operation) == rank) {
+            rows->view_of[rows->count] = i;
+            rows->row_of[i] = rows->count++;
+            count++;
+        }
+    }
+    return count;
+}
+
+static bool add_column_view(struct tr_column_views *rows, const bool *used, uint32_t column)
+{
+    struct tr_column_view view_set = {.column = column, .first = rows->count};
+    view_set.plain = give_rows(rows, used, column, 0);
+    view_set.computed = give_rows(rows, used, column, 1);
+    view_set.reals = give_rows(rows, used, column, 2);
+    bool any = view_set.plain + view_set.computed + view_set.reals > 0;
+    return !any || tr_push(&rows->columns_seen, view_set);
+}
+
+static bool lay_out_rows(struct tr_column_views *rows)
+{
+    const trellis_features *features = rows->features;
+    rows->row_of = tr_alloc(features->views.size, sizeof *rows->row_of);
+    rows->view_of = tr_alloc(features->views.size, sizeof *rows->view_of);
+    bool *used = tr_alloc(features->views.size, sizeof *used);
+    bool done = rows->row_of && rows->view_of && used;
+    if (done) {
+        memset(rows->row_of, 0xFF, features->views.size * sizeof *rows->row_of);
+        mark_used(features, used);
+        for (uint32_t i = 0; done && i < features->columns.size; i++) {
+            done = add_column_view(rows, used, i);
+        }
+        done = done && add_column_view(rows, used, TR_NONE);
+    }
+    free(used);
+    return done;
+}
+
+static size_t cache_entry(const struct tr_column_views *rows, const struct tr_column_view *view_set)
+{
+    return 1 + (size_t)view_set->computed * (rows->whole ? 2 : 1);
+}
+
+/* The caches together take a few megabytes at most, so that they stay in the processor's. */
+static bool make_caches(struct tr_column_views *rows)
+{
+    const size_t most = (size_t)4 << 20;
+    size_t entries = 0;
+    for (size_t i = 0; i < rows->columns_seen.size; i++) {
+        entries += cache_entry(rows, &rows->columns_seen.at[i]);
+    }
+    rows->slots = 16384;
+    while (rows->slots > 256 && rows->slots * entries * sizeof(uint64_t) > most) {
+        rows->slots /= 2;
+    }
+    for (size_t i = 0; i < rows->columns_seen.size; i++) {
+        struct tr_column_view *view_set = &rows->columns_seen.at[i];
+        if (view_set->computed && view_set->column != TR_NONE) {
+            view_set->cache = tr_alloc(rows->slots * cache_entry(rows, view_set), sizeof(uint64_t));
+            if (!view_set->cache) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void clear_caches(struct tr_column_views *rows)
+{
+    for (size_t i = 0; i < rows->columns_seen.size; i++) {
+        struct tr_column_view *view_set = &rows->columns_seen.at[i];
+        if (view_set->cache) {
+            memset(view_set->cache, 0,
+                   rows->slots * cache_entry(rows, view_set) * sizeof(uint64_t));
+        }
+    }
+    rows->generation = rows->features->generation;
+}
+
+/* The key of a value; never 0, which means that there is none. */
+static struct tr_key value_key(trellis_text text)
+{
+    struct tr_key key = tr_hash(text);
+    key.low += key.low == 0;
+    return key;
+}
+
+static struct tr_key view_key(struct tr_column_views *rows, uint32_t view, trellis_text cell)
+{
+    trellis_text text;
+    if (!tr_view_text(&rows->evaluation, view, cell, &text)) {
+        return (struct tr_key){0, 0};
+    }
+    enum tr_operation operation = rows->features->views.at[view].operation;
+    return tr_function_result(operation) == TR_GIVES_TEST ? (struct tr_key){1, 1} : value_key(text);
+}
+
+/* "_B-1", "_B+2", ...; Wapiti's "_x-1" stops counting at 4. `distance` is from 1. */
+static trellis_text pad_text(enum tr_dialect dialect, bool before, uint32_t distance, char room[16])
+{
+    char sign = before ? '-' : '+';
+    if (dialect == TR_WAPITI && distance >= TR_WAPITI_PADS) {
+        snprintf(room, 16, "_x%c#", sign);
+    } else {
+        snprintf(room, 16, "_%c%c%u", dialect == TR_WAPITI ? 'x' : 'B', sign, distance);
+    }
+    return tr_text(room);
+}
+
+/* What a view gives beyond the sequence: in Wapiti functions see the pad, elsewhere it takes the place
+ * of what they would give. */
+static bool pad_value(struct tr_column_views *rows, uint32_t view, trellis_text pad,
+                      trellis_text *ret_text)
+{
+    const trellis_features *features = rows->features;
+    enum tr_operation operation = features->views.at[view].operation;
+    if (features->dialect == TR_WAPITI) {
+        return tr_view_text(&rows->evaluation, view, pad, ret_text);
+    }
+    *ret_text = pad;
+    return (features->dialect == TR_CRFPP || features->pad) &&
+           tr_function_result(operation) == TR_GIVES_TEXT;
+}
+
+static bool make_pads(struct tr_column_views *rows)
+{
+    uint32_t reach = rows->features->reach;
+    rows->pad = tr_alloc((size_t)rows->count * 2 * reach, sizeof *rows->pad);
+    if (!rows->pad) {
+        return false;
+    }
+    for (uint32_t row = 0; row < rows->count; row++) {
+        for (uint32_t k = 0; k < 2 * reach; k++) {
+            char room[16];
+            bool before = k < reach;
+            trellis_text text, pad = pad_text(rows->features->dialect, before,
+                                              before ? reach - k : k - reach + 1, room);
+            if (pad_value(rows, rows->view_of[row], pad, &text)) {
+                rows->pad[(size_t)row * 2 * reach + k] = value_key(text);
+            }
+        }
+    }
+    return true;
+}
+
+bool tr_column_views_begin(struct tr_column_views *rows, const trellis_features *features,
+                           bool whole)
+{
+    *rows = (struct tr_column_views){.features = features, .whole = whole};
+    rows->generation = features->generation;
+    for (size_t i = 0; i < features->templates.size; i++) {
+        rows->has_reals |= features->templates.at[i].factors > 0;
+    }
+    return tr_evaluation_begin(&rows->evaluation, features) &&
+           tr_binding_create(&rows->binding, features) && lay_out_rows(rows) && make_caches(rows) &&
+           make_pads(rows);
+}
+
+void tr_column_views_end(struct tr_column_views *rows)
+{
+    tr_evaluation_end(&rows->evaluation);
+    tr_binding_free(&rows->binding);
+    for (size_t i = 0; i < rows->columns_seen.size; i++) {
+        free(rows->columns_seen.at[i].cache);
+    }
+    free(rows->columns_seen.at);
+    free(rows->row_of);
+    free(rows->view_of);
+    free(rows->low);
+    free(rows->high);
+    free(rows->real);
+    free(rows->pad);
+}
+
+/* ---- filling --------------------------------------------------------------------------------------- */
+
+static trellis_status make_room(struct tr_column_views *rows, size_t length, trellis_error *error)
+{
+    size_t margins = 2 * (size_t)rows->features->reach, need, cells;
+    if (__builtin_add_overflow(length, margins, &need)) {
+        return tr_fail_memory(error);
+    }
+    if (need <= rows->room) {
+        return TRELLIS_OK;
+    }
+    size_t room = need < SIZE_MAX / 2 ? need + need / 2 : need;
+    room = room < 128 ? 128 : room;
+    rows->room = 0;
+    rows->moves++;
+    free(rows->low);
+    free(rows->high);
+    free(rows->real);
+    rows->low = rows->high = NULL;
+    rows->real = NULL;
+    if (__builtin_mul_overflow(room, (size_t)rows->count, &cells)) {
+        return tr_fail_memory(error);
+    }
+    rows->low = tr_alloc(cells, sizeof *rows->low);
+    rows->high = rows->whole ? tr_alloc(cells, sizeof *rows->high) : NULL;
+    rows->real = tr_alloc(rows->has_reals ? cells : 0, sizeof *rows->real);
+    if (!rows->low || !rows->real || (rows->whole && !rows->high)) {
+        return tr_fail_memory(error);
+    }
+    rows->room = room;
+    return TRELLIS_OK;
+}
+
+static void fill_pads(struct tr_column_views *rows, size_t length)
+{
+    uint32_t reach = rows->features->reach;
+    for (uint32_t row = 0; reach && row < rows->count; row++) {
+        const struct tr_key *pad = rows->pad + (size_t)row * 2 * reach;
+        size_t before = row * rows->room, behind = before + reach + length;
+        for (uint32_t k = 0; k < reach; k++) {
+            rows->low[before + k] = pad[k].low;
+            rows->low[behind + k] = pad[reach + k].low;
+            if (rows->whole) {
+                rows->high[before + k] = pad[k].high;
+                rows->high[behind + k] = pad[reach + k].high;
+            }
+        }
+    }
+}
+
+static void put(struct tr_column_views *rows, uint32_t row, size_t token, struct tr_key key)
+{
+    size_t at = row * rows->room + rows->features->reach + token;
+    rows->low[at] = key.low;
+    if (rows->whole) {
+        rows->high[at] = key.high;
+    }
+}
+
+static void compute_entry(struct tr_column_views *rows, const struct tr_column_view *view_set,
+                          trellis_text cell, uint64_t *entry)
+{
+    for (uint32_t k = 0; k < view_set->computed; k++) {
+        struct tr_key key = view_key(rows, rows->view_of[view_set->first + view_set->plain + k],
+                                     cell);
+        entry[1 + k] = key.low;
+        if (rows->whole) {
+            entry[1 + view_set->computed + k] = key.high;
+        }
+    }
+}
+
+/* The rows of what is computed from a cell, from the cache where it is there. */
+static void see_computed(struct tr_column_views *rows, const struct tr_column_view *view_set,
+                         trellis_text cell, uint64_t hash, size_t token)
+{
+    uint64_t *entry = view_set->cache + (hash & (rows->slots - 1)) * cache_entry(rows, view_set);
+    if (entry[0] != hash) {
+        entry[0] = hash;
+        compute_entry(rows, view_set, cell, entry);
+    }
+    uint32_t count = view_set->computed;
+    size_t room = rows->room;
+    size_t at = (view_set->first + view_set->plain) * room + rows->features->reach + token;
+    for (uint32_t k = 0; k < count; k++) {
+        rows->low[at + k * room] = entry[1 + k];
+    }
+    for (uint32_t k = 0; rows->whole && k < count; k++) {
+        rows->high[at + k * room] = entry[1 + count + k];
+    }
+}
+
+/* The line of a token, as far as the rows of the sequence tell. */
+uint64_t tr_token_line(const trellis_sequence *sequence, size_t token)
+{
+    for (size_t i = 0; sequence->rows && sequence->row_token && i < sequence->row_count; i++) {
+        if (sequence->row_token[i] == token) {
+            return sequence->line + i;
+        }
+    }
+    return sequence->line + token;
+}
+
+static trellis_status see_reals(struct tr_column_views *rows, const struct tr_column_view *view_set,
+                                const trellis_sequence *sequence, trellis_text cell, size_t token,
+                                trellis_error *error)
+{
+    for (uint32_t k = 0; k < view_set->reals; k++) {
+        uint32_t row = view_set->first + view_set->plain + view_set->computed + k;
+        trellis_text text;
+        bool there = tr_view_text(&rows->evaluation, rows->view_of[row], cell, &text);
+        double value = 0;
+        if (there && (!tr_text_real(text, &value) || !isfinite((float)value))) {
+            struct tr_place place = {.line = tr_token_line(sequence, token)};
+            return tr_fail_at(error, TRELLIS_FORMAT, place,
+                              "line %llu: '%.*s' is no finite number, and the templates need one",
+                              (unsigned long long)place.line, TR_SHOW(text));
+        }
+        put(rows, row, token, (struct tr_key){there, there});
+        rows->real[row * rows->room + rows->features->reach + token] = (float)value;
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status see_column(struct tr_column_views *rows,
+                                 const struct tr_column_view *view_set,
+                                 const trellis_sequence *sequence, trellis_error *error)
+{
+    size_t column = tr_binding_at(&rows->binding, view_set->column);
+    for (size_t i = 0; i < sequence->length; i++) {
+        trellis_text cell = sequence->cells[i * sequence->columns + column];
+        struct tr_key key = value_key(cell);
+        if (view_set->plain) {
+            put(rows, view_set->first, i, key);
+        }
+        if (view_set->computed) {
+            see_computed(rows, view_set, cell, key.low, i);
+        }
+        trellis_status status = view_set->reals
+                                    ? see_reals(rows, view_set, sequence, cell, i, error)
+                                    : TRELLIS_OK;
+        if (status) {
+            return status;
+        }
+    }
+    return TRELLIS_OK;
+}
+
+static void see_positions(struct tr_column_views *rows, const struct tr_column_view *view_set,
+                          size_t length)
+{
+    for (uint32_t k = 0; k < view_set->computed; k++) {
+        uint32_t row = view_set->first + k;
+        enum tr_operation operation = rows->features->views.at[rows->view_of[row]].operation;
+        bool test = tr_function_result(operation) == TR_GIVES_TEST;
+        for (size_t i = 0; i < length; i++) {
+            trellis_text text;
+            struct tr_key key = {0, 0};
+            if (tr_place_text(operation, i, length, &text)) {
+                key = test ? (struct tr_key){1, 1} : value_key(text);
+            }
+            put(rows, row, i, key);
+        }
+    }
+}
+
+static trellis_status check_evaluation(struct tr_column_views *rows, trellis_error *error)
+{
+    bool failed = false;
+    for (size_t i = 0; i < TR_COUNT(rows->evaluation.scratch); i++) {
+        failed |= rows->evaluation.scratch[i].failed;
+        rows->evaluation.scratch[i].failed = false;
+    }
+    if (failed) {
+        clear_caches(rows); // they hold results that are missing for lack of memory
+        return tr_fail_memory(error);
+    }
+    return TRELLIS_OK;
+}
+
+/* Refuses a sequence that lacks a column which is not optional. */
+static trellis_status check_columns(struct tr_column_views *rows, const trellis_sequence *sequence,
+                                    trellis_error *error)
+{
+    for (size_t i = 0; i < rows->columns_seen.size; i++) {
+        uint32_t column = rows->columns_seen.at[i].column;
+        if (column == TR_NONE || rows->features->columns.at[column].optional) {
+            continue;
+        }
+        size_t at = tr_binding_at(&rows->binding, column);
+        if (at >= sequence->columns) {
+            return tr_fail_at(error, TRELLIS_FORMAT, (struct tr_place){.line = sequence->line},
+                              "line %llu: the templates need column %zu, and there are %zu columns",
+                              (unsigned long long)sequence->line, at + 1, sequence->columns);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+/* Fills all rows. */
+trellis_status tr_column_views_see(struct tr_column_views *rows, const trellis_sequence *sequence,
+                                   trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    if (!rows->binding.made) {
+        status = tr_binding_make(&rows->binding, rows->features, NULL, SIZE_MAX, error);
+    }
+    if (rows->generation != rows->features->generation) {
+        clear_caches(rows);
+    }
+    status = status ? status : check_columns(rows, sequence, error);
+    status = status ? status : make_room(rows, sequence->length, error);
+    for (size_t i = 0; !status && i < rows->columns_seen.size; i++) {
+        const struct tr_column_view *view_set = &rows->columns_seen.at[i];
+        if (view_set->column == TR_NONE) {
+            see_positions(rows, view_set, sequence->length);
+        } else if (tr_binding_at(&rows->binding, view_set->column) < sequence->columns) {
+            status = see_column(rows, view_set, sequence, error);
+        }
+    }
+    if (status) {
+        return status;
+    }
+    fill_pads(rows, sequence->length);
+    return check_evaluation(rows, error);
+}
+
+bool tr_column_views_always(const struct tr_column_views *rows, uint32_t view)
+{
+    size_t margins = 2 * (size_t)rows->features->reach;
+    bool always = rows->features->views.at[view].operation == TR_OP_COLUMN;
+    for (size_t k = 0; always && k < margins; k++) {
+        always = rows->pad[rows->row_of[view] * margins + k].low != 0;
+    }
+    return always;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------- */
+
+bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *sequence,
+                          uint32_t number, ptrdiff_t token, trellis_text *ret_text)
+{
+    const trellis_features *features = rows->features;
+    const struct tr_view *view = &features->views.at[number];
+    ptrdiff_t length = (ptrdiff_t)sequence->length;
+    if (token < 0 || token >= length) {
+        uint32_t distance = (uint32_t)(token < 0 ? -token : token - length + 1);
+        trellis_text pad = pad_text(features->dialect, token < 0, distance, rows->pad_text);
+        return pad_value(rows, number, pad, ret_text);
+    }
+    if (view->column == TR_NONE) {
+        return tr_place_text(view->operation, (size_t)token, sequence->length, ret_text);
+    }
+    size_t column = tr_binding_at(&rows->binding, view->column);
+    return column < sequence->columns &&
+           tr_view_text(&rows->evaluation, number,
+                        sequence->cells[(size_t)token * sequence->columns + column], ret_text);
+}

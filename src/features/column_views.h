@@ -1,0 +1,67 @@
+/* column_views.h - what the views see in a sequence, one row of hashes for each view (see column_views.c). */
+#ifndef TRELLIS_FEATURES_COLUMN_VIEWS_H
+#define TRELLIS_FEATURES_COLUMN_VIEWS_H
+
+#include "features/binding.h"
+#include "features/compiled.h"
+
+/* A column of the input and the rows of its views: the cell itself, then what is computed from it,
+ * then its numbers. */
+struct tr_column_view {
+    uint32_t column; // TR_NONE for the views of the position
+    uint32_t first;  // row
+    uint32_t plain, computed, reals;
+    uint64_t
+        *cache; // [slots][1 + computed * halves] the cell's hash, the low halves, the high ones
+};
+
+struct tr_column_views {
+    const trellis_features *features;
+    bool whole;     // with the high halves
+    bool has_reals; // some template multiplies by a number
+    struct tr_binding binding;
+    struct tr_evaluation evaluation;
+    uint64_t generation; // of the features, when the caches were filled
+
+    uint32_t *row_of;  // [views] or TR_NONE
+    uint32_t *view_of; // [count]
+    uint32_t count;
+    TR_ARRAY(struct tr_column_view) columns_seen;
+    size_t slots;       // of each cache
+    struct tr_key *pad; // [count][2 * reach]
+    char pad_text[16];  // for tr_column_views_text()
+
+    size_t room;    // tokens and margins in a row
+    uint64_t *low;  // [count][room]
+    uint64_t *high; // [count][room] where whole keys are wanted
+    float *real;    // [count][room] where there are numbers
+    uint64_t moves; // grows when the rows have moved to other memory
+};
+
+/* False on allocation failure; tr_column_views_end() is due either way. */
+bool tr_column_views_begin(struct tr_column_views *rows, const trellis_features *features,
+                           bool whole);
+void tr_column_views_end(struct tr_column_views *rows);
+
+/* Fills all rows. Views of an optional column that is not there keep what they had. */
+trellis_status tr_column_views_see(struct tr_column_views *rows, const trellis_sequence *sequence,
+                                   trellis_error *error);
+
+/* Where the value of a view at a token stands in the arrays; tokens may lie `reach` beyond. */
+static inline size_t tr_column_views_at(const struct tr_column_views *rows, uint32_t view,
+                                        ptrdiff_t token)
+{
+    return rows->row_of[view] * rows->room + (size_t)((ptrdiff_t)rows->features->reach + token);
+}
+
+/* Whether a view has something at every token and wherever a template may look beyond them. */
+bool tr_column_views_always(const struct tr_column_views *rows, uint32_t view);
+
+/* What the hash of a view at a token stands for; false for nothing. Until the next call. */
+bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *sequence,
+                          uint32_t view, ptrdiff_t token, trellis_text *ret_text);
+
+/* The line of a token, as far as the verbatim rows of the sequence tell. */
+uint64_t tr_token_line(const trellis_sequence *sequence, size_t token);
+
+#endif
