@@ -42,7 +42,7 @@ static void write_names(FILE *out, const struct command *command)
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
         if (command_takes(command, option)) {
-            bool is_on = option->type == TRELLIS_FLAG && strcmp(option->initial, "yes") == 0;
+            bool is_on = option->type == TRELLIS_FLAG && strcmp(option->default_value, "yes") == 0;
             fprintf(out, is_on ? " --no-%s" : " --%s", option->name);
         }
     }

@@ -19,7 +19,8 @@ static double measure(const struct figures *figures, trellis_measure which)
     case TRELLIS_ACCURACY:
         return scores->accuracy;
     case TRELLIS_SEQUENCE_ACCURACY:
-        return scores->sequences ? (double)scores->sequences_right / (double)scores->sequences : 0;
+        return scores->sequences ? (double)scores->sequences_correct / (double)scores->sequences
+                                 : 0;
     case TRELLIS_PRECISION:
         return scores->precision;
     case TRELLIS_RECALL:

@@ -17,7 +17,7 @@ struct comparison {
     bool labels_are_gold; // --label names the right ones; else they are the second to last column
     trellis_words *words; // of --train, or NULL
     bool *is_known;       // [capacity]
-    trellis_text *gold, *found; // [capacity], one behind the other
+    trellis_text *gold, *predicted; // [capacity], one behind the other
     size_t capacity;
 };
 
@@ -27,7 +27,7 @@ static bool make_room(struct comparison *comparison, size_t length)
     if (length > comparison->capacity) {
         free(comparison->gold);
         comparison->gold = calloc(2 * length, sizeof *comparison->gold);
-        comparison->found = comparison->gold ? comparison->gold + length : NULL;
+        comparison->predicted = comparison->gold ? comparison->gold + length : NULL;
         free(comparison->is_known);
         comparison->is_known = calloc(length, sizeof *comparison->is_known);
         comparison->capacity = comparison->gold && comparison->is_known ? length : 0;
@@ -53,13 +53,13 @@ static trellis_status compare_columns(void *user, const struct source *source,
     for (size_t i = 0; i < sequence->length; i++) {
         const trellis_text *cells = sequence->cells + i * columns;
         comparison->gold[i] = by_name ? sequence->labels[i] : cells[columns - 2];
-        comparison->found[i] = cells[columns - 1];
+        comparison->predicted[i] = cells[columns - 1];
     }
     bool known = comparison->words && trellis_words_known(comparison->words, source->reader,
                                                           sequence, comparison->is_known);
     trellis_labelled labelled = {.length = sequence->length,
                                  .gold = comparison->gold,
-                                 .found = comparison->found,
+                                 .predicted = comparison->predicted,
                                  .known = known ? comparison->is_known : NULL};
     return trellis_evaluation_add_labelled(comparison->evaluation, &labelled, error);
 }
@@ -175,7 +175,7 @@ static trellis_report_form form_of(const struct arguments *arguments)
 {
     return argument_flag(arguments, "json")      ? TRELLIS_JSON
            : argument_flag(arguments, "details") ? TRELLIS_DETAILS
-                                                 : TRELLIS_LINES;
+                                                 : TRELLIS_CONLLEVAL;
 }
 
 static int run(const struct arguments *arguments)

@@ -64,7 +64,7 @@ static trellis_status count_labels(void *user, const trellis_sequence *sequence,
     }
     trellis_labelled labelled = {.length = sequence->length,
                                  .gold = sequence->labels,
-                                 .found = finding->labels,
+                                 .predicted = finding->labels,
                                  .known = finding->known};
     trellis_status status = trellis_evaluation_add_labelled(scoring->own, &labelled, error);
     if (!status && scoring->shared) {

@@ -17,7 +17,7 @@ static trellis_status explain_sequence(void *user, const struct source *source,
                                        const trellis_sequence *sequence, trellis_error *error)
 {
     struct explaining *explaining = user;
-    const trellis_reason *reasons;
+    const trellis_explanation *reasons;
     trellis_status status = TRELLIS_OK;
     if (source->reader && source->path != explaining->bound) {
         status = trellis_explainer_bind(explaining->explainer, source->reader, error);
@@ -85,7 +85,7 @@ const struct command command_explain = {
         "labels before it.\n\n"
         "Where the model gives probabilities, those of the two labels stand behind them.",
     .own = own,
-    .groups = TRELLIS_GROUP_LOOK | TRELLIS_GROUP_READ,
+    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
     .with = "constrain",
     .examples = "trellis explain -m pos.model --words 'The old man the boats .'\n"
                 "# the third sequence of a file, with all that counts\n"

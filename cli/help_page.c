@@ -28,7 +28,7 @@ static const struct {
 } groups[] = {
     {TRELLIS_GROUP_TUNE, "Searching"}, {TRELLIS_GROUP_TRAIN, "Learning"},
     {TRELLIS_GROUP_TAG, "Labelling"},  {TRELLIS_GROUP_EVAL, "Scoring"},
-    {TRELLIS_GROUP_SAMPLE, "Drawing"}, {TRELLIS_GROUP_LOOK, "Showing"},
+    {TRELLIS_GROUP_SAMPLE, "Drawing"}, {TRELLIS_GROUP_INSPECT, "Showing"},
     {TRELLIS_GROUP_READ, "Input"},     {TRELLIS_GROUP_WRITE, "Output"},
     {TRELLIS_GROUP_RUN, "Running"},
 };
@@ -72,9 +72,9 @@ static void write_explanation(FILE *out, const trellis_option *option)
         }
         fputs(".", out);
     }
-    bool is_off = option->type == TRELLIS_FLAG && strcmp(option->initial, "yes") != 0;
-    if (option->initial[0] && !is_off) {
-        fprintf(out, " [%s]", option->initial);
+    bool is_off = option->type == TRELLIS_FLAG && strcmp(option->default_value, "yes") != 0;
+    if (option->default_value[0] && !is_off) {
+        fprintf(out, " [%s]", option->default_value);
     }
 }
 

@@ -23,7 +23,7 @@ static void write_real(FILE *file, const char *key, double value)
 void iteration_log_write(FILE *file, const trellis_progress *progress)
 {
     fprintf(file, "{\"iteration\": %llu, \"iterations\": %llu",
-            (unsigned long long)progress->iteration, (unsigned long long)progress->iterations);
+            (unsigned long long)progress->iteration, (unsigned long long)progress->max_iterations);
     write_real(file, "objective", progress->objective);
     write_real(file, "gradient_norm", progress->gradient_norm);
     write_real(file, "error_rate", progress->error_rate);

@@ -92,7 +92,7 @@ static double iterations_done(const trellis_progress *progress)
 static void add_time(struct line *line, const trellis_progress *progress)
 {
     char text[32];
-    double done = iterations_done(progress), all = (double)progress->iterations;
+    double done = iterations_done(progress), all = (double)progress->max_iterations;
     if (!isfinite(progress->seconds)) {
         return;
     }
@@ -117,9 +117,9 @@ static void add_bar(struct line *line, double share)
 
 static void add_count(struct line *line, const trellis_progress *progress)
 {
-    if (progress->iterations) {
+    if (progress->max_iterations) {
         add(line, " %llu/%llu", (unsigned long long)progress->iteration,
-            (unsigned long long)progress->iterations);
+            (unsigned long long)progress->max_iterations);
     } else if (progress->iteration) {
         add(line, " %llu", (unsigned long long)progress->iteration);
     }
@@ -140,12 +140,12 @@ static void draw(struct progress_view *view, const trellis_progress *progress)
         return;
     }
     struct line line = {0};
-    add(&line, "%s", progress->phase);
+    add(&line, "%s", trellis_phase_name(progress->phase));
     add_count(&line, progress);
-    if (progress->iterations) {
-        add_bar(&line, iterations_done(progress) / (double)progress->iterations);
+    if (progress->max_iterations) {
+        add_bar(&line, iterations_done(progress) / (double)progress->max_iterations);
     }
-    if (strcmp(progress->phase, "training") == 0) {
+    if (progress->phase == TRELLIS_PHASE_TRAINING) {
         add_figures(&line, progress);
     }
     add_time(&line, progress);
@@ -196,9 +196,9 @@ void progress_show(struct progress_view *view, const trellis_progress *progress)
     if (view->quiet) {
         return;
     }
-    if (strcmp(progress->phase, "note") == 0) {
+    if (progress->phase == TRELLIS_PHASE_MESSAGE) {
         clear(view);
-        message("%s", progress->text);
+        message("%s", progress->message);
     } else if (view->terminal) {
         draw(view, progress);
     } else {

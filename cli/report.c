@@ -93,7 +93,7 @@ const struct command command_report = {
         "sequences with wrong labels to look through. The page holds all it needs and asks "
         "nothing of a network; it is readable in light and dark, on a phone and on paper.",
     .own = own,
-    .groups = TRELLIS_GROUP_LOOK | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "constrain decode beam strict",
     .without = "sequence seed memory",
     .examples = "# two commands from a file to a report\n"

@@ -71,7 +71,7 @@ const struct command command_show = {
         "state or a step to see its figures.\n\n"
         "For a model without probabilities those of exp(score) / Z are drawn.",
     .own = own,
-    .groups = TRELLIS_GROUP_LOOK | TRELLIS_GROUP_READ,
+    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
     .with = "constrain decode beam",
     .examples = "trellis show -m pos.model --words 'The old man the boats .' > boats.svg\n"
                 "trellis show -m chunk.model --sequence 3 -o third.svg test.txt\n",

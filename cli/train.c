@@ -45,7 +45,7 @@ static bool on_progress(void *user, const trellis_progress *progress)
     struct training *training = user;
     progress_show(&training->view, progress);
     bool complete = progress->fraction >= 1 && progress->iteration > 0 &&
-                    strcmp(progress->phase, "note") != 0;
+                    progress->phase != TRELLIS_PHASE_MESSAGE;
     if (complete) {
         training->last = *progress;
         training->best_f1 = fmax(training->best_f1, progress->dev_f1);
@@ -157,7 +157,7 @@ static int save(struct training *training, trellis_status status, const trellis_
     if (!training->view.quiet) {
         summarise(training);
     }
-    if (status == TRELLIS_STOPPED) {
+    if (status == TRELLIS_INTERRUPTED) {
         message("interrupted: the best model so far is in %s", training->model_path);
         return EXIT_FAILURE;
     }
@@ -177,8 +177,9 @@ static int train(struct training *training, const struct arguments *arguments)
                                           arguments->path_count, on_progress, training, &model,
                                           &error);
     progress_end(&training->view);
-    int result = status == TRELLIS_OK || status == TRELLIS_STOPPED ? save(training, status, model)
-                                                                   : failure(status, &error);
+    int result = status == TRELLIS_OK || status == TRELLIS_INTERRUPTED
+                     ? save(training, status, model)
+                     : failure(status, &error);
     trellis_model_close(model);
     return result;
 }

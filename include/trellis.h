@@ -45,25 +45,24 @@ extern "C" {
  * Status and errors
  * --------------------------------------------------------------------------------------------- */
 
-/* Every status there is: X(name, meaning). */
+/* Every status there is: X(name, number, meaning). The numbers never change; new ones are added at the end. */
 #define TRELLIS_STATUS_LIST(X)                                                                     \
-    X(OK, "success")                                                                               \
-    X(END, "no more sequences")                                                                    \
-    X(STOPPED, "stopped by the caller")                                                            \
-    X(MEMORY, "out of memory")                                                                     \
-    X(IO, "cannot read or write")                                                                  \
-    X(FORMAT, "malformed input")                                                                   \
-    X(TEMPLATE, "malformed feature template")                                                      \
-    X(OPTION, "unknown option or bad value")                                                       \
-    X(MODEL, "not a usable model file")                                                            \
-    X(LIMIT, "larger than a limit allows")                                                         \
-    X(DATA, "data that cannot be learned from or scored")
+    X(OK, 0, "success")                                                                            \
+    X(END, 1, "no more sequences")                                                                 \
+    X(INTERRUPTED, 2, "interrupted by the caller")                                                 \
+    X(MEMORY, 3, "out of memory")                                                                  \
+    X(IO, 4, "cannot read or write")                                                               \
+    X(FORMAT, 5, "malformed input")                                                                \
+    X(TEMPLATE, 6, "malformed feature template")                                                   \
+    X(OPTION, 7, "unknown option or bad value")                                                    \
+    X(MODEL, 8, "not a usable model file")                                                         \
+    X(LIMIT, 9, "larger than a limit allows")                                                      \
+    X(DATA, 10, "data that cannot be learned from or scored")
 
 typedef enum trellis_status {
-#define TRELLIS_STATUS_ENUM(name, meaning) TRELLIS_##name,
+#define TRELLIS_STATUS_ENUM(name, number, meaning) TRELLIS_##name = (number),
     TRELLIS_STATUS_LIST(TRELLIS_STATUS_ENUM)
 #undef TRELLIS_STATUS_ENUM
-        TRELLIS_STATUS_COUNT
 } trellis_status;
 
 typedef struct trellis_error {
@@ -94,27 +93,27 @@ typedef enum trellis_option_type {
 
 /* What an option is about; a subcommand takes the options of some of these groups. */
 enum {
-    TRELLIS_GROUP_READ = 1 << 0,   // how a corpus is read
-    TRELLIS_GROUP_WRITE = 1 << 1,  // how a corpus is written
-    TRELLIS_GROUP_TRAIN = 1 << 2,  // learners
-    TRELLIS_GROUP_TAG = 1 << 3,    // decoding
-    TRELLIS_GROUP_EVAL = 1 << 4,   // scoring
-    TRELLIS_GROUP_SAMPLE = 1 << 5, // drawing corpora
-    TRELLIS_GROUP_RUN = 1 << 6,    // seed, threads, memory
-    TRELLIS_GROUP_LOOK = 1 << 7,   // what is shown of a model or a sequence
-    TRELLIS_GROUP_TUNE = 1 << 8    // searching for options
+    TRELLIS_GROUP_READ = 1 << 0,    // how a corpus is read
+    TRELLIS_GROUP_WRITE = 1 << 1,   // how a corpus is written
+    TRELLIS_GROUP_TRAIN = 1 << 2,   // learners
+    TRELLIS_GROUP_TAG = 1 << 3,     // decoding
+    TRELLIS_GROUP_EVAL = 1 << 4,    // scoring
+    TRELLIS_GROUP_SAMPLE = 1 << 5,  // drawing corpora
+    TRELLIS_GROUP_RUN = 1 << 6,     // seed, threads, memory
+    TRELLIS_GROUP_INSPECT = 1 << 7, // what is shown of a model or a sequence
+    TRELLIS_GROUP_TUNE = 1 << 8     // searching for options
 };
 
 typedef struct trellis_option {
     const char *name; // without the dashes
     char letter;      // short form, or 0
     trellis_option_type type;
-    unsigned groups;         // TRELLIS_GROUP_*
-    const char *placeholder; // of the value in the help, such as "FILE"
-    const char *initial;     // its value unless set
-    double minimum, maximum; // for TRELLIS_INTEGER and TRELLIS_REAL
-    const char *choices;     // for TRELLIS_CHOICE
-    const char *help;        // one sentence or two
+    unsigned groups;           // TRELLIS_GROUP_*
+    const char *placeholder;   // of the value in the help, such as "FILE"
+    const char *default_value; // its value unless set
+    double minimum, maximum;   // for TRELLIS_INTEGER and TRELLIS_REAL
+    const char *choices;       // for TRELLIS_CHOICE
+    const char *help;          // one sentence or two
 } trellis_option;
 
 /* The table; an index out of range or an unknown name gives NULL. */
@@ -313,16 +312,27 @@ TRELLIS_API trellis_status trellis_model_check_hmm(const trellis_model *model,
  * Training
  * --------------------------------------------------------------------------------------------- */
 
-/* Where a training stands. Figures that a learner does not have are NaN (real) or 0 (whole). */
+/* What a training is doing. */
+typedef enum trellis_phase {
+    TRELLIS_PHASE_MESSAGE = 0,     // nothing new but a message: see `message`
+    TRELLIS_PHASE_READING = 1,     // reading the data
+    TRELLIS_PHASE_CALIBRATING = 2, // trying learning rates
+    TRELLIS_PHASE_WARM_UP = 3,     // stochastic epochs before a batch method begins
+    TRELLIS_PHASE_TRAINING = 4
+} trellis_phase;
+/* "reading", "training", ...; never NULL. */
+TRELLIS_API const char *trellis_phase_name(trellis_phase phase);
+
+/* Where a training stands. Figures that are not known are NaN (real) or 0 (whole). */
 typedef struct trellis_progress {
-    const char *phase;    // "reading", "training", "testing", ... or "note": see `text`
-    const char *text;     // a sentence, for the phase "note"
-    uint64_t iteration;   // epochs or iterations done
-    uint64_t iterations;  // the most there can be, or 0
-    double fraction;      // of this iteration, 0 to 1; 1 when it is complete
-    double objective;     // what is minimised; with -a sgd as it was on the way through the data
-    double gradient_norm; // relative to the weights
-    double error_rate;    // share of training tokens labelled wrongly in this iteration
+    trellis_phase phase;
+    const char *message;     // a sentence, with TRELLIS_PHASE_MESSAGE; otherwise NULL
+    uint64_t iteration;      // epochs or iterations done
+    uint64_t max_iterations; // the maximum, or 0
+    double fraction;         // of this iteration, 0 to 1; 1 when it is complete
+    double objective;        // what is minimised; with -a sgd as it was on the way through the data
+    double gradient_norm;    // relative to the weights
+    double error_rate;       // share of training tokens labelled wrongly in this iteration
     uint64_t active_features; // with a weight other than 0
     double dev_accuracy;      // on --dev
     double dev_f1;            // on --dev, where the labels are spans
@@ -333,11 +343,11 @@ typedef struct trellis_progress {
 } trellis_progress;
 
 /* Returning false stops the training: the best model so far is still handed out, with
- * TRELLIS_STOPPED as the status. */
+ * TRELLIS_INTERRUPTED as the status. */
 typedef bool (*trellis_progress_function)(void *user, const trellis_progress *progress);
 
 /* Learns a model from files. The options of TRELLIS_GROUP_TRAIN, _READ and _RUN say how. `progress`
- * may be NULL. With TRELLIS_STOPPED there is a model too, unless nothing had been learned yet. */
+ * may be NULL. With TRELLIS_INTERRUPTED there is a model too, unless nothing had been learned yet. */
 TRELLIS_API trellis_status trellis_train(const trellis_options *options, const char *const *paths,
                                          size_t path_count, trellis_progress_function progress,
                                          void *user, trellis_model **ret_model,
@@ -439,22 +449,22 @@ typedef struct trellis_contribution {
     trellis_text attribute;     // what is seen there; empty for a step, "normaliser" in an MEMM
     const trellis_text *labels; // [label_count] of a step, oldest first
     size_t label_count;         // 0 where it is no step
-    double chosen;              // what it adds to the labels found,
-    double rival;               // and to those of the rival
+    double predicted;           // what it adds to the labels found,
+    double runner_up;           // and to those of the rival
 } trellis_contribution;
 
 /* The label of a token against its rival: the best of all other labels, which is the one that the best
  * labelling has which differs at this token. The differences chosen - rival of all contributions add up
  * to the margin: those of the token itself, and those at other tokens whose label changes with it. */
-typedef struct trellis_reason {
-    trellis_text chosen;
-    trellis_text rival; // empty where no other label is possible
+typedef struct trellis_explanation {
+    trellis_text predicted;
+    trellis_text runner_up; // empty where no other label is possible
     double margin; // score of the labels found - score of the rival's; infinite where there is none
-    double chosen_probability, rival_probability; // of the labels at this token, or NaN
-    const trellis_text *rival_labels;             // [length] the best labelling with the rival
-    const trellis_contribution *contributions;    // the largest difference first
+    double predicted_probability, runner_up_probability; // of the labels at this token, or NaN
+    const trellis_text *runner_up_labels;      // [length] the best labelling with the rival
+    const trellis_contribution *contributions; // the largest difference first
     size_t contribution_count;
-} trellis_reason;
+} trellis_explanation;
 
 /* One per thread, over a model that outlives it; options as for a tagger. Labels are those inside the
  * model, see trellis_model_label(). */
@@ -468,11 +478,11 @@ TRELLIS_API void trellis_explainer_destroy(trellis_explainer *explainer);
 TRELLIS_API trellis_status trellis_explainer_bind(trellis_explainer *explainer,
                                                   const trellis_reader *reader,
                                                   trellis_error *error);
-/* Finds the best labels and the reasons for them: *ret_reasons [sequence->length], until the next call. A
+/* Finds the best labels and the reasons for them: *ret_explanations [sequence->length], until the next call. A
  * sequence of more than 1000 tokens is TRELLIS_LIMIT. */
 TRELLIS_API trellis_status trellis_explainer_run(trellis_explainer *explainer,
                                                  const trellis_sequence *sequence,
-                                                 const trellis_reason **ret_reasons,
+                                                 const trellis_explanation **ret_explanations,
                                                  trellis_error *error);
 /* The reasons found last, for a person or as a line of JSON, with the `top` largest contributions of each
  * token. */
@@ -502,9 +512,9 @@ TRELLIS_API trellis_status trellis_draw(trellis_tagger *tagger, const trellis_se
 typedef struct trellis_evaluation trellis_evaluation;
 
 typedef struct trellis_scores {
-    uint64_t sequences, sequences_right;
-    uint64_t tokens, tokens_right;
-    uint64_t spans_gold, spans_found, spans_right;
+    uint64_t sequences, sequences_correct;
+    uint64_t tokens, tokens_correct;
+    uint64_t spans_gold, spans_predicted, spans_correct;
     double accuracy;              // of tokens, 0 to 1, as all figures here
     double precision, recall, f1; // of spans
     bool has_spans;               // every gold label is O, B-TYPE, I-TYPE, ...
@@ -521,16 +531,16 @@ TRELLIS_API trellis_status trellis_evaluation_create(const trellis_options *opti
 TRELLIS_API void trellis_evaluation_destroy(trellis_evaluation *evaluation);
 TRELLIS_API trellis_status trellis_evaluation_add(trellis_evaluation *evaluation,
                                                   const trellis_text *gold,
-                                                  const trellis_text *found, size_t length,
+                                                  const trellis_text *predicted, size_t length,
                                                   trellis_error *error);
 /* The same with all that is known about the sequence; what is not known is NULL. */
 typedef struct trellis_labelled {
     size_t length;
-    const trellis_text *gold, *found; // [length]
-    const bool *known;                // [length] whether the word was seen in training
-    const float *marginals;           // [length] the probability of each label found
-    const double *log_likelihood;     // log P(gold | sequence), one number
-    const double *log_probability;    // log P(sequence) under an HMM, one number
+    const trellis_text *gold, *predicted; // [length]
+    const bool *known;                    // [length] whether the word was seen in training
+    const float *marginals;               // [length] the probability of each label found
+    const double *log_likelihood;         // log P(gold | sequence), one number
+    const double *log_probability;        // log P(sequence) under an HMM, one number
 } trellis_labelled;
 TRELLIS_API trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
                                                            const trellis_labelled *sequence,
@@ -569,8 +579,9 @@ TRELLIS_API const char *trellis_breakdown_key(trellis_breakdown breakdown);
 TRELLIS_API const char *trellis_breakdown_title(trellis_breakdown breakdown);
 
 typedef struct trellis_row {
-    trellis_text name;            // until the next sequence is added
-    uint64_t gold, found, right;  // how many have it by the gold labels, by those found, by both
+    trellis_text name; // until the next sequence is added
+    uint64_t gold, predicted,
+        correct;                  // how many have it by the gold labels, by those found, by both
     double precision, recall, f1; // all of them the accuracy where gold and found are the same
     double confidence;            // mean probability, of TRELLIS_BY_CONFIDENCE; else NaN
 } trellis_row;
@@ -587,8 +598,8 @@ TRELLIS_API trellis_row trellis_evaluation_average(const trellis_evaluation *eva
                                                    trellis_average average);
 
 /* Tokens with one label by the gold labels and the other (or the same) by those found. */
-TRELLIS_API uint64_t trellis_evaluation_confused(const trellis_evaluation *evaluation,
-                                                 trellis_text gold, trellis_text found);
+TRELLIS_API uint64_t trellis_evaluation_confusion(const trellis_evaluation *evaluation,
+                                                  trellis_text gold, trellis_text predicted);
 
 /* What one number says about it all. */
 typedef enum trellis_measure {
@@ -635,7 +646,7 @@ TRELLIS_API trellis_status trellis_evaluation_compare(const trellis_evaluation *
 /* The report: conlleval's lines, JSON with everything, or everything for a person, with conlleval's
  * lines behind it. With the option `clusters`, of states against labels. */
 typedef enum trellis_report_form {
-    TRELLIS_LINES,
+    TRELLIS_CONLLEVAL,
     TRELLIS_JSON,
     TRELLIS_DETAILS
 } trellis_report_form;
@@ -662,21 +673,21 @@ typedef struct trellis_weighted {
  * an HMM are logarithms of probabilities and never above 0: there the highest ones speak for a label, and
  * none against it. */
 typedef enum trellis_ranking {
-    TRELLIS_FEATURES_FOR,
-    TRELLIS_FEATURES_AGAINST,
-    TRELLIS_STEPS_FOR,
-    TRELLIS_STEPS_AGAINST,
-    TRELLIS_RANKINGS
+    TRELLIS_FEATURES_HIGHEST,
+    TRELLIS_FEATURES_LOWEST,
+    TRELLIS_TRANSITIONS_HIGHEST,
+    TRELLIS_TRANSITIONS_LOWEST,
+    TRELLIS_RANKING_COUNT
 } trellis_ranking;
 
 /* A template, and how much of it is in the model. */
-typedef struct trellis_template_use {
+typedef struct trellis_template_usage {
     trellis_text text;   // empty for ready-made attributes
     bool edge;           // whether it sees pairs of labels
     uint64_t attributes; // that have a weight
     uint64_t weights;    // other than 0
     double absolute;     // the sum of their absolute values
-} trellis_template_use;
+} trellis_template_usage;
 
 /* Looks at all weights of a model, which must outlive it, and keeps the `top` strongest features and steps
  * of each label. Labels are those inside the model, see trellis_model_label(). */
@@ -687,15 +698,16 @@ TRELLIS_API trellis_status trellis_inspection_create(const trellis_model *model,
 TRELLIS_API void trellis_inspection_destroy(trellis_inspection *inspection);
 /* The strongest of a label, strongest first: *ret_count of them. The number behind the last label stands
  * for the end of a sequence, which has steps. */
-TRELLIS_API const trellis_weighted *trellis_inspection_strongest(
-    const trellis_inspection *inspection, size_t label, trellis_ranking ranking, size_t *ret_count);
+TRELLIS_API const trellis_weighted *trellis_inspection_top(const trellis_inspection *inspection,
+                                                           size_t label, trellis_ranking ranking,
+                                                           size_t *ret_count);
 /* The templates in the order of their file; ready-made attributes come last, where there are any. */
-TRELLIS_API const trellis_template_use *trellis_inspection_templates(
+TRELLIS_API const trellis_template_usage *trellis_inspection_templates(
     const trellis_inspection *inspection, size_t *ret_count);
 /* The weight of the step from a label to a label; the number behind the last label is the start as `from`
  * and the end as `to`. Minus infinity where it is forbidden, 0 where it has no weight. */
-TRELLIS_API double trellis_inspection_step(const trellis_inspection *inspection, size_t from,
-                                           size_t to);
+TRELLIS_API double trellis_inspection_transition(const trellis_inspection *inspection, size_t from,
+                                                 size_t to);
 /* All of it, for a person or as JSON; about one label only where `label` is not NULL, which may be
  * TRELLIS_DATA: the model does not have it. */
 TRELLIS_API trellis_status trellis_inspection_report(const trellis_inspection *inspection,

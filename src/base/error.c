@@ -6,26 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {
-#define STATUS_NAME(name, meaning) #name,
-    TRELLIS_STATUS_LIST(STATUS_NAME)
-#undef STATUS_NAME
-};
-
-static const char *const meanings[] = {
-#define STATUS_MEANING(name, meaning) meaning,
-    TRELLIS_STATUS_LIST(STATUS_MEANING)
-#undef STATUS_MEANING
-};
-
 const char *trellis_status_name(trellis_status status)
 {
-    return (unsigned)status < TRELLIS_STATUS_COUNT ? names[status] : "UNKNOWN";
+    switch (status) {
+#define STATUS_NAME(name, number, meaning)                                                         \
+    case TRELLIS_##name:                                                                           \
+        return #name;
+        TRELLIS_STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+    }
+    return "UNKNOWN";
 }
 
 const char *trellis_status_meaning(trellis_status status)
 {
-    return (unsigned)status < TRELLIS_STATUS_COUNT ? meanings[status] : "unknown status";
+    switch (status) {
+#define STATUS_MEANING(name, number, meaning)                                                      \
+    case TRELLIS_##name:                                                                           \
+        return meaning;
+        TRELLIS_STATUS_LIST(STATUS_MEANING)
+#undef STATUS_MEANING
+    }
+    return "unknown status";
 }
 
 #define TEXT_OF(number) #number

@@ -11,7 +11,7 @@
 #define SAMPLE TRELLIS_GROUP_SAMPLE
 #define RUN TRELLIS_GROUP_RUN
 #define TUNE TRELLIS_GROUP_TUNE
-#define LOOK TRELLIS_GROUP_LOOK
+#define LOOK TRELLIS_GROUP_INSPECT
 #define MANY 1e15
 #define FORMATS "columns conllu crfsuite wordtag jsonl"
 
@@ -410,7 +410,7 @@ const char *trellis_options_get(const trellis_options *options, const char *name
         return NULL;
     }
     const char *value = options ? options->values[option - table] : NULL;
-    return value ? value : option->initial;
+    return value ? value : option->default_value;
 }
 
 bool trellis_options_given(const trellis_options *options, const char *name)

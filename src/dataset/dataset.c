@@ -412,7 +412,7 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
         }
         if (!status && source->progress && dataset->sequences % 256 == 0 &&
             !source->progress(source->user, dataset->tokens)) {
-            status = tr_fail(error, TRELLIS_STOPPED, "stopped while reading %s", path);
+            status = tr_fail(error, TRELLIS_INTERRUPTED, "stopped while reading %s", path);
         }
     }
     if (training) {

@@ -29,7 +29,7 @@ static const struct {
     [TRELLIS_BY_POSITION] = {"by_position", "tokens by position"},
     [TRELLIS_SEQUENCES_BY_LENGTH] = {"sequences_by_length", "sequences by length"},
     [TRELLIS_SPANS_BY_LENGTH] = {"spans_by_length", "spans by length"},
-    [TRELLIS_BY_CONFIDENCE] = {"by_confidence", "tokens by probability of the label found"},
+    [TRELLIS_BY_CONFIDENCE] = {"by_confidence", "tokens by probability of the label predicted"},
 };
 
 const char *trellis_breakdown_key(trellis_breakdown breakdown)
@@ -51,19 +51,19 @@ static size_t range_of(size_t n)
     return range < TR_RANGES ? range : TR_RANGES - 1;
 }
 
-static void count(struct tr_tally *tally, bool right)
+static void count(struct tr_tally *tally, bool correct)
 {
     tally->gold++;
-    tally->found++;
-    tally->right += right;
+    tally->predicted++;
+    tally->correct += correct;
 }
 
-static void count_confidence(trellis_evaluation *evaluation, float probability, bool right)
+static void count_confidence(trellis_evaluation *evaluation, float probability, bool correct)
 {
     float p = probability >= 0 ? fminf(probability, 1) : 0; // NaN is no confidence
     size_t bin = (size_t)(p * TR_CONFIDENCES); // in float: 0.9 is in the bin that begins there
     bin = bin < TR_CONFIDENCES ? bin : TR_CONFIDENCES - 1;
-    count(&evaluation->by_confidence[bin], right);
+    count(&evaluation->by_confidence[bin], correct);
     evaluation->confidence[bin] += (double)p;
 }
 
@@ -73,14 +73,14 @@ void tr_breakdown_add(trellis_evaluation *evaluation, const trellis_labelled *se
     size_t length_range = range_of(sequence->length);
     count(&evaluation->sequences_by_length[length_range], all_right);
     for (size_t i = 0; i < sequence->length; i++) {
-        bool right = evaluation->gold.at[i] == evaluation->found.at[i];
-        count(&evaluation->by_length[length_range], right);
-        count(&evaluation->by_position[range_of(i + 1)], right);
+        bool correct = evaluation->gold.at[i] == evaluation->predicted.at[i];
+        count(&evaluation->by_length[length_range], correct);
+        count(&evaluation->by_position[range_of(i + 1)], correct);
         if (sequence->known) {
-            count(&evaluation->by_word[sequence->known[i] ? 0 : 1], right);
+            count(&evaluation->by_word[sequence->known[i] ? 0 : 1], correct);
         }
         if (sequence->marginals) {
-            count_confidence(evaluation, sequence->marginals[i], right);
+            count_confidence(evaluation, sequence->marginals[i], correct);
         }
     }
 }
@@ -90,8 +90,8 @@ void tr_breakdown_add_span(trellis_evaluation *evaluation, struct tr_span span,
 {
     struct tr_tally *tally = &evaluation->spans_by_length[range_of(span.end - span.begin)];
     tally->gold += count.gold;
-    tally->found += count.found;
-    tally->right += count.right;
+    tally->predicted += count.predicted;
+    tally->correct += count.correct;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -136,8 +136,8 @@ static trellis_row row_of(trellis_text name, struct tr_tally tally, double confi
     struct tr_rates rates = tr_rates(tally);
     return (trellis_row){.name = name,
                          .gold = tally.gold,
-                         .found = tally.found,
-                         .right = tally.right,
+                         .predicted = tally.predicted,
+                         .correct = tally.correct,
                          .precision = rates.precision,
                          .recall = rates.recall,
                          .f1 = rates.f1,
@@ -168,7 +168,7 @@ bool trellis_evaluation_row(const trellis_evaluation *evaluation, trellis_breakd
     }
     for (size_t i = first; i < parts.count; i++) {
         trellis_row row = row_at(&parts, i);
-        if ((row.gold || row.found) && index-- == 0) {
+        if ((row.gold || row.predicted) && index-- == 0) {
             *ret_row = row;
             return true;
         }
@@ -186,15 +186,15 @@ trellis_row trellis_evaluation_average(const trellis_evaluation *evaluation,
     for (size_t i = 0; i < parts.count; i++) {
         trellis_row row = row_at(&parts, i);
         double weight = average == TRELLIS_WEIGHTED ? (double)row.gold
-                        : row.gold || row.found     ? 1
+                        : row.gold || row.predicted ? 1
                                                     : 0;
         sums.precision += weight * row.precision;
         sums.recall += weight * row.recall;
         sums.f1 += weight * row.f1;
         weights += weight;
         all.gold += row.gold;
-        all.found += row.found;
-        all.right += row.right;
+        all.predicted += row.predicted;
+        all.correct += row.correct;
     }
     trellis_row row = row_of((trellis_text){"", 0}, all, NAN);
     if (average != TRELLIS_MICRO) {

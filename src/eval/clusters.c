@@ -33,7 +33,7 @@ static void number(const trellis_evaluation *evaluation, struct tr_contingency *
                    size_t *state_place, size_t *label_place)
 {
     for (size_t i = 0; i < evaluation->labels.order.size; i++) {
-        if (evaluation->labels.tallies.at[i].found) {
+        if (evaluation->labels.tallies.at[i].predicted) {
             state_place[i] = table->states;
             table->state[table->states++] = (uint32_t)i;
         }
@@ -48,13 +48,13 @@ static void fill(const trellis_evaluation *evaluation, struct tr_contingency *ta
                  const size_t *state_place, const size_t *label_place)
 {
     for (size_t i = 0; i < evaluation->labels.order.size; i++) {
-        uint64_t right = evaluation->labels.tallies.at[i].right;
-        if (right) {
-            table->count[state_place[i] * table->labels + label_place[i]] = right;
+        uint64_t correct = evaluation->labels.tallies.at[i].correct;
+        if (correct) {
+            table->count[state_place[i] * table->labels + label_place[i]] = correct;
         }
     }
     for (size_t i = 0; i < evaluation->mistake_counts.size; i++) {
-        uint32_t pair[2]; // gold, found
+        uint32_t pair[2]; // gold, predicted
         memcpy(pair, tr_intern_text(&evaluation->mistakes, (uint32_t)i).data, sizeof pair);
         table->count[state_place[pair[1]] * table->labels + label_place[pair[0]]] =
             evaluation->mistake_counts.at[i];

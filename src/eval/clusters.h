@@ -4,7 +4,7 @@
 
 #include "eval/evaluation.h"
 
-/* How often each state was found for each label, without those that never occur. */
+/* How often each state was predicted for each label, without those that never occur. */
 struct tr_contingency {
     size_t states, labels;
     uint32_t *state, *label; // [states], [labels] their numbers in the evaluation
@@ -17,7 +17,7 @@ trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
                                    struct tr_contingency *ret_table, trellis_error *error);
 void tr_contingency_free(struct tr_contingency *table);
 
-/* The label that a state was found for most often, as an index of the table; of equal ones the first. */
+/* The label that a state was predicted for most often, as an index of the table; of equal ones the first. */
 size_t tr_contingency_most(const struct tr_contingency *table, size_t state);
 
 /* The assignment of states to labels, no label to two states, that most tokens agree with: label_of

@@ -7,7 +7,7 @@
  *     p = (1 + number of exchanges that differ as much) / (1 + exchanges)
  *
  * Where few sequences were labelled differently all 2^n exchanges are tried instead, and p is exact. For tokens there is McNemar's
- * test as well: among the tokens that only one of the two has right, half should be the one's.
+ * test as well: among the tokens that only one of the two has correct, half should be the one's.
  */
 #include <math.h>
 
@@ -58,8 +58,8 @@ struct duel {
 
 static bool same_outcome(const struct tr_outcome *a, const struct tr_outcome *b)
 {
-    return a->tokens_right == b->tokens_right && a->spans_found == b->spans_found &&
-           a->spans_right == b->spans_right;
+    return a->tokens_correct == b->tokens_correct && a->spans_predicted == b->spans_predicted &&
+           a->spans_correct == b->spans_correct;
 }
 
 static bool duel_create(struct duel *duel, const trellis_evaluation *first,
@@ -85,15 +85,15 @@ static void exchange(const struct duel *duel, const uint64_t *bits,
                      uint64_t count[TRELLIS_MEASURE_COUNT])
 {
     struct tr_totals a = duel->others, b = duel->others;
-    double found[TRELLIS_MEASURE_COUNT];
+    double predicted[TRELLIS_MEASURE_COUNT];
     for (size_t i = 0; i < duel->count; i++) {
         bool swap = bits[i / 64] >> i % 64 & 1;
         tr_totals_add(swap ? &b : &a, duel->first[i]);
         tr_totals_add(swap ? &a : &b, duel->second[i]);
     }
-    differences(&a, &b, found);
+    differences(&a, &b, predicted);
     for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
-        count[m] += fabs(found[m]) >= fabs(duel->observed[m]) - TOLERANCE;
+        count[m] += fabs(predicted[m]) >= fabs(duel->observed[m]) - TOLERANCE;
     }
 }
 

@@ -20,7 +20,7 @@ static void lines(struct tr_buffer *out, const trellis_comparison *comparison)
     }
     tr_buffer_format(out,
                      "p by %s%llu exchanges of labellings; tokens that only the first has "
-                     "right: %llu, only the second: %llu, p by McNemar's test: %.3g\n",
+                     "correct: %llu, only the second: %llu, p by McNemar's test: %.3g\n",
                      comparison->exact ? "all " : "", (unsigned long long)comparison->exchanges,
                      (unsigned long long)comparison->only_first,
                      (unsigned long long)comparison->only_second, comparison->mcnemar);

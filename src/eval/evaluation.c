@@ -1,8 +1,8 @@
-/* evaluation.c - counts what was right: tokens, sequences and spans.
+/* evaluation.c - counts what was correct: tokens, sequences and spans.
  *
- * A span is right where gold and found have one with the same begin, end and type; with
+ * A span is correct where gold and predicted have one with the same begin, end and type; with
  *
- *     precision P = right / found,   recall R = right / gold,   F1 = 2 P R / (P + R)
+ *     precision P = correct / predicted,   recall R = correct / gold,   F1 = 2 P R / (P + R)
  *
  * as in the conlleval program of the CoNLL shared tasks (Tjong Kim Sang and Buchholz, 2000). The same
  * three figures are kept for every label, over tokens.
@@ -21,8 +21,8 @@ double tr_ratio(uint64_t part, uint64_t whole)
 
 struct tr_rates tr_rates(struct tr_tally tally)
 {
-    struct tr_rates rates = {tr_ratio(tally.right, tally.found), tr_ratio(tally.right, tally.gold),
-                             0};
+    struct tr_rates rates = {tr_ratio(tally.correct, tally.predicted),
+                             tr_ratio(tally.correct, tally.gold), 0};
     double sum = rates.precision + rates.recall;
     rates.f1 = sum > 0 ? 2 * rates.precision * rates.recall / sum : 0;
     return rates;
@@ -67,9 +67,9 @@ void trellis_evaluation_destroy(trellis_evaluation *evaluation)
     free(evaluation->outcomes.at);
     free(evaluation->right_bits.at);
     free(evaluation->gold.at);
-    free(evaluation->found.at);
+    free(evaluation->predicted.at);
     free(evaluation->gold_spans.list.at);
-    free(evaluation->found_spans.list.at);
+    free(evaluation->predicted_spans.list.at);
     free(evaluation);
 }
 
@@ -144,12 +144,12 @@ static bool number_label(trellis_evaluation *evaluation, trellis_text label, uin
 static bool number_labels(trellis_evaluation *evaluation, const trellis_labelled *sequence)
 {
     size_t length = sequence->length;
-    if (!tr_reserve(&evaluation->gold, length) || !tr_reserve(&evaluation->found, length)) {
+    if (!tr_reserve(&evaluation->gold, length) || !tr_reserve(&evaluation->predicted, length)) {
         return false;
     }
     for (size_t i = 0; i < length; i++) {
         if (!number_label(evaluation, sequence->gold[i], &evaluation->gold.at[i]) ||
-            !number_label(evaluation, sequence->found[i], &evaluation->found.at[i])) {
+            !number_label(evaluation, sequence->predicted[i], &evaluation->predicted.at[i])) {
             return false;
         }
     }
@@ -158,9 +158,9 @@ static bool number_labels(trellis_evaluation *evaluation, const trellis_labelled
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static bool count_mistake(trellis_evaluation *evaluation, uint32_t gold, uint32_t found)
+static bool count_mistake(trellis_evaluation *evaluation, uint32_t gold, uint32_t predicted)
 {
-    uint32_t pair[2] = {gold, found};
+    uint32_t pair[2] = {gold, predicted};
     uint32_t number = tr_intern_add(&evaluation->mistakes,
                                     (trellis_text){(const char *)pair, sizeof pair});
     if (number == TR_NONE || !tr_reserve(&evaluation->mistake_counts, (size_t)number + 1)) {
@@ -171,7 +171,7 @@ static bool count_mistake(trellis_evaluation *evaluation, uint32_t gold, uint32_
     return true;
 }
 
-static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t *ret_right)
+static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t *ret_correct)
 {
     struct tr_tally *by_label = evaluation->labels.tallies.at;
     uint64_t before = evaluation->tokens.gold;
@@ -179,22 +179,22 @@ static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t
         return false;
     }
     for (size_t i = 0; i < length; i++) {
-        uint32_t gold = evaluation->gold.at[i], found = evaluation->found.at[i];
+        uint32_t gold = evaluation->gold.at[i], predicted = evaluation->predicted.at[i];
         by_label[gold].gold++;
-        by_label[found].found++;
+        by_label[predicted].predicted++;
         evaluation->has_spans &= evaluation->readings.at[gold].in_spans;
-        if (gold == found) {
-            by_label[gold].right++;
-            (*ret_right)++;
+        if (gold == predicted) {
+            by_label[gold].correct++;
+            (*ret_correct)++;
             evaluation->right_bits.at[(before + i) / 8] |= (uint8_t)(1u << (before + i) % 8);
-        } else if (!count_mistake(evaluation, gold, found)) {
+        } else if (!count_mistake(evaluation, gold, predicted)) {
             return false;
         }
     }
     evaluation->tokens.gold += length;
-    evaluation->tokens.right += *ret_right;
+    evaluation->tokens.correct += *ret_correct;
     evaluation->sequences.gold++;
-    evaluation->sequences.right += *ret_right == length;
+    evaluation->sequences.correct += *ret_correct == length;
     return true;
 }
 
@@ -207,33 +207,34 @@ static void count_span(trellis_evaluation *evaluation, struct tr_span span, stru
 {
     struct tr_tally *tally = &evaluation->types.tallies.at[span.type];
     tally->gold += count.gold;
-    tally->found += count.found;
-    tally->right += count.right;
+    tally->predicted += count.predicted;
+    tally->correct += count.correct;
     tr_breakdown_add_span(evaluation, span, count);
 }
 
 /* Both lists are in the order of their beginnings, and no two spans of a list begin together. */
 static void count_spans(trellis_evaluation *evaluation, struct tr_outcome *outcome)
 {
-    const struct tr_spans *gold = &evaluation->gold_spans, *found = &evaluation->found_spans;
+    const struct tr_spans *gold = &evaluation->gold_spans,
+                          *predicted = &evaluation->predicted_spans;
     size_t g = 0;
-    for (size_t f = 0; f < found->list.size; f++) {
-        struct tr_span span = found->list.at[f];
+    for (size_t f = 0; f < predicted->list.size; f++) {
+        struct tr_span span = predicted->list.at[f];
         while (g < gold->list.size && gold->list.at[g].begin < span.begin) {
             g++;
         }
-        bool right = g < gold->list.size && same_span(gold->list.at[g], span);
-        count_span(evaluation, span, (struct tr_tally){.found = 1, .right = right});
-        outcome->spans_right += right;
+        bool correct = g < gold->list.size && same_span(gold->list.at[g], span);
+        count_span(evaluation, span, (struct tr_tally){.predicted = 1, .correct = correct});
+        outcome->spans_correct += correct;
     }
     for (g = 0; g < gold->list.size; g++) {
         count_span(evaluation, gold->list.at[g], (struct tr_tally){.gold = 1});
     }
     outcome->spans_gold = (uint32_t)gold->list.size;
-    outcome->spans_found = (uint32_t)found->list.size;
-    evaluation->spans.right += outcome->spans_right;
+    outcome->spans_predicted = (uint32_t)predicted->list.size;
+    evaluation->spans.correct += outcome->spans_correct;
     evaluation->spans.gold += gold->list.size;
-    evaluation->spans.found += found->list.size;
+    evaluation->spans.predicted += predicted->list.size;
 }
 
 static uint64_t key_of(const trellis_text *labels, size_t length)
@@ -268,9 +269,9 @@ trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
         !tr_reserve(&evaluation->outcomes, evaluation->outcomes.size + 1) ||
         !tr_spans_find(&evaluation->gold_spans, evaluation->gold.at, length,
                        evaluation->readings.at, evaluation->strict) ||
-        !tr_spans_find(&evaluation->found_spans, evaluation->found.at, length,
+        !tr_spans_find(&evaluation->predicted_spans, evaluation->predicted.at, length,
                        evaluation->readings.at, evaluation->strict) ||
-        !count_tokens(evaluation, length, &outcome.tokens_right)) {
+        !count_tokens(evaluation, length, &outcome.tokens_correct)) {
         return tr_fail_memory(error);
     }
     count_spans(evaluation, &outcome);
@@ -279,28 +280,28 @@ trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
         evaluation->log_probability += *sequence->log_probability;
         evaluation->probable_tokens += sequence->length;
     }
-    tr_breakdown_add(evaluation, sequence, outcome.tokens_right == length);
+    tr_breakdown_add(evaluation, sequence, outcome.tokens_correct == length);
     outcome.gold_key = key_of(sequence->gold, length);
     evaluation->outcomes.at[evaluation->outcomes.size++] = outcome;
     return TRELLIS_OK;
 }
 
 trellis_status trellis_evaluation_add(trellis_evaluation *evaluation, const trellis_text *gold,
-                                      const trellis_text *found, size_t length,
+                                      const trellis_text *predicted, size_t length,
                                       trellis_error *error)
 {
-    trellis_labelled sequence = {.length = length, .gold = gold, .found = found};
+    trellis_labelled sequence = {.length = length, .gold = gold, .predicted = predicted};
     return trellis_evaluation_add_labelled(evaluation, &sequence, error);
 }
 
-/* sum over bins of |right - sum of probabilities| / tokens, which is the mean of |accuracy - confidence|
+/* sum over bins of |correct - sum of probabilities| / tokens, which is the mean of |accuracy - confidence|
  * weighted by how many tokens a bin has (Naeini, Cooper and Hauskrecht, 2015). */
 static double calibration_error(const trellis_evaluation *evaluation)
 {
     double sum = 0;
     uint64_t tokens = 0;
     for (int i = 0; i < TR_CONFIDENCES; i++) {
-        sum += fabs((double)evaluation->by_confidence[i].right - evaluation->confidence[i]);
+        sum += fabs((double)evaluation->by_confidence[i].correct - evaluation->confidence[i]);
         tokens += evaluation->by_confidence[i].gold;
     }
     return tokens ? sum / (double)tokens : NAN;
@@ -311,13 +312,13 @@ trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
     struct tr_rates rates = tr_rates(evaluation->spans);
     return (trellis_scores){
         .sequences = evaluation->sequences.gold,
-        .sequences_right = evaluation->sequences.right,
+        .sequences_correct = evaluation->sequences.correct,
         .tokens = evaluation->tokens.gold,
-        .tokens_right = evaluation->tokens.right,
+        .tokens_correct = evaluation->tokens.correct,
         .spans_gold = evaluation->spans.gold,
-        .spans_found = evaluation->spans.found,
-        .spans_right = evaluation->spans.right,
-        .accuracy = tr_ratio(evaluation->tokens.right, evaluation->tokens.gold),
+        .spans_predicted = evaluation->spans.predicted,
+        .spans_correct = evaluation->spans.correct,
+        .accuracy = tr_ratio(evaluation->tokens.correct, evaluation->tokens.gold),
         .precision = rates.precision,
         .recall = rates.recall,
         .f1 = rates.f1,
@@ -332,16 +333,16 @@ trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
     };
 }
 
-uint64_t trellis_evaluation_confused(const trellis_evaluation *evaluation, trellis_text gold,
-                                     trellis_text found)
+uint64_t trellis_evaluation_confusion(const trellis_evaluation *evaluation, trellis_text gold,
+                                      trellis_text predicted)
 {
     uint32_t pair[2] = {tr_intern_find(&evaluation->labels.names, gold),
-                        tr_intern_find(&evaluation->labels.names, found)};
+                        tr_intern_find(&evaluation->labels.names, predicted)};
     if (pair[0] == TR_NONE || pair[1] == TR_NONE) {
         return 0;
     }
     if (pair[0] == pair[1]) {
-        return evaluation->labels.tallies.at[pair[0]].right;
+        return evaluation->labels.tallies.at[pair[0]].correct;
     }
     uint32_t number = tr_intern_find(&evaluation->mistakes,
                                      (trellis_text){(const char *)pair, sizeof pair});

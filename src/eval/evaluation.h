@@ -7,9 +7,9 @@
 
 enum { TR_RANGES = 17, TR_CONFIDENCES = 10 };
 
-/* In the gold labels, in the labels found, and in both at the same place. */
+/* In the gold labels, in the labels predicted, and in both at the same place. */
 struct tr_tally {
-    uint64_t gold, found, right;
+    uint64_t gold, predicted, correct;
 };
 
 /* Texts with a tally each. */
@@ -22,7 +22,7 @@ struct tr_names_tally {
 /* How one sequence was labelled. */
 struct tr_outcome {
     uint64_t gold_key; // of its gold labels
-    uint32_t tokens, tokens_right, spans_gold, spans_found, spans_right;
+    uint32_t tokens, tokens_correct, spans_gold, spans_predicted, spans_correct;
 };
 
 struct trellis_evaluation {
@@ -34,8 +34,8 @@ struct trellis_evaluation {
     struct tr_names_tally labels;            // of tokens
     TR_ARRAY(struct tr_span_label) readings; // [labels] how each is read
     struct tr_names_tally types;             // of spans
-    struct tr_intern mistakes;               // (gold, found) of tokens that are wrong, 4 bytes each
-    TR_ARRAY(uint64_t) mistake_counts;       // [mistakes]
+    struct tr_intern mistakes;         // (gold, predicted) of tokens that are wrong, 4 bytes each
+    TR_ARRAY(uint64_t) mistake_counts; // [mistakes]
 
     /* Parts that have no texts; see breakdown.c. */
     struct tr_tally by_word[2]; // known, unknown
@@ -51,12 +51,12 @@ struct trellis_evaluation {
 
     /* For samples of the sequences and for comparisons. */
     TR_ARRAY(struct tr_outcome) outcomes; // [sequences]
-    TR_ARRAY(uint8_t) right_bits;         // [tokens / 8] whether each token is right
+    TR_ARRAY(uint8_t) right_bits;         // [tokens / 8] whether each token is correct
     uint64_t bootstrap, shuffles, seed;   // the options
 
     /* Of the sequence at hand. */
-    TR_ARRAY(uint32_t) gold, found; // [length] numbers of labels
-    struct tr_spans gold_spans, found_spans;
+    TR_ARRAY(uint32_t) gold, predicted; // [length] numbers of labels
+    struct tr_spans gold_spans, predicted_spans;
 };
 
 /* Shares from 0 to 1; 0 where there is nothing to share. */

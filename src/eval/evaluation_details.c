@@ -5,7 +5,7 @@
 
 enum { MAX_IN_MATRIX = 12, MAX_MISTAKES = 20, NAME_WIDTH = 17 };
 
-/* Where gold and found differ in number there are three figures, else the accuracy is all of them. */
+/* Where gold and predicted differ in number there are three figures, else the accuracy is all of them. */
 static bool has_rates(trellis_breakdown breakdown)
 {
     return breakdown == TRELLIS_BY_LABEL || breakdown == TRELLIS_BY_TYPE ||
@@ -16,8 +16,8 @@ static void rate_row(struct tr_buffer *out, const trellis_row *row, const char *
 {
     trellis_text shown = name ? tr_text(name) : row->name;
     tr_buffer_format(out, "%*.*s %9llu %9llu %9llu", NAME_WIDTH, TR_SHOW(shown),
-                     (unsigned long long)row->gold, (unsigned long long)row->found,
-                     (unsigned long long)row->right);
+                     (unsigned long long)row->gold, (unsigned long long)row->predicted,
+                     (unsigned long long)row->correct);
     tr_buffer_format(out, "  %8.2f%% %8.2f%% %8.2f\n", 100 * row->precision, 100 * row->recall,
                      100 * row->f1);
 }
@@ -26,8 +26,8 @@ static void rate_table(struct tr_buffer *out, const trellis_evaluation *evaluati
                        trellis_breakdown breakdown)
 {
     trellis_row row;
-    tr_buffer_format(out, "%*s %9s %9s %9s  %9s %9s %8s\n", NAME_WIDTH, "", "gold", "found",
-                     "right", "precision", "recall", "F1");
+    tr_buffer_format(out, "%*s %9s %9s %9s  %9s %9s %8s\n", NAME_WIDTH, "", "gold", "predicted",
+                     "correct", "precision", "recall", "F1");
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
         rate_row(out, &row, NULL);
     }
@@ -44,11 +44,11 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
 {
     bool confidence = breakdown == TRELLIS_BY_CONFIDENCE;
     trellis_row row;
-    tr_buffer_format(out, "%*s %9s %9s  %9s%s\n", NAME_WIDTH, "", "all", "right", "accuracy",
+    tr_buffer_format(out, "%*s %9s %9s  %9s%s\n", NAME_WIDTH, "", "all", "correct", "accuracy",
                      confidence ? " confidence" : "");
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
         tr_buffer_format(out, "%*.*s %9llu %9llu  %8.2f%%", NAME_WIDTH, TR_SHOW(row.name),
-                         (unsigned long long)row.gold, (unsigned long long)row.right,
+                         (unsigned long long)row.gold, (unsigned long long)row.correct,
                          100 * row.recall);
         if (confidence) {
             tr_buffer_format(out, " %9.2f%%", 100 * row.confidence);
@@ -57,21 +57,23 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
     }
 }
 
-/* Rows are gold labels, columns are those found. */
+/* Rows are gold labels, columns are those predicted. */
 static void matrix(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
-    trellis_row gold, found;
-    tr_buffer_format(out, "confusion: gold labels down, found labels across\n%*s", NAME_WIDTH, "");
-    for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &found); j++) {
-        tr_buffer_format(out, " %9.*s", TR_SHOW(found.name));
+    trellis_row gold, predicted;
+    tr_buffer_format(out, "confusion: gold labels down, predicted labels across\n%*s", NAME_WIDTH,
+                     "");
+    for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted); j++) {
+        tr_buffer_format(out, " %9.*s", TR_SHOW(predicted.name));
     }
     tr_buffer_char(out, '\n');
     for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, i, &gold); i++) {
         tr_buffer_format(out, "%*.*s", NAME_WIDTH, TR_SHOW(gold.name));
-        for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &found); j++) {
-            tr_buffer_format(
-                out, " %9llu",
-                (unsigned long long)trellis_evaluation_confused(evaluation, gold.name, found.name));
+        for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted);
+             j++) {
+            tr_buffer_format(out, " %9llu",
+                             (unsigned long long)trellis_evaluation_confusion(evaluation, gold.name,
+                                                                              predicted.name));
         }
         tr_buffer_char(out, '\n');
     }
@@ -84,12 +86,12 @@ static void mistakes(struct tr_buffer *out, const trellis_evaluation *evaluation
     size_t count = evaluation->mistake_counts.size;
     out->failed = out->failed || !list;
     if (count) {
-        tr_buffer_format(out, "most frequent mistakes\n%*s %9s %9s\n", NAME_WIDTH, "gold", "found",
-                         "tokens");
+        tr_buffer_format(out, "most frequent mistakes\n%*s %9s %9s\n", NAME_WIDTH, "gold",
+                         "predicted", "tokens");
     }
     for (size_t i = 0; list && i < count && i < MAX_MISTAKES; i++) {
         tr_buffer_format(out, "%*.*s %9.*s %9llu\n", NAME_WIDTH, TR_SHOW(list[i].gold),
-                         TR_SHOW(list[i].found), (unsigned long long)list[i].count);
+                         TR_SHOW(list[i].predicted), (unsigned long long)list[i].count);
     }
     tr_buffer_string(out, count ? "\n" : "");
     free(list);
@@ -136,9 +138,9 @@ void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluati
         mistakes(out, evaluation);
     }
     trellis_scores scores = trellis_evaluation_scores(evaluation);
-    tr_buffer_format(out, "%llu of %llu sequences are right: %.2f%%\n",
-                     (unsigned long long)scores.sequences_right,
+    tr_buffer_format(out, "%llu of %llu sequences are correct: %.2f%%\n",
+                     (unsigned long long)scores.sequences_correct,
                      (unsigned long long)scores.sequences,
-                     100 * tr_ratio(scores.sequences_right, scores.sequences));
+                     100 * tr_ratio(scores.sequences_correct, scores.sequences));
     likelihood(out, evaluation);
 }

@@ -19,17 +19,17 @@ static void totals(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     trellis_scores scores = trellis_evaluation_scores(evaluation);
     json_count(out, "sequences", scores.sequences);
-    json_count(out, "sequences_right", scores.sequences_right);
-    json_share(out, "sequence_accuracy", tr_ratio(scores.sequences_right, scores.sequences));
+    json_count(out, "sequences_correct", scores.sequences_correct);
+    json_share(out, "sequence_accuracy", tr_ratio(scores.sequences_correct, scores.sequences));
     json_count(out, "tokens", scores.tokens);
-    json_count(out, "tokens_right", scores.tokens_right);
+    json_count(out, "tokens_correct", scores.tokens_correct);
     json_share(out, "accuracy", scores.accuracy);
     json_count(out, "labels", evaluation->labels.order.size);
     tr_buffer_format(out, "  \"has_spans\": %s,\n", scores.has_spans ? "true" : "false");
     if (scores.has_spans) {
         json_count(out, "spans_gold", scores.spans_gold);
-        json_count(out, "spans_found", scores.spans_found);
-        json_count(out, "spans_right", scores.spans_right);
+        json_count(out, "spans_predicted", scores.spans_predicted);
+        json_count(out, "spans_correct", scores.spans_correct);
         json_share(out, "precision", scores.precision);
         json_share(out, "recall", scores.recall);
         json_share(out, "f1", scores.f1);
@@ -75,9 +75,9 @@ static void rows(struct tr_buffer *out, const trellis_evaluation *evaluation,
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
         tr_buffer_format(out, "%s    {\"%s\": ", i ? ",\n" : "\n", name_key(breakdown));
         tr_buffer_json(out, row.name);
-        tr_buffer_format(out, ", \"gold\": %llu, \"found\": %llu, \"right\": %llu, ",
-                         (unsigned long long)row.gold, (unsigned long long)row.found,
-                         (unsigned long long)row.right);
+        tr_buffer_format(out, ", \"gold\": %llu, \"predicted\": %llu, \"correct\": %llu, ",
+                         (unsigned long long)row.gold, (unsigned long long)row.predicted,
+                         (unsigned long long)row.correct);
         rates(out, &row);
         if (!isnan(row.confidence)) {
             tr_buffer_string(out, ", \"confidence\": ");
@@ -127,8 +127,8 @@ static void confusion(struct tr_buffer *out, const trellis_evaluation *evaluatio
     for (size_t i = 0; mistakes && i < evaluation->mistake_counts.size; i++) {
         tr_buffer_string(out, i ? ",\n    {\"gold\": " : "\n    {\"gold\": ");
         tr_buffer_json(out, mistakes[i].gold);
-        tr_buffer_string(out, ", \"found\": ");
-        tr_buffer_json(out, mistakes[i].found);
+        tr_buffer_string(out, ", \"predicted\": ");
+        tr_buffer_json(out, mistakes[i].predicted);
         tr_buffer_format(out, ", \"count\": %llu}", (unsigned long long)mistakes[i].count);
     }
     tr_buffer_string(out, "\n  ]\n");

@@ -14,7 +14,7 @@ static int compare_mistakes(const void *a, const void *b)
         return x->count < y->count ? 1 : -1;
     }
     int order = tr_text_compare(x->gold, y->gold);
-    return order ? order : tr_text_compare(x->found, y->found);
+    return order ? order : tr_text_compare(x->predicted, y->predicted);
 }
 
 struct tr_mistake *tr_sorted_mistakes(const trellis_evaluation *evaluation)
@@ -46,10 +46,10 @@ bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdow
 
 /* Per cent, multiplied and divided in conlleval's order, so that a figure half way between two that can
  * be printed is rounded to the same side. */
-static struct tr_rates percents(uint64_t gold, uint64_t found, uint64_t right)
+static struct tr_rates percents(uint64_t gold, uint64_t predicted, uint64_t correct)
 {
-    struct tr_rates rates = {found ? 100.0 * (double)right / (double)found : 0,
-                             gold ? 100.0 * (double)right / (double)gold : 0, 0};
+    struct tr_rates rates = {predicted ? 100.0 * (double)correct / (double)predicted : 0,
+                             gold ? 100.0 * (double)correct / (double)gold : 0, 0};
     double sum = rates.precision + rates.recall;
     rates.f1 = sum > 0 ? 2 * rates.precision * rates.recall / sum : 0;
     return rates;
@@ -61,10 +61,10 @@ static void rate_lines(struct tr_buffer *out, const trellis_evaluation *evaluati
     bool spans = breakdown == TRELLIS_BY_TYPE;
     trellis_row row;
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
-        struct tr_rates rates = percents(row.gold, row.found, row.right);
+        struct tr_rates rates = percents(row.gold, row.predicted, row.correct);
         tr_buffer_format(out, "%17.*s: precision: %6.2f%%; recall: %6.2f%%; %s: %6.2f  %llu\n",
                          TR_SHOW(row.name), rates.precision, rates.recall, spans ? "FB1" : "F1",
-                         rates.f1, (unsigned long long)(spans ? row.found : row.gold));
+                         rates.f1, (unsigned long long)(spans ? row.predicted : row.gold));
     }
 }
 
@@ -73,11 +73,11 @@ static void span_lines(struct tr_buffer *out, const trellis_evaluation *evaluati
     struct tr_tally tokens = evaluation->tokens, spans = evaluation->spans;
     tr_buffer_format(out, "processed %llu tokens with %llu phrases; ",
                      (unsigned long long)tokens.gold, (unsigned long long)spans.gold);
-    tr_buffer_format(out, "found: %llu phrases; correct: %llu.\n", (unsigned long long)spans.found,
-                     (unsigned long long)spans.right);
-    struct tr_rates rates = percents(spans.gold, spans.found, spans.right);
+    tr_buffer_format(out, "found: %llu phrases; correct: %llu.\n",
+                     (unsigned long long)spans.predicted, (unsigned long long)spans.correct);
+    struct tr_rates rates = percents(spans.gold, spans.predicted, spans.correct);
     tr_buffer_format(out, "accuracy: %6.2f%%; precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f\n",
-                     percents(tokens.gold, tokens.gold, tokens.right).precision, rates.precision,
+                     percents(tokens.gold, tokens.gold, tokens.correct).precision, rates.precision,
                      rates.recall, rates.f1);
     rate_lines(out, evaluation, TRELLIS_BY_TYPE);
 }
@@ -88,10 +88,10 @@ static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluat
     tr_buffer_format(out, "processed %llu tokens in %llu sequences; ",
                      (unsigned long long)tokens.gold, (unsigned long long)sequences.gold);
     tr_buffer_format(out, "correct: %llu tokens, %llu sequences.\n",
-                     (unsigned long long)tokens.right, (unsigned long long)sequences.right);
-    tr_buffer_format(out, "accuracy: %6.2f%%; sequences: %6.2f%% right\n",
-                     percents(tokens.gold, tokens.gold, tokens.right).precision,
-                     percents(sequences.gold, sequences.gold, sequences.right).precision);
+                     (unsigned long long)tokens.correct, (unsigned long long)sequences.correct);
+    tr_buffer_format(out, "accuracy: %6.2f%%; sequences: %6.2f%% correct\n",
+                     percents(tokens.gold, tokens.gold, tokens.correct).precision,
+                     percents(sequences.gold, sequences.gold, sequences.correct).precision);
     rate_lines(out, evaluation, TRELLIS_BY_LABEL);
 }
 

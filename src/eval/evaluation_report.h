@@ -6,7 +6,7 @@
 
 /* One kind of mistake. */
 struct tr_mistake {
-    trellis_text gold, found;
+    trellis_text gold, predicted;
     uint64_t count;
 };
 /* All kinds of mistakes, the most frequent first, to be freed; NULL on allocation failure. */

@@ -25,21 +25,21 @@ const char *trellis_measure_name(trellis_measure measure)
 void tr_totals_add(struct tr_totals *totals, const struct tr_outcome *outcome)
 {
     totals->sequences++;
-    totals->sequences_right += outcome->tokens_right == outcome->tokens;
+    totals->sequences_correct += outcome->tokens_correct == outcome->tokens;
     totals->tokens += outcome->tokens;
-    totals->tokens_right += outcome->tokens_right;
+    totals->tokens_correct += outcome->tokens_correct;
     totals->spans.gold += outcome->spans_gold;
-    totals->spans.found += outcome->spans_found;
-    totals->spans.right += outcome->spans_right;
+    totals->spans.predicted += outcome->spans_predicted;
+    totals->spans.correct += outcome->spans_correct;
 }
 
 double tr_totals_measure(const struct tr_totals *totals, trellis_measure measure)
 {
     switch (measure) {
     case TRELLIS_ACCURACY:
-        return tr_ratio(totals->tokens_right, totals->tokens);
+        return tr_ratio(totals->tokens_correct, totals->tokens);
     case TRELLIS_SEQUENCE_ACCURACY:
-        return tr_ratio(totals->sequences_right, totals->sequences);
+        return tr_ratio(totals->sequences_correct, totals->sequences);
     case TRELLIS_PRECISION:
         return tr_rates(totals->spans).precision;
     case TRELLIS_RECALL:

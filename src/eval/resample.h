@@ -6,7 +6,7 @@
 
 /* The counts of some sequences together. */
 struct tr_totals {
-    uint64_t sequences, sequences_right, tokens, tokens_right;
+    uint64_t sequences, sequences_correct, tokens, tokens_correct;
     struct tr_tally spans;
 };
 void tr_totals_add(struct tr_totals *totals, const struct tr_outcome *outcome);

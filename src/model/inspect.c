@@ -21,13 +21,13 @@ struct search {
     const trellis_model *model;
     size_t top;
     bool logarithms;   // no weight is above 0: the highest ones speak for a label
-    found_list *lists; // [labels + 1][TRELLIS_RANKINGS]
+    found_list *lists; // [labels + 1][TRELLIS_RANKING_COUNT]
     bool failed;       // memory is out
 
     /* The record at hand. */
     const struct tr_table *table;
     uint64_t record;
-    trellis_template_use *use;
+    trellis_template_usage *use;
 };
 
 /* Whether a stands before b. Lists against a label begin with the lowest weight. */
@@ -39,8 +39,8 @@ static bool stronger(double a, double b, bool against)
 static void keep(struct search *search, uint32_t label, trellis_ranking ranking,
                  struct found candidate)
 {
-    bool against = ranking == TRELLIS_FEATURES_AGAINST || ranking == TRELLIS_STEPS_AGAINST;
-    found_list *list = &search->lists[(size_t)label * TRELLIS_RANKINGS + ranking];
+    bool against = ranking == TRELLIS_FEATURES_LOWEST || ranking == TRELLIS_TRANSITIONS_LOWEST;
+    found_list *list = &search->lists[(size_t)label * TRELLIS_RANKING_COUNT + ranking];
     if (search->top == 0 ||
         (list->size == search->top &&
          !stronger(candidate.weight, list->at[list->size - 1].weight, against))) {
@@ -60,9 +60,10 @@ static void keep(struct search *search, uint32_t label, trellis_ranking ranking,
 static void rank(struct search *search, uint32_t label, bool step, struct found candidate)
 {
     if (candidate.weight > 0 || (search->logarithms && isfinite(candidate.weight))) {
-        keep(search, label, step ? TRELLIS_STEPS_FOR : TRELLIS_FEATURES_FOR, candidate);
+        keep(search, label, step ? TRELLIS_TRANSITIONS_HIGHEST : TRELLIS_FEATURES_HIGHEST,
+             candidate);
     } else if (candidate.weight < 0 && isfinite(candidate.weight)) {
-        keep(search, label, step ? TRELLIS_STEPS_AGAINST : TRELLIS_FEATURES_AGAINST, candidate);
+        keep(search, label, step ? TRELLIS_TRANSITIONS_LOWEST : TRELLIS_FEATURES_LOWEST, candidate);
     }
 }
 
@@ -223,7 +224,7 @@ static bool look(struct search *search, trellis_inspection *inspection)
 {
     const trellis_features *features = inspection->model->features;
     for (size_t i = 0; i <= tr_features_template_count(features); i++) {
-        trellis_template_use use = {{"", 0}, false, 0, 0, 0};
+        trellis_template_usage use = {{"", 0}, false, 0, 0, 0};
         if (i < tr_features_template_count(features)) {
             use.text = tr_features_template_text(features, i);
         }
@@ -249,7 +250,7 @@ trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
         return tr_fail_memory(error);
     }
     inspection->model = model;
-    inspection->lists = ((size_t)model->label_count + 1) * TRELLIS_RANKINGS;
+    inspection->lists = ((size_t)model->label_count + 1) * TRELLIS_RANKING_COUNT;
     struct search search = {.model = model, .top = top};
     search.lists = tr_alloc(inspection->lists, sizeof *search.lists);
     bool fine = search.lists && look(&search, inspection);
@@ -278,27 +279,26 @@ void trellis_inspection_destroy(trellis_inspection *inspection)
     free(inspection);
 }
 
-const trellis_weighted *trellis_inspection_strongest(const trellis_inspection *inspection,
-                                                     size_t label, trellis_ranking ranking,
-                                                     size_t *ret_count)
+const trellis_weighted *trellis_inspection_top(const trellis_inspection *inspection, size_t label,
+                                               trellis_ranking ranking, size_t *ret_count)
 {
     *ret_count = 0;
-    if (label > inspection->model->label_count || ranking >= TRELLIS_RANKINGS) {
+    if (label > inspection->model->label_count || ranking >= TRELLIS_RANKING_COUNT) {
         return NULL;
     }
-    size_t list = label * TRELLIS_RANKINGS + ranking;
+    size_t list = label * TRELLIS_RANKING_COUNT + ranking;
     *ret_count = inspection->begin[list + 1] - inspection->begin[list];
     return inspection->weighted + inspection->begin[list];
 }
 
-const trellis_template_use *trellis_inspection_templates(const trellis_inspection *inspection,
-                                                         size_t *ret_count)
+const trellis_template_usage *trellis_inspection_templates(const trellis_inspection *inspection,
+                                                           size_t *ret_count)
 {
     *ret_count = inspection->templates.size;
     return inspection->templates.at;
 }
 
-double trellis_inspection_step(const trellis_inspection *inspection, size_t from, size_t to)
+double trellis_inspection_transition(const trellis_inspection *inspection, size_t from, size_t to)
 {
     size_t labels = inspection->model->label_count;
     if (from > labels || to > labels || inspection->pairs.size == 0) {

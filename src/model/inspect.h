@@ -12,11 +12,11 @@ struct tr_pair_weight {
 
 struct trellis_inspection {
     const trellis_model *model;
-    size_t lists;               // (labels + 1) * TRELLIS_RANKINGS; the last label is the end
+    size_t lists;               // (labels + 1) * TRELLIS_RANKING_COUNT; the last label is the end
     size_t *begin;              // [lists + 1] into weighted
     trellis_weighted *weighted; // [begin[lists]]
     trellis_text *names;        // of the labels that `weighted` names
-    TR_ARRAY(trellis_template_use) templates;
+    TR_ARRAY(trellis_template_usage) templates;
     TR_ARRAY(struct tr_pair_weight) pairs; // sorted by from, then by to
 };
 

@@ -28,7 +28,7 @@ static void text_list(const trellis_inspection *inspection, struct tr_buffer *ou
                       trellis_ranking ranking, const char *heading)
 {
     size_t count;
-    const trellis_weighted *list = trellis_inspection_strongest(inspection, label, ranking, &count);
+    const trellis_weighted *list = trellis_inspection_top(inspection, label, ranking, &count);
     if (count) {
         tr_buffer_format(out, "  %s\n", heading);
     }
@@ -72,15 +72,15 @@ static void text_numbers(const trellis_inspection *inspection, struct tr_buffer 
 
 static void text_label(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
-    static const char *const headings[TRELLIS_RANKINGS] = {
-        [TRELLIS_FEATURES_FOR] = "what speaks for it",
-        [TRELLIS_FEATURES_AGAINST] = "what speaks against it",
-        [TRELLIS_STEPS_FOR] = "steps that are favoured",
-        [TRELLIS_STEPS_AGAINST] = "steps that are avoided",
+    static const char *const headings[TRELLIS_RANKING_COUNT] = {
+        [TRELLIS_FEATURES_HIGHEST] = "what speaks for it",
+        [TRELLIS_FEATURES_LOWEST] = "what speaks against it",
+        [TRELLIS_TRANSITIONS_HIGHEST] = "steps that are favoured",
+        [TRELLIS_TRANSITIONS_LOWEST] = "steps that are avoided",
     };
     size_t count = 0, all = number_columns(inspection, label);
-    for (int ranking = 0; ranking < TRELLIS_RANKINGS; ranking++) {
-        trellis_inspection_strongest(inspection, label, (trellis_ranking)ranking, &count);
+    for (int ranking = 0; ranking < TRELLIS_RANKING_COUNT; ranking++) {
+        trellis_inspection_top(inspection, label, (trellis_ranking)ranking, &count);
         all += count;
     }
     if (all == 0) {
@@ -89,7 +89,7 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
     tr_buffer_text(out, name_of(inspection, label, false));
     tr_buffer_char(out, '\n');
     text_numbers(inspection, out, label);
-    for (int ranking = 0; ranking < TRELLIS_RANKINGS; ranking++) {
+    for (int ranking = 0; ranking < TRELLIS_RANKING_COUNT; ranking++) {
         text_list(inspection, out, label, (trellis_ranking)ranking, headings[ranking]);
     }
     tr_buffer_char(out, '\n');
@@ -98,10 +98,10 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
 static void text_templates(const trellis_inspection *inspection, struct tr_buffer *out)
 {
     size_t count;
-    const trellis_template_use *uses = trellis_inspection_templates(inspection, &count);
+    const trellis_template_usage *uses = trellis_inspection_templates(inspection, &count);
     tr_buffer_format(out, "%10s %10s %10s  %s\n", "attributes", "weights", "mean |w|", "template");
     for (size_t i = 0; i < count; i++) {
-        const trellis_template_use *use = &uses[i];
+        const trellis_template_usage *use = &uses[i];
         tr_buffer_format(out, "%10llu %10llu %10.4f  %s", (unsigned long long)use->attributes,
                          (unsigned long long)use->weights,
                          use->weights ? use->absolute / (double)use->weights : 0,
@@ -138,7 +138,7 @@ static void text_steps(const trellis_inspection *inspection, struct tr_buffer *o
     for (size_t from = 0; from <= labels; from++) {
         put_padded(out, name_of(inspection, from, true), width > 9 ? width : 9);
         for (size_t to = 0; to <= labels; to++) {
-            double weight = trellis_inspection_step(inspection, from, to);
+            double weight = trellis_inspection_transition(inspection, from, to);
             if (isinf(weight)) {
                 tr_buffer_format(out, " %*s", width, "never");
             } else if (weight == 0) {
@@ -157,7 +157,7 @@ static void json_list(const trellis_inspection *inspection, struct tr_buffer *ou
                       trellis_ranking ranking, const char *key)
 {
     size_t count;
-    const trellis_weighted *list = trellis_inspection_strongest(inspection, label, ranking, &count);
+    const trellis_weighted *list = trellis_inspection_top(inspection, label, ranking, &count);
     tr_buffer_format(out, ",\"%s\":[", key);
     for (size_t i = 0; i < count; i++) {
         tr_buffer_string(out, i ? ",{" : "{");
@@ -202,17 +202,17 @@ static void json_label(const trellis_inspection *inspection, struct tr_buffer *o
     tr_buffer_string(out, "\n{\"label\":");
     tr_buffer_json(out, name_of(inspection, label, false));
     json_numbers(inspection, out, label);
-    json_list(inspection, out, label, TRELLIS_FEATURES_FOR, "for");
-    json_list(inspection, out, label, TRELLIS_FEATURES_AGAINST, "against");
-    json_list(inspection, out, label, TRELLIS_STEPS_FOR, "steps_for");
-    json_list(inspection, out, label, TRELLIS_STEPS_AGAINST, "steps_against");
+    json_list(inspection, out, label, TRELLIS_FEATURES_HIGHEST, "for");
+    json_list(inspection, out, label, TRELLIS_FEATURES_LOWEST, "against");
+    json_list(inspection, out, label, TRELLIS_TRANSITIONS_HIGHEST, "steps_for");
+    json_list(inspection, out, label, TRELLIS_TRANSITIONS_LOWEST, "steps_against");
     tr_buffer_char(out, '}');
 }
 
 static void json_templates(const trellis_inspection *inspection, struct tr_buffer *out)
 {
     size_t count;
-    const trellis_template_use *uses = trellis_inspection_templates(inspection, &count);
+    const trellis_template_usage *uses = trellis_inspection_templates(inspection, &count);
     tr_buffer_string(out, ",\n\"templates\":[");
     for (size_t i = 0; i < count; i++) {
         tr_buffer_string(out, i ? ",\n{\"template\":" : "\n{\"template\":");
@@ -239,7 +239,7 @@ static void json_steps(const trellis_inspection *inspection, struct tr_buffer *o
         tr_buffer_string(out, from ? ",\n[" : "\n[");
         for (size_t to = 0; to <= labels; to++) {
             tr_buffer_string(out, to ? "," : "");
-            tr_buffer_real(out, trellis_inspection_step(inspection, from, to));
+            tr_buffer_real(out, trellis_inspection_transition(inspection, from, to));
         }
         tr_buffer_char(out, ']');
     }

@@ -75,13 +75,13 @@ window.addEventListener("error", function (event) {
       cards.appendChild(el("div", {}, el("dt", {}, name), el("dd", {}, value, small ? el("small", {}, small) : null)));
     }
     if (evaluation.has_spans) {
-      card("F1 of spans", percent(evaluation.f1), whole(evaluation.spans_right) + " of " + whole(evaluation.spans_gold) + " spans");
-      card("Precision", percent(evaluation.precision), whole(evaluation.spans_found) + " found");
+      card("F1 of spans", percent(evaluation.f1), whole(evaluation.spans_correct) + " of " + whole(evaluation.spans_gold) + " spans");
+      card("Precision", percent(evaluation.precision), whole(evaluation.spans_predicted) + " predicted");
       card("Recall", percent(evaluation.recall));
     }
-    card("Tokens right", percent(evaluation.accuracy), whole(evaluation.tokens_right) + " of " + whole(evaluation.tokens));
+    card("Tokens right", percent(evaluation.accuracy), whole(evaluation.tokens_correct) + " of " + whole(evaluation.tokens));
     card("Sequences right", percent(evaluation.sequence_accuracy),
-      whole(evaluation.sequences_right) + " of " + whole(evaluation.sequences));
+      whole(evaluation.sequences_correct) + " of " + whole(evaluation.sequences));
     (evaluation.by_word || []).forEach(function (row) {
       card(row.word === "known" ? "Known words right" : "Unknown words right", percent(row.precision), whole(row.gold) + " tokens");
     });
@@ -163,7 +163,7 @@ window.addEventListener("error", function (event) {
 
   function rowsOf(list, key) {
     return list.slice().sort(function (a, b) { return b.gold - a.gold; }).map(function (row) {
-      return [row[key], whole(row.gold), whole(row.found), whole(row.right), percent(row.precision),
+      return [row[key], whole(row.gold), whole(row.predicted), whole(row.correct), percent(row.precision),
         percent(row.recall), percent(row.f1), bar(row.f1)];
     });
   }
@@ -182,10 +182,10 @@ window.addEventListener("error", function (event) {
     var most = 30, gold = {}, wrong = {}, pairs = {}, names;
     evaluation.by_label.forEach(function (row) { gold[row.label] = row; wrong[row.label] = 0; });
     evaluation.confusion.forEach(function (c) {
-      if (c.gold === c.found) return;
+      if (c.gold === c.predicted) return;
       wrong[c.gold] = (wrong[c.gold] || 0) + c.count;
-      wrong[c.found] = (wrong[c.found] || 0) + c.count;
-      pairs[JSON.stringify([c.gold, c.found])] = c.count;
+      wrong[c.predicted] = (wrong[c.predicted] || 0) + c.count;
+      pairs[JSON.stringify([c.gold, c.predicted])] = c.count;
     });
     names = Object.keys(wrong).filter(function (name) { return wrong[name] > 0; })
       .sort(function (a, b) { return wrong[b] - wrong[a]; });
@@ -202,7 +202,7 @@ window.addEventListener("error", function (event) {
     names.forEach(function (right) {
       var total = gold[right] ? gold[right].gold : 0, row = el("tr", {}, el("th", {scope: "row"}, right));
       names.forEach(function (found) {
-        var count = right === found ? (gold[right] ? gold[right].right : 0) : pairs[JSON.stringify([right, found])] || 0;
+        var count = right === found ? (gold[right] ? gold[right].correct : 0) : pairs[JSON.stringify([right, found])] || 0;
         var share = total ? count / total : 0, cell = el("td");
         if (count && right === found) {
           cell.className = "right";

@@ -98,7 +98,7 @@ static bool put_error(trellis_report *report, const trellis_sequence *sequence,
                                               : TR_TEXT("\xC2\xB7"));
     }
     tr_buffer_char(out, ']');
-    bool fine = put_labels(report, labelled->gold, n) && put_labels(report, labelled->found, n);
+    bool fine = put_labels(report, labelled->gold, n) && put_labels(report, labelled->predicted, n);
     tr_buffer_string(out, ",[");
     for (size_t i = 0; labelled->marginals && i < n; i++) {
         tr_buffer_format(out, i ? ",%.0f" : "%.0f", 100 * (double)labelled->marginals[i]);
@@ -114,7 +114,7 @@ trellis_status trellis_report_add(trellis_report *report, const trellis_sequence
     bool wrong = false;
     trellis_status status = trellis_evaluation_add_labelled(report->evaluation, labelled, error);
     for (size_t i = 0; !status && i < labelled->length; i++) {
-        wrong = wrong || !tr_text_equal(labelled->gold[i], labelled->found[i]);
+        wrong = wrong || !tr_text_equal(labelled->gold[i], labelled->predicted[i]);
     }
     report->wrong += wrong;
     if (!status && wrong && report->shown < report->most_errors &&

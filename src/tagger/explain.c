@@ -48,11 +48,11 @@ void trellis_explainer_destroy(trellis_explainer *explainer)
     tr_buffer_free(&explainer->texts);
     free(explainer->marginals.at);
     free(explainer->path.at);
-    free(explainer->rival.at);
+    free(explainer->runner_up.at);
     free(explainer->reasons.at);
     free(explainer->contributions.at);
     free(explainer->names.at);
-    free(explainer->rival_labels.at);
+    free(explainer->runner_up_labels.at);
     free(explainer);
 }
 
@@ -143,16 +143,16 @@ static double weight_of(const trellis_explainer *explainer, const struct tr_evid
 /* What is seen at a token; where all is wanted also what makes no difference. */
 static bool compare_evidence(trellis_explainer *explainer, size_t i, bool all)
 {
-    const uint16_t *path = explainer->path.at, *rival = explainer->rival.at;
+    const uint16_t *path = explainer->path.at, *runner_up = explainer->runner_up.at;
     for (size_t k = explainer->begin.at[i]; k < explainer->begin.at[i + 1]; k++) {
         const struct tr_evidence *evidence = &explainer->evidence.at[k];
         trellis_contribution c = {
             .position = i,
             .attribute = {explainer->texts.data + evidence->text, evidence->text_size},
-            .chosen = weight_of(explainer, evidence, path, i),
-            .rival = weight_of(explainer, evidence, rival, i),
+            .predicted = weight_of(explainer, evidence, path, i),
+            .runner_up = weight_of(explainer, evidence, runner_up, i),
         };
-        bool counts = c.chosen != c.rival || (all && c.chosen != 0);
+        bool counts = c.predicted != c.runner_up || (all && c.predicted != 0);
         if (counts && !tr_push(&explainer->contributions, c)) {
             return false;
         }
@@ -171,12 +171,12 @@ static bool is_among(const uint32_t *features, size_t count, uint32_t feature)
 }
 
 /* The labels are a place in `names` until it has stopped growing; see tie_up(). */
-static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, double chosen,
-                     double rival)
+static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, double predicted,
+                     double runner_up)
 {
     const struct tr_gram *gram = &explainer->model->grams[feature];
     trellis_contribution c = {
-        .position = i, .label_count = gram->length, .chosen = chosen, .rival = rival};
+        .position = i, .label_count = gram->length, .predicted = predicted, .runner_up = runner_up};
     for (size_t k = 0; k < gram->length; k++) {
         if (!tr_push(&explainer->names, tr_model_gram_label(explainer->model, gram->label[k]))) {
             return false;
@@ -214,23 +214,24 @@ static bool compare_normalisers(trellis_explainer *explainer, const struct tr_fo
     trellis_contribution c = {
         .position = i,
         .attribute = tr_text("normaliser"),
-        .chosen = tr_lattice_leave_score(found->lattice, i - 1, ours),
-        .rival = tr_lattice_leave_score(found->lattice, i - 1, theirs),
+        .predicted = tr_lattice_leave_score(found->lattice, i - 1, ours),
+        .runner_up = tr_lattice_leave_score(found->lattice, i - 1, theirs),
     };
-    return c.chosen == c.rival || tr_push(&explainer->contributions, c);
+    return c.predicted == c.runner_up || tr_push(&explainer->contributions, c);
 }
 
 /* All that makes a difference between the two labellings, and all that is seen at the token. */
 static bool compare_paths(trellis_explainer *explainer, const struct tr_found *found, size_t token)
 {
     size_t n = explainer->length;
-    const uint16_t *path = explainer->path.at, *rival = explainer->rival.at;
+    const uint16_t *path = explainer->path.at, *runner_up = explainer->runner_up.at;
     uint32_t ours = TR_NO_STATE, theirs = TR_NO_STATE;
     bool fine = true;
     for (size_t i = 0; fine && i <= n; i++) {
         uint32_t our_next = i < n ? tr_graph_next(found->graph, ours, path[i]) : TR_NO_STATE;
-        uint32_t their_next = i < n ? tr_graph_next(found->graph, theirs, rival[i]) : TR_NO_STATE;
-        bool differ = i < n && (path[i] != rival[i] || (i && path[i - 1] != rival[i - 1]));
+        uint32_t their_next = i < n ? tr_graph_next(found->graph, theirs, runner_up[i])
+                                    : TR_NO_STATE;
+        bool differ = i < n && (path[i] != runner_up[i] || (i && path[i - 1] != runner_up[i - 1]));
         if (i < n && (differ || i == token)) {
             fine = compare_evidence(explainer, i, i == token);
         }
@@ -250,8 +251,8 @@ static bool compare_paths(trellis_explainer *explainer, const struct tr_found *f
 static int compare_contributions(const void *a, const void *b)
 {
     const trellis_contribution *x = a, *y = b;
-    double dx = fabs(x->chosen - x->rival), dy = fabs(y->chosen - y->rival);
-    double sx = fabs(x->chosen), sy = fabs(y->chosen); // of those that make no difference
+    double dx = fabs(x->predicted - x->runner_up), dy = fabs(y->predicted - y->runner_up);
+    double sx = fabs(x->predicted), sy = fabs(y->predicted); // of those that make no difference
     if (dx != dy || sx != sy) {
         return dx != dy ? (dx < dy) - (dx > dy) : (sx < sy) - (sx > sy);
     }
@@ -278,8 +279,8 @@ static trellis_status find_rival(trellis_explainer *explainer, const struct tr_f
     double score;
     trellis_error none = {0};
     *node = -INFINITY;
-    trellis_status status = tr_lattice_viterbi(found->lattice, found->steps, explainer->rival.at,
-                                               &score, &none);
+    trellis_status status = tr_lattice_viterbi(found->lattice, found->steps,
+                                               explainer->runner_up.at, &score, &none);
     *node = kept;
     *ret_found = status == TRELLIS_OK;
     return status && status != TRELLIS_DATA ? tr_fail(error, status, "%s", none.message)
@@ -288,25 +289,25 @@ static trellis_status find_rival(trellis_explainer *explainer, const struct tr_f
 
 static bool explain_token(trellis_explainer *explainer, const struct tr_found *found, size_t token)
 {
-    trellis_reason *reason = &explainer->reasons.at[token];
+    trellis_explanation *reason = &explainer->reasons.at[token];
     size_t begin = explainer->contributions.size, width = found->graph->width;
-    uint16_t rival = explainer->rival.at[token];
+    uint16_t runner_up = explainer->runner_up.at[token];
     if (!compare_paths(explainer, found, token)) {
         return false;
     }
-    reason->rival = explainer->model->labels[rival];
+    reason->runner_up = explainer->model->labels[runner_up];
     reason->contribution_count = explainer->contributions.size - begin;
     reason->margin = 0;
     for (size_t k = begin; k < explainer->contributions.size; k++) {
         const trellis_contribution *c = &explainer->contributions.at[k];
-        reason->margin += c->chosen - c->rival;
+        reason->margin += c->predicted - c->runner_up;
     }
     if (explainer->marginals.size) {
-        reason->rival_probability = (double)explainer->marginals.at[token * width + rival];
+        reason->runner_up_probability = (double)explainer->marginals.at[token * width + runner_up];
     }
     for (size_t i = 0; i < explainer->length; i++) {
-        trellis_text label = explainer->model->labels[explainer->rival.at[i]];
-        if (!tr_push(&explainer->rival_labels, label)) {
+        trellis_text label = explainer->model->labels[explainer->runner_up.at[i]];
+        if (!tr_push(&explainer->runner_up_labels, label)) {
             return false;
         }
     }
@@ -318,7 +319,7 @@ static void tie_up(trellis_explainer *explainer)
 {
     size_t contribution = 0, name = 0, rivals = 0;
     for (size_t i = 0; i < explainer->length; i++) {
-        trellis_reason *reason = &explainer->reasons.at[i];
+        trellis_explanation *reason = &explainer->reasons.at[i];
         trellis_contribution *list = explainer->contributions.at + contribution;
         for (size_t k = 0; k < reason->contribution_count; k++) {
             list[k].labels = list[k].label_count ? explainer->names.at + name : NULL;
@@ -329,8 +330,8 @@ static void tie_up(trellis_explainer *explainer)
         }
         reason->contributions = list;
         contribution += reason->contribution_count;
-        if (reason->rival.data) {
-            reason->rival_labels = explainer->rival_labels.at + rivals;
+        if (reason->runner_up.data) {
+            reason->runner_up_labels = explainer->runner_up_labels.at + rivals;
             rivals += explainer->length;
         }
     }
@@ -347,11 +348,12 @@ static trellis_status explain(trellis_explainer *explainer, struct tr_found *fou
         double probability = explainer->marginals.size
                                  ? (double)explainer->marginals.at[i * width + label]
                                  : NAN;
-        explainer->reasons.at[i] = (trellis_reason){.chosen = explainer->model->labels[label],
-                                                    .rival = {NULL, 0},
-                                                    .margin = INFINITY,
-                                                    .chosen_probability = probability,
-                                                    .rival_probability = NAN};
+        explainer->reasons.at[i] = (trellis_explanation){
+            .predicted = explainer->model->labels[label],
+            .runner_up = {NULL, 0},
+            .margin = INFINITY,
+            .predicted_probability = probability,
+            .runner_up_probability = NAN};
         status = find_rival(explainer, found, i, &has_rival, error);
         if (!status && has_rival && !explain_token(explainer, found, i)) {
             status = tr_fail_memory(error);
@@ -365,7 +367,7 @@ static trellis_status copy_found(trellis_explainer *explainer, const struct tr_f
 {
     size_t n = explainer->length, size = n * found->graph->width;
     explainer->marginals.size = 0;
-    if (!tr_reserve(&explainer->path, n + 1) || !tr_reserve(&explainer->rival, n + 1) ||
+    if (!tr_reserve(&explainer->path, n + 1) || !tr_reserve(&explainer->runner_up, n + 1) ||
         !tr_reserve(&explainer->reasons, n + 1) || !tr_reserve(&explainer->marginals, size)) {
         return tr_fail_memory(error);
     }
@@ -383,12 +385,13 @@ static trellis_status copy_found(trellis_explainer *explainer, const struct tr_f
 }
 
 trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis_sequence *sequence,
-                                     const trellis_reason **ret_reasons, trellis_error *error)
+                                     const trellis_explanation **ret_explanations,
+                                     trellis_error *error)
 {
     const trellis_text *labels;
-    *ret_reasons = NULL;
+    *ret_explanations = NULL;
     explainer->length = 0;
-    explainer->contributions.size = explainer->names.size = explainer->rival_labels.size = 0;
+    explainer->contributions.size = explainer->names.size = explainer->runner_up_labels.size = 0;
     if (sequence->length > MAX_TOKENS) {
         return tr_fail(error, TRELLIS_LIMIT,
                        "a sequence of %zu tokens is too long to be explained: at most %d",
@@ -413,6 +416,6 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
         return status;
     }
     tie_up(explainer);
-    *ret_reasons = explainer->reasons.at;
+    *ret_explanations = explainer->reasons.at;
     return TRELLIS_OK;
 }

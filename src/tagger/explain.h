@@ -24,12 +24,12 @@ struct trellis_explainer {
     TR_ARRAY(size_t) begin; // [length + 1] into evidence
     TR_ARRAY(struct tr_evidence) evidence;
     struct tr_buffer texts;
-    TR_ARRAY(float) marginals;      // [length][width]; empty where there are none
-    TR_ARRAY(uint16_t) path, rival; // [length]
-    TR_ARRAY(trellis_reason) reasons;
+    TR_ARRAY(float) marginals;          // [length][width]; empty where there are none
+    TR_ARRAY(uint16_t) path, runner_up; // [length]
+    TR_ARRAY(trellis_explanation) reasons;
     TR_ARRAY(trellis_contribution) contributions; // of all tokens, one after the other
     TR_ARRAY(trellis_text) names;                 // of steps
-    TR_ARRAY(trellis_text) rival_labels;          // [length][length]
+    TR_ARRAY(trellis_text) runner_up_labels;      // [length][length]
 };
 
 #endif

@@ -14,7 +14,8 @@ static trellis_text word_of(const trellis_sequence *sequence, size_t token)
 static void text_contribution(const trellis_sequence *sequence, const trellis_contribution *c,
                               size_t token, struct tr_buffer *out)
 {
-    tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  ", c->chosen, c->rival, c->chosen - c->rival);
+    tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  ", c->predicted, c->runner_up,
+                     c->predicted - c->runner_up);
     if (c->label_count) {
         tr_buffer_string(out, "step");
         for (size_t k = 0; k < c->label_count; k++) {
@@ -35,48 +36,48 @@ static void text_contribution(const trellis_sequence *sequence, const trellis_co
 }
 
 /* What the list leaves out. */
-static void text_rest(const trellis_reason *reason, size_t top, struct tr_buffer *out)
+static void text_rest(const trellis_explanation *reason, size_t top, struct tr_buffer *out)
 {
-    double chosen = 0, rival = 0;
+    double predicted = 0, runner_up = 0;
     for (size_t k = top; k < reason->contribution_count; k++) {
-        chosen += reason->contributions[k].chosen;
-        rival += reason->contributions[k].rival;
+        predicted += reason->contributions[k].predicted;
+        runner_up += reason->contributions[k].runner_up;
     }
     if (top < reason->contribution_count) {
-        tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  %zu more\n", chosen, rival, chosen - rival,
-                         reason->contribution_count - top);
+        tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  %zu more\n", predicted, runner_up,
+                         predicted - runner_up, reason->contribution_count - top);
     }
 }
 
-static void text_reason(const trellis_sequence *sequence, const trellis_reason *reason,
+static void text_reason(const trellis_sequence *sequence, const trellis_explanation *reason,
                         size_t token, size_t top, struct tr_buffer *out)
 {
     tr_buffer_format(out, "%zu ", token + 1);
     tr_buffer_text(out, word_of(sequence, token));
     tr_buffer_string(out, ": ");
-    tr_buffer_text(out, reason->chosen);
-    if (isfinite(reason->chosen_probability)) {
-        tr_buffer_format(out, " (%.4f)", reason->chosen_probability);
+    tr_buffer_text(out, reason->predicted);
+    if (isfinite(reason->predicted_probability)) {
+        tr_buffer_format(out, " (%.4f)", reason->predicted_probability);
     }
-    if (!reason->rival_labels) {
+    if (!reason->runner_up_labels) {
         tr_buffer_string(out, ", no other label is possible\n\n");
         return;
     }
     tr_buffer_string(out, " rather than ");
-    tr_buffer_text(out, reason->rival);
-    if (isfinite(reason->rival_probability)) {
-        tr_buffer_format(out, " (%.4f)", reason->rival_probability);
+    tr_buffer_text(out, reason->runner_up);
+    if (isfinite(reason->runner_up_probability)) {
+        tr_buffer_format(out, " (%.4f)", reason->runner_up_probability);
     }
-    tr_buffer_format(out, ", by %.4f\n  %9s %9s %9s\n", reason->margin, "for it", "for rival",
+    tr_buffer_format(out, ", by %.4f\n  %9s %9s %9s\n", reason->margin, "for it", "for runner_up",
                      "margin");
     for (size_t k = 0; k < top && k < reason->contribution_count; k++) {
         text_contribution(sequence, &reason->contributions[k], token, out);
     }
     text_rest(reason, top, out);
-    tr_buffer_string(out, "  with the rival:");
+    tr_buffer_string(out, "  with the runner_up:");
     for (size_t i = 0; i < sequence->length; i++) {
         tr_buffer_char(out, ' ');
-        tr_buffer_text(out, reason->rival_labels[i]);
+        tr_buffer_text(out, reason->runner_up_labels[i]);
     }
     tr_buffer_string(out, "\n\n");
 }
@@ -97,33 +98,33 @@ static void json_contribution(const trellis_contribution *c, struct tr_buffer *o
         tr_buffer_string(out, "\"attribute\":");
         tr_buffer_json(out, c->attribute);
     }
-    tr_buffer_string(out, ",\"chosen\":");
-    tr_buffer_real(out, c->chosen);
-    tr_buffer_string(out, ",\"rival\":");
-    tr_buffer_real(out, c->rival);
+    tr_buffer_string(out, ",\"predicted\":");
+    tr_buffer_real(out, c->predicted);
+    tr_buffer_string(out, ",\"runner_up\":");
+    tr_buffer_real(out, c->runner_up);
     tr_buffer_char(out, '}');
 }
 
-static void json_reason(const trellis_sequence *sequence, const trellis_reason *reason,
+static void json_reason(const trellis_sequence *sequence, const trellis_explanation *reason,
                         size_t token, size_t top, struct tr_buffer *out)
 {
     tr_buffer_string(out, token ? ",{\"word\":" : "{\"word\":");
     tr_buffer_json(out, word_of(sequence, token));
     tr_buffer_string(out, ",\"label\":");
-    tr_buffer_json(out, reason->chosen);
+    tr_buffer_json(out, reason->predicted);
     tr_buffer_string(out, ",\"probability\":");
-    tr_buffer_real(out, reason->chosen_probability);
-    if (reason->rival_labels) {
-        tr_buffer_string(out, ",\"rival\":");
-        tr_buffer_json(out, reason->rival);
-        tr_buffer_string(out, ",\"rival_probability\":");
-        tr_buffer_real(out, reason->rival_probability);
+    tr_buffer_real(out, reason->predicted_probability);
+    if (reason->runner_up_labels) {
+        tr_buffer_string(out, ",\"runner_up\":");
+        tr_buffer_json(out, reason->runner_up);
+        tr_buffer_string(out, ",\"runner_up_probability\":");
+        tr_buffer_real(out, reason->runner_up_probability);
         tr_buffer_string(out, ",\"margin\":");
         tr_buffer_real(out, reason->margin);
-        tr_buffer_string(out, ",\"rival_labels\":[");
+        tr_buffer_string(out, ",\"runner_up_labels\":[");
         for (size_t i = 0; i < sequence->length; i++) {
             tr_buffer_string(out, i ? "," : "");
-            tr_buffer_json(out, reason->rival_labels[i]);
+            tr_buffer_json(out, reason->runner_up_labels[i]);
         }
         tr_buffer_string(out, "],\"contributions\":[");
         for (size_t k = 0; k < top && k < reason->contribution_count; k++) {

@@ -85,7 +85,7 @@ static trellis_status end_iteration(struct em_run *c, double value, double likel
     bool stop = false;
     c->values[c->iterations++ % (c->period + 1)] = value;
     figures.iteration = c->before + c->iterations;
-    figures.iterations = c->before + c->most;
+    figures.max_iterations = c->before + c->most;
     figures.fraction = 1;
     figures.objective = -value;
     figures.likelihood = likelihood / em->weighted_tokens;

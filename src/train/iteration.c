@@ -34,18 +34,37 @@ trellis_status tr_training_l2(const struct tr_training *training, double usual, 
     return TRELLIS_OK;
 }
 
-trellis_progress tr_training_figures(const struct tr_training *training)
+const char *trellis_phase_name(trellis_phase phase)
 {
-    return (trellis_progress){.phase = "training",
-                              .iteration = training->done,
-                              .iterations = tr_training_epochs(training),
+    static const char *const names[] = {
+        [TRELLIS_PHASE_MESSAGE] = "message",
+        [TRELLIS_PHASE_READING] = "reading",
+        [TRELLIS_PHASE_CALIBRATING] = "calibrating the learning rate",
+        [TRELLIS_PHASE_WARM_UP] = "warm-up",
+        [TRELLIS_PHASE_TRAINING] = "training"};
+    return (unsigned)phase < TR_COUNT(names) ? names[phase] : "unknown";
+}
+
+trellis_progress tr_figures_unknown(trellis_phase phase)
+{
+    return (trellis_progress){.phase = phase,
                               .objective = NAN,
                               .gradient_norm = NAN,
                               .error_rate = NAN,
                               .dev_accuracy = NAN,
                               .dev_f1 = NAN,
                               .likelihood = NAN,
-                              .dev_likelihood = NAN};
+                              .dev_likelihood = NAN,
+                              .seconds = NAN,
+                              .tokens_per_second = NAN};
+}
+
+trellis_progress tr_training_figures(const struct tr_training *training)
+{
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_TRAINING);
+    figures.iteration = training->done;
+    figures.max_iterations = tr_training_epochs(training);
+    return figures;
 }
 
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
@@ -200,7 +219,7 @@ struct testing {
     struct tr_steps *steps;
     struct tr_lattice *lattice;
     trellis_evaluation *evaluation;
-    trellis_scheme_storage *gold_storage, *found_storage;
+    trellis_scheme_storage *gold_storage, *predicted_storage;
     TR_ARRAY(uint16_t) path;
     TR_ARRAY(trellis_text) gold, found;
 };
@@ -211,7 +230,7 @@ static void testing_free(struct testing *testing)
     tr_steps_destroy(testing->steps);
     trellis_evaluation_destroy(testing->evaluation);
     trellis_scheme_storage_destroy(testing->gold_storage);
-    trellis_scheme_storage_destroy(testing->found_storage);
+    trellis_scheme_storage_destroy(testing->predicted_storage);
     free(testing->path.at);
     free(testing->gold.at);
     free(testing->found.at);
@@ -277,7 +296,7 @@ static trellis_status test_sequence(struct tr_training *training, struct testing
                                         &testing->gold_storage, &gold, error);
         if (!status) {
             status = trellis_scheme_convert(training->inside, training->outside, found, n,
-                                            &testing->found_storage, &found, error);
+                                            &testing->predicted_storage, &found, error);
         }
     }
     return status ? status : trellis_evaluation_add(testing->evaluation, gold, found, n, error);

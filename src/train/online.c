@@ -410,7 +410,7 @@ trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void
     bool stop = false, resumed;
     trellis_status status = tr_online_resume(online, &resumed, error);
     trellis_progress figures = tr_training_figures(online->training);
-    while (!status && !stop && figures.iteration < figures.iterations) {
+    while (!status && !stop && figures.iteration < figures.max_iterations) {
         status = tr_registry_save(online->training->registry, error);
         if (!status) {
             status = tr_online_pass(online, rule, user, &figures, error);

@@ -91,7 +91,7 @@ static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
     restart(sgd);
     sgd->eta0 = rate;
     trellis_progress figures = tr_training_figures(sgd->training);
-    figures.phase = "finding a learning rate";
+    figures.phase = TRELLIS_PHASE_CALIBRATING;
     trellis_status status = TRELLIS_OK;
     for (int i = 0; !status && !sgd->training->stopped && i < 2; i++) {
         status = pass(sgd, sample, &figures, error);
@@ -220,8 +220,8 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
 {
     struct tr_sgd sgd = {.training = training};
     trellis_progress figures = tr_training_figures(training);
-    figures.phase = "warming up";
-    figures.iterations = epochs;
+    figures.phase = TRELLIS_PHASE_WARM_UP;
+    figures.max_iterations = epochs;
     trellis_status status = prepare(&sgd, l2, warm_up_batch(training->data.sequences), error);
     if (!status) {
         status = calibrate(&sgd, error);
@@ -289,7 +289,7 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         status = resume(&sgd, &resumed, error);
     }
     trellis_progress figures = tr_training_figures(training);
-    figures.iterations = figures.iterations ? figures.iterations : 20;
+    figures.max_iterations = figures.max_iterations ? figures.max_iterations : 20;
     double rate = resumed ? sgd.eta0 : 0;
     sgd.eta0 = tr_option_real(training->options, "rate");
     if (!status && sgd.eta0 * sgd.lambda >= 1) {
@@ -301,7 +301,7 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         sgd.eta0 = rate;
         status = resumed ? TRELLIS_OK : calibrate(&sgd, error);
     }
-    while (!status && !stop && !training->stopped && figures.iteration < figures.iterations) {
+    while (!status && !stop && !training->stopped && figures.iteration < figures.max_iterations) {
         status = tr_registry_save(training->registry, error);
         if (status) {
             break;

@@ -527,7 +527,7 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
     if (!status && !resumed && square(online->w, t->size) > 0) {
         status = start_from(ssvm, error);
     }
-    while (!status && !stop && figures.iteration < figures.iterations) {
+    while (!status && !stop && figures.iteration < figures.max_iterations) {
         status = tr_registry_save(t->registry, error);
         if (status) {
             break;
@@ -548,7 +548,7 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
         figures.gradient_norm = figures.objective > 0 ? gap / figures.objective : 0;
         status = tr_training_iteration(t, &figures, online->result, &stop, error);
         bool reached = figures.gradient_norm <= wanted && wanted > 0;
-        if (reached || stop || figures.iteration == figures.iterations) {
+        if (reached || stop || figures.iteration == figures.max_iterations) {
             tr_training_note(t, "the duality gap is %.3g, %.3g %% of the objective %.6g%s", gap,
                              100 * figures.gradient_norm, figures.objective,
                              reached ? ": done" : "");
@@ -608,7 +608,7 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
         }
         tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
     }
-    while (!status && !stop && figures.iteration < figures.iterations) {
+    while (!status && !stop && figures.iteration < figures.max_iterations) {
         status = tr_registry_save(t->registry, error);
         if (!status) {
             status = tr_online_pass(online, learn_subgradient, ssvm, &figures, error);

@@ -30,7 +30,8 @@ void tr_training_note(struct tr_training *training, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    trellis_progress figures = {.phase = "note", .text = text};
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_MESSAGE);
+    figures.message = text;
     tr_training_tick(training, &figures);
 }
 
@@ -385,12 +386,12 @@ trellis_status trellis_train(const trellis_options *options, const char *const *
         status = training.learner->train(&training, error);
     }
     if (!status && !training.has_best) {
-        status = tr_fail(error, training.stopped ? TRELLIS_STOPPED : TRELLIS_DATA,
+        status = tr_fail(error, training.stopped ? TRELLIS_INTERRUPTED : TRELLIS_DATA,
                          "the training ended before its first iteration");
     } else if (!status) {
         status = tr_training_result(&training, ret_model, error);
         if (!status && training.stopped) {
-            status = tr_fail(error, TRELLIS_STOPPED, "stopped after %llu iterations",
+            status = tr_fail(error, TRELLIS_INTERRUPTED, "stopped after %llu iterations",
                              (unsigned long long)training.figures.iteration);
         }
     }

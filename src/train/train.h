@@ -106,7 +106,9 @@ trellis_status tr_training_l2(const struct tr_training *training, double usual, 
  * the learner knows. *ret_stop says whether to end. */
 trellis_status tr_training_iteration(struct tr_training *training, trellis_progress *figures,
                                      const float *w, bool *ret_stop, trellis_error *error);
-/* Figures of a training that has not begun: all unknown. */
+/* Figures none of which is known. */
+trellis_progress tr_figures_unknown(trellis_phase phase);
+/* The same, with what is known of the iterations. */
 trellis_progress tr_training_figures(const struct tr_training *training);
 /* Reports from within an iteration; false where the caller wants to stop. */
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);

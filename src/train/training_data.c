@@ -11,8 +11,8 @@ static bool reading_progress(void *user, uint64_t tokens)
 {
     struct tr_training *training = user;
     double seconds = tr_training_seconds(training);
-    trellis_progress figures = {.phase = "reading",
-                                .tokens_per_second = (double)tokens / (seconds + 1e-9)};
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_READING);
+    figures.tokens_per_second = (double)tokens / (seconds + 1e-9);
     return tr_training_tick(training, &figures);
 }
 

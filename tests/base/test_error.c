@@ -18,7 +18,7 @@ static void names_every_status(void **state)
     assert_string_equal(trellis_status_name(TRELLIS_DATA), "DATA");
     assert_string_equal(trellis_status_meaning(TRELLIS_OK), "success");
     assert_string_equal(trellis_status_meaning(TRELLIS_FORMAT), "malformed input");
-    for (int i = 0; i < TRELLIS_STATUS_COUNT; i++) {
+    for (int i = 0; i <= TRELLIS_DATA; i++) {
         assert_true(trellis_status_name((trellis_status)i)[0] != '\0');
         assert_true(trellis_status_meaning((trellis_status)i)[0] != '\0');
         for (int j = 0; j < i; j++) {
@@ -26,8 +26,8 @@ static void names_every_status(void **state)
                                     trellis_status_name((trellis_status)j));
         }
     }
-    assert_string_equal(trellis_status_name((trellis_status)TRELLIS_STATUS_COUNT), "UNKNOWN");
-    assert_non_null(trellis_status_meaning((trellis_status)TRELLIS_STATUS_COUNT));
+    assert_string_equal(trellis_status_name((trellis_status)(TRELLIS_DATA + 1)), "UNKNOWN");
+    assert_non_null(trellis_status_meaning((trellis_status)(TRELLIS_DATA + 1)));
 }
 
 static void tells_the_version(void **state)

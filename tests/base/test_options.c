@@ -92,11 +92,11 @@ static void initial_values_pass_their_own_checks(void **state)
     trellis_options *options = make_options();
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
-        assert_non_null(option->initial);
+        assert_non_null(option->default_value);
         assert_false(trellis_options_given(options, option->name));
-        assert_string_equal(trellis_options_get(options, option->name), option->initial);
-        assert_string_equal(trellis_options_get(NULL, option->name), option->initial);
-        set(options, option->name, option->initial);
+        assert_string_equal(trellis_options_get(options, option->name), option->default_value);
+        assert_string_equal(trellis_options_get(NULL, option->name), option->default_value);
+        set(options, option->name, option->default_value);
         assert_true(trellis_options_given(options, option->name));
     }
     trellis_options_destroy(options);

@@ -271,7 +271,7 @@ static trellis_status refuse(void *user, const char *data, size_t size)
 {
     (void)data, (void)size;
     ++*(int *)user;
-    return TRELLIS_STOPPED;
+    return TRELLIS_INTERRUPTED;
 }
 
 static void flushes_to_a_sink(void **state)
@@ -289,9 +289,9 @@ static void flushes_to_a_sink(void **state)
     assert_int_equal(tr_buffer_flush(&buffer, keep, &kept, NULL), TRELLIS_OK);
     expect_buffer(&kept, "something");
     tr_buffer_string(&buffer, "more");
-    assert_int_equal(tr_buffer_flush(&buffer, refuse, &calls, &error), TRELLIS_STOPPED);
+    assert_int_equal(tr_buffer_flush(&buffer, refuse, &calls, &error), TRELLIS_INTERRUPTED);
     assert_int_equal(calls, 1);
-    assert_int_equal(error.status, TRELLIS_STOPPED);
+    assert_int_equal(error.status, TRELLIS_INTERRUPTED);
     tr_buffer_free(&buffer);
     tr_buffer_free(&kept);
 }

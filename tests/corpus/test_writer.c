@@ -213,9 +213,9 @@ static void the_sink_sees_whole_sequences(void **state)
     assert_int_equal(record.calls, good * each / (1 << 16));
     assert_int_equal(trellis_writer_finish(writer, NULL), TRELLIS_OK);
     assert_int_equal(record.bytes.size, good * each);
-    record.answer = TRELLIS_STOPPED;
+    record.answer = TRELLIS_INTERRUPTED;
     assert_int_equal(trellis_writer_put(writer, &s, NULL, NULL), TRELLIS_OK);
-    assert_int_equal(trellis_writer_finish(writer, &error), TRELLIS_STOPPED);
+    assert_int_equal(trellis_writer_finish(writer, &error), TRELLIS_INTERRUPTED);
     trellis_writer_destroy(writer);
     trellis_writer_destroy(NULL);
     tr_buffer_free(&record.bytes);

@@ -408,7 +408,7 @@ static void progress_can_stop_the_reading(void **state)
     world.source.progress = count_calls;
     world.source.user = &last;
     trellis_error error = {0};
-    assert_int_equal(try_read(&world, NULL, &world.data, text.data, &error), TRELLIS_STOPPED);
+    assert_int_equal(try_read(&world, NULL, &world.data, text.data, &error), TRELLIS_INTERRUPTED);
     assert_true(last >= 1000 && last < 3000);
     tr_buffer_free(&text);
     drop_world(&world);

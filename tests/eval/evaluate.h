@@ -22,7 +22,7 @@ static const char *next_sequence(const char *at, trellis_text *labels, size_t *l
 
 /* One sequence or several, separated by "|"; labels are separated by blanks. */
 static trellis_evaluation *evaluate_with(const trellis_options *options, const char *gold,
-                                         const char *found)
+                                         const char *predicted)
 {
     trellis_evaluation *evaluation;
     assert_int_equal(trellis_evaluation_create(options, &evaluation, NULL), TRELLIS_OK);
@@ -30,7 +30,7 @@ static trellis_evaluation *evaluate_with(const trellis_options *options, const c
         trellis_text gold_labels[MAX_LABELS], found_labels[MAX_LABELS];
         size_t length, found_length;
         gold = next_sequence(gold, gold_labels, &length);
-        found = next_sequence(found, found_labels, &found_length);
+        predicted = next_sequence(predicted, found_labels, &found_length);
         assert_int_equal(length, found_length);
         assert_int_equal(
             trellis_evaluation_add(evaluation, gold_labels, found_labels, length, NULL),
@@ -39,7 +39,7 @@ static trellis_evaluation *evaluate_with(const trellis_options *options, const c
     return evaluation;
 }
 
-static inline trellis_evaluation *evaluate_strictly(const char *gold, const char *found,
+static inline trellis_evaluation *evaluate_strictly(const char *gold, const char *predicted,
                                                     const char *strict)
 {
     trellis_options *options;
@@ -48,14 +48,14 @@ static inline trellis_evaluation *evaluate_strictly(const char *gold, const char
         assert_int_equal(trellis_options_set(options, "strict", "yes", NULL), TRELLIS_OK);
         assert_int_equal(trellis_options_set(options, "scheme", strict, NULL), TRELLIS_OK);
     }
-    trellis_evaluation *evaluation = evaluate_with(options, gold, found);
+    trellis_evaluation *evaluation = evaluate_with(options, gold, predicted);
     trellis_options_destroy(options);
     return evaluation;
 }
 
-static inline trellis_evaluation *evaluate(const char *gold, const char *found)
+static inline trellis_evaluation *evaluate(const char *gold, const char *predicted)
 {
-    return evaluate_with(NULL, gold, found);
+    return evaluate_with(NULL, gold, predicted);
 }
 
 /* A sink for a struct tr_buffer. */

@@ -9,7 +9,7 @@
 
 #include "evaluate.h"
 
-/* The rows as "name gold/found/right ..." */
+/* The rows as "name gold/predicted/correct ..." */
 static void check_rows(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
                        const char *expected)
 {
@@ -18,7 +18,7 @@ static void check_rows(const trellis_evaluation *evaluation, trellis_breakdown b
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%.*s %d/%d/%d", i ? ", " : "",
-                 TR_SHOW(row.name), (int)row.gold, (int)row.found, (int)row.right);
+                 TR_SHOW(row.name), (int)row.gold, (int)row.predicted, (int)row.correct);
     }
     assert_string_equal(text, expected);
 }
@@ -44,11 +44,11 @@ static void rows_count_what_they_say(void **state)
     check_rows(e, TRELLIS_BY_POSITION, "1 3/3/2, 2 2/2/1, 3-4 3/3/2");
     check_rows(e, TRELLIS_SEQUENCES_BY_LENGTH, "1 1/1/1, 3-4 2/2/0");
     check_rows(e, TRELLIS_SPANS_BY_LENGTH, "1 2/1/0, 2 1/1/1");
-    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("B-A")), 1);
-    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("B-B"), TR_TEXT("O")), 1);
-    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("O")), 3);
-    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("B-B")), 0);
-    assert_int_equal(trellis_evaluation_confused(e, TR_TEXT("O"), TR_TEXT("nowhere")), 0);
+    assert_int_equal(trellis_evaluation_confusion(e, TR_TEXT("O"), TR_TEXT("B-A")), 1);
+    assert_int_equal(trellis_evaluation_confusion(e, TR_TEXT("B-B"), TR_TEXT("O")), 1);
+    assert_int_equal(trellis_evaluation_confusion(e, TR_TEXT("O"), TR_TEXT("O")), 3);
+    assert_int_equal(trellis_evaluation_confusion(e, TR_TEXT("O"), TR_TEXT("B-B")), 0);
+    assert_int_equal(trellis_evaluation_confusion(e, TR_TEXT("O"), TR_TEXT("nowhere")), 0);
     trellis_evaluation_destroy(e);
 }
 
@@ -66,8 +66,8 @@ static void ranges_double(void **state)
     trellis_evaluation_destroy(e);
 }
 
-/* A: gold 3, found 2, right 2, so P 1, R 2/3, F1 4/5; B: gold 1, found 2, right 1, so P 1/2, R 1, F1 2/3.
- * Micro: right 3 of found 4 and gold 4. */
+/* A: gold 3, predicted 2, correct 2, so P 1, R 2/3, F1 4/5; B: gold 1, predicted 2, correct 1, so P 1/2, R 1, F1 2/3.
+ * Micro: correct 3 of predicted 4 and gold 4. */
 static void averages_are_those_of_the_textbook(void **state)
 {
     (void)state;
@@ -81,18 +81,18 @@ static void averages_are_those_of_the_textbook(void **state)
     trellis_evaluation_destroy(e);
 }
 
-/* Bins: 0.55 (right), 0.52 (wrong) -> 1 of 2 right at a mean of 0.535; 0.9 and 1 (both right) -> 2 of 2 at
+/* Bins: 0.55 (correct), 0.52 (wrong) -> 1 of 2 correct at a mean of 0.535; 0.9 and 1 (both correct) -> 2 of 2 at
  * 0.95; so the error is (2 * |0.5 - 0.535| + 2 * |1 - 0.95|) / 4. */
 static void confidence_is_compared_with_what_was_right(void **state)
 {
     (void)state;
     trellis_text gold[] = {TR_TEXT("A"), TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B")};
-    trellis_text found[] = {TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B"), TR_TEXT("B")};
+    trellis_text predicted[] = {TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B"), TR_TEXT("B")};
     bool known[] = {true, false, true, true};
     float marginals[] = {0.55f, 0.52f, 0.9f, 1.0f};
     double likely = -1.5, unlikely = -INFINITY;
     const double probability = -4 * log(3); // of the sequence, 4 tokens
-    trellis_labelled sequence = {4, gold, found, known, marginals, &likely, &probability};
+    trellis_labelled sequence = {4, gold, predicted, known, marginals, &likely, &probability};
     trellis_evaluation *e;
     trellis_row row;
     assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
@@ -122,26 +122,26 @@ static void details_end_with_conlleval(void **state)
     trellis_evaluation *e = evaluate("B-A I-A O B-B|O B-A O|O", "B-A I-A O O|B-A O O|O");
     assert_int_equal(trellis_evaluation_report(e, TRELLIS_DETAILS, into_buffer, &out, NULL),
                      TRELLIS_OK);
-    assert_int_equal(trellis_evaluation_report(e, TRELLIS_LINES, into_buffer, &lines, NULL),
+    assert_int_equal(trellis_evaluation_report(e, TRELLIS_CONLLEVAL, into_buffer, &lines, NULL),
                      TRELLIS_OK);
     assert_true(out.size > lines.size);
     assert_memory_equal(out.data + out.size - lines.size, lines.data, lines.size);
     tr_buffer_char(&out, '\0');
     const char *expected[] = {
         "spans by type\n"
-        "                       gold     found     right  precision    recall       F1\n"
+        "                       gold     predicted     correct  precision    recall       F1\n"
         "                A         2         2         1     50.00%    50.00%    50.00\n"
         "                B         1         0         0      0.00%     0.00%     0.00\n"
         "            micro         3         2         1     50.00%    33.33%    40.00\n"
         "            macro         3         2         1     25.00%    25.00%    25.00\n"
         "         weighted         3         2         1     33.33%    33.33%    33.33\n",
-        "confusion: gold labels down, found labels across\n"
+        "confusion: gold labels down, predicted labels across\n"
         "                        B-A       B-B       I-A         O\n"
         "              B-A         1         0         0         1\n"
         "              B-B         0         0         0         1\n"
         "              I-A         0         0         1         0\n"
         "                O         1         0         0         3\n",
-        "1 of 3 sequences are right: 33.33%\n",
+        "1 of 3 sequences are correct: 33.33%\n",
     };
     for (size_t i = 0; i < TR_COUNT(expected); i++) {
         if (!strstr(out.data, expected[i])) {
@@ -173,7 +173,7 @@ static void mistakes_are_listed_by_their_number(void **state)
 {
     (void)state;
     static const char *const expected[] = {"most frequent mistakes\n"
-                                           "             gold     found    tokens\n"
+                                           "             gold     predicted    tokens\n"
                                            "                B         A         2\n"
                                            "                C         D         1\n\n"};
     trellis_evaluation *e = evaluate("A B C D E F G H I J K L M B", "A A D D E F G H I J K L M A");

@@ -15,10 +15,10 @@ enum { MOST = 7 };
 /* Adds `count` tokens with a label "gG" in a state "fF". */
 static void add(trellis_evaluation *evaluation, unsigned f, unsigned g, unsigned count)
 {
-    char gold[16], found[16];
+    char gold[16], predicted[16];
     snprintf(gold, sizeof gold, "g%u", g);
-    snprintf(found, sizeof found, "f%u", f);
-    trellis_text gold_text = tr_text(gold), found_text = tr_text(found);
+    snprintf(predicted, sizeof predicted, "f%u", f);
+    trellis_text gold_text = tr_text(gold), found_text = tr_text(predicted);
     for (unsigned i = 0; i < count; i++) {
         assert_int_equal(trellis_evaluation_add(evaluation, &gold_text, &found_text, 1, NULL),
                          TRELLIS_OK);

@@ -43,16 +43,16 @@ static size_t cut(const char *text, char parts[][64])
     return count;
 }
 
-static double measure(const char *gold, const char *found, trellis_measure measure)
+static double measure(const char *gold, const char *predicted, trellis_measure measure)
 {
-    trellis_evaluation *e = evaluate(gold, found);
+    trellis_evaluation *e = evaluate(gold, predicted);
     trellis_scores scores = trellis_evaluation_scores(e);
     trellis_evaluation_destroy(e);
     switch (measure) {
     case TRELLIS_ACCURACY:
         return scores.accuracy;
     case TRELLIS_SEQUENCE_ACCURACY:
-        return (double)scores.sequences_right / (double)scores.sequences;
+        return (double)scores.sequences_correct / (double)scores.sequences;
     case TRELLIS_PRECISION:
         return scores.precision;
     case TRELLIS_RECALL:
@@ -127,7 +127,7 @@ static void many_exchanges_come_near(void **state)
     }
 }
 
-/* Tokens: the second has 5 right that the first has not, and 0 the other way: p = 2 / 2^5. Then 3 and 1:
+/* Tokens: the second has 5 correct that the first has not, and 0 the other way: p = 2 / 2^5. Then 3 and 1:
  * p = 2 (1 + 4) / 2^4. */
 static void mcnemar_counts_tokens(void **state)
 {
@@ -164,18 +164,18 @@ static void other_gold_labels_are_refused(void **state)
     trellis_evaluation_destroy(c);
 }
 
-/* One token a sequence, 30 of 40 right: the number right in a sample is binomial with n = 40, p = 3/4. Its
+/* One token a sequence, 30 of 40 correct: the number correct in a sample is binomial with n = 40, p = 3/4. Its
  * 2.5th and 97.5th percentiles are the smallest k with P(X <= k) of at least that. */
 static void intervals_are_those_of_the_binomial(void **state)
 {
     (void)state;
-    char right[200] = "", found[200] = "";
+    char correct[200] = "", predicted[200] = "";
     for (int i = 0; i < 40; i++) {
-        strcat(right, i ? "|A" : "A");
-        strcat(found, i == 0 ? "A" : i < 30 ? "|A" : "|B");
+        strcat(correct, i ? "|A" : "A");
+        strcat(predicted, i == 0 ? "A" : i < 30 ? "|A" : "|B");
     }
     trellis_options *options = options_with("bootstrap", "20000");
-    trellis_evaluation *e = evaluate_with(options, right, found);
+    trellis_evaluation *e = evaluate_with(options, correct, predicted);
     trellis_interval intervals[TRELLIS_MEASURE_COUNT];
     assert_int_equal(trellis_evaluation_intervals(e, intervals, NULL), TRELLIS_OK);
     double sum = 0, choose = pow(0.25, 40);
@@ -204,8 +204,9 @@ static void reports_say_it(void **state)
     (void)state;
     struct tr_buffer out = {0};
     trellis_comparison comparison = compare(gold, poor, good, "10000");
-    assert_int_equal(trellis_comparison_report(&comparison, TRELLIS_LINES, into_buffer, &out, NULL),
-                     TRELLIS_OK);
+    assert_int_equal(
+        trellis_comparison_report(&comparison, TRELLIS_CONLLEVAL, into_buffer, &out, NULL),
+        TRELLIS_OK);
     tr_buffer_char(&out, '\0');
     assert_non_null(strstr(out.data, "p by all 64 exchanges of labellings; "));
     out.size = 0;

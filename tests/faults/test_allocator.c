@@ -500,7 +500,7 @@ static trellis_status explain(const char *about, struct outcome *outcome)
     trellis_explainer *explainer = NULL;
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
-    const trellis_reason *reasons;
+    const trellis_explanation *reasons;
     trellis_error *error = &outcome->error;
     trellis_status status = trellis_model_open(paths[strcmp(about, "crf") ? MODEL : CRF_MODEL],
                                                &model, error);
@@ -541,7 +541,7 @@ static trellis_status fill_evaluation(const trellis_options *options, bool good,
         status = trellis_evaluation_add(*ret_evaluation, gold, good ? gold : found, n, error);
     }
     trellis_labelled sequence = {
-        .length = TR_COUNT(gold), .gold = gold, .found = good ? gold : found, .known = known};
+        .length = TR_COUNT(gold), .gold = gold, .predicted = good ? gold : found, .known = known};
     return status ? status : trellis_evaluation_add_labelled(*ret_evaluation, &sequence, error);
 }
 
@@ -550,7 +550,7 @@ static trellis_status report_evaluation(const trellis_evaluation *evaluation,
                                         struct outcome *outcome)
 {
     trellis_status status = TRELLIS_OK;
-    for (int form = TRELLIS_LINES; !status && form <= TRELLIS_DETAILS; form++) {
+    for (int form = TRELLIS_CONLLEVAL; !status && form <= TRELLIS_DETAILS; form++) {
         status = trellis_evaluation_report(evaluation, (trellis_report_form)form, see,
                                            &outcome->seen, &outcome->error);
         if (!status) {
@@ -620,7 +620,7 @@ static trellis_status report(const char *about, struct outcome *outcome)
 {
     static const trellis_text cells[] = {{"the", 3}, {"DT", 2}, {"cat", 3}, {"NN", 2}};
     const trellis_sequence sequence = {.length = 2, .columns = 2, .cells = cells, .weight = 1};
-    const trellis_labelled labelled = {.length = 2, .gold = gold, .found = found};
+    const trellis_labelled labelled = {.length = 2, .gold = gold, .predicted = found};
     trellis_model *model = NULL;
     trellis_report *page = NULL;
     trellis_error *error = &outcome->error;

@@ -7,7 +7,7 @@
 
 #define SIZE(type) printf("size %s %zu\n", #type, sizeof(type))
 #define PLACE(type, member) printf("place %s.%s %zu\n", #type, #member, offsetof(type, member))
-#define STATUS(name, meaning) printf("value TRELLIS_%s %d\n", #name, (int)TRELLIS_##name);
+#define STATUS(name, number, meaning) printf("value TRELLIS_%s %d\n", #name, (int)TRELLIS_##name);
 
 int main(void)
 {

@@ -219,12 +219,12 @@ static void test_explanation(void **state)
     trellis_model *model = make_model("1", "2");
     trellis_error error = {0};
     trellis_explainer *explainer;
-    const trellis_reason *reasons;
+    const trellis_explanation *reasons;
     trellis_text cells[] = {tr_text("-1"), tr_text("100.5")};
     trellis_sequence sequence = {.length = 1, .columns = 2, .cells = cells, .weight = 1};
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
     assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
-    int chosen = reasons[0].chosen.data[0] - 'A';
+    int chosen = reasons[0].predicted.data[0] - 'A';
     size_t found = 0;
     double margin = 0, wanted = 0;
     for (size_t k = 0; k < reasons[0].contribution_count; k++) {
@@ -232,12 +232,12 @@ static void test_explanation(void **state)
         int d = tr_text_is(c->attribute, "1=-1") ? 0 : tr_text_is(c->attribute, "2=100.5") ? 1 : -1;
         if (d >= 0) {
             double x = d ? 100.5 : -1;
-            assert_true(fabs(c->chosen - log_normal(x, chosen, d)) < 1e-9);
-            assert_true(fabs(c->rival - log_normal(x, 1 - chosen, d)) < 1e-9);
+            assert_true(fabs(c->predicted - log_normal(x, chosen, d)) < 1e-9);
+            assert_true(fabs(c->runner_up - log_normal(x, 1 - chosen, d)) < 1e-9);
             wanted += log_normal(x, chosen, d) - log_normal(x, 1 - chosen, d);
             found++;
         }
-        margin += c->chosen - c->rival;
+        margin += c->predicted - c->runner_up;
     }
     assert_int_equal(found, 2);
     assert_true(fabs(reasons[0].margin - margin) < 1e-9 && fabs(margin - wanted) < 1e-6);

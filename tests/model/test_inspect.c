@@ -45,8 +45,8 @@ static void check_list(const trellis_model *model, const trellis_inspection *ins
                        const struct exported *exported)
 {
     size_t count, expected = 0;
-    const trellis_weighted *list = trellis_inspection_strongest(inspection, label, ranking, &count);
-    bool against = ranking == TRELLIS_FEATURES_AGAINST || ranking == TRELLIS_STEPS_AGAINST;
+    const trellis_weighted *list = trellis_inspection_top(inspection, label, ranking, &count);
+    bool against = ranking == TRELLIS_FEATURES_LOWEST || ranking == TRELLIS_TRANSITIONS_LOWEST;
     for (size_t i = 0; i < exported->count; i++) {
         expected += against ? exported->weights[i] < 0 : exported->weights[i] > 0;
     }
@@ -73,14 +73,14 @@ static void check_model(const char *options, size_t top)
         struct exported *node = weights_of(text, "node", name);
         lines += node->count;
         qsort(node->weights, node->count, sizeof *node->weights, falling);
-        check_list(model, inspection, label, TRELLIS_FEATURES_FOR, top, node);
-        check_list(model, inspection, label, TRELLIS_FEATURES_AGAINST, top, node);
+        check_list(model, inspection, label, TRELLIS_FEATURES_HIGHEST, top, node);
+        check_list(model, inspection, label, TRELLIS_FEATURES_LOWEST, top, node);
         struct exported *step = weights_of(text, "step", name);
         qsort(step->weights, step->count, sizeof *step->weights, falling);
-        check_list(model, inspection, label, TRELLIS_STEPS_FOR, top, step);
-        check_list(model, inspection, label, TRELLIS_STEPS_AGAINST, top, step);
+        check_list(model, inspection, label, TRELLIS_TRANSITIONS_HIGHEST, top, step);
+        check_list(model, inspection, label, TRELLIS_TRANSITIONS_LOWEST, top, step);
     }
-    const trellis_template_use *uses = trellis_inspection_templates(inspection, &count);
+    const trellis_template_usage *uses = trellis_inspection_templates(inspection, &count);
     for (size_t i = 0; i < count; i++) {
         assert_true(uses[i].text.size > 0);
         weights += uses[i].weights;
@@ -117,17 +117,17 @@ static void test_steps(void **state)
     size_t count;
     (void)state;
     assert_ok(trellis_inspection_create(model, 5, &inspection, &error), error);
-    assert_true(trellis_inspection_step(inspection, 0, 0) == 0.5);
-    assert_true(trellis_inspection_step(inspection, 0, 1) == -0.25);
-    assert_true(trellis_inspection_step(inspection, 1, 0) == -INFINITY);
-    assert_true(trellis_inspection_step(inspection, 2, 1) == 7);
-    assert_true(trellis_inspection_step(inspection, 0, 2) == 9);
-    assert_true(trellis_inspection_step(inspection, 1, 1) == 0);
-    assert_true(trellis_inspection_step(inspection, 3, 9) == 0);
+    assert_true(trellis_inspection_transition(inspection, 0, 0) == 0.5);
+    assert_true(trellis_inspection_transition(inspection, 0, 1) == -0.25);
+    assert_true(trellis_inspection_transition(inspection, 1, 0) == -INFINITY);
+    assert_true(trellis_inspection_transition(inspection, 2, 1) == 7);
+    assert_true(trellis_inspection_transition(inspection, 0, 2) == 9);
+    assert_true(trellis_inspection_transition(inspection, 1, 1) == 0);
+    assert_true(trellis_inspection_transition(inspection, 3, 9) == 0);
     assert_int_equal(
-        trellis_inspection_strongest(inspection, 2, TRELLIS_STEPS_FOR, &count)->label_count, 2);
+        trellis_inspection_top(inspection, 2, TRELLIS_TRANSITIONS_HIGHEST, &count)->label_count, 2);
     assert_int_equal(count, 1);
-    assert_null(trellis_inspection_strongest(inspection, 3, TRELLIS_STEPS_FOR, &count));
+    assert_null(trellis_inspection_top(inspection, 3, TRELLIS_TRANSITIONS_HIGHEST, &count));
     assert_ok(trellis_inspection_report(inspection, NULL, false, to_buffer, &out, &error), error);
     assert_non_null(memmem(out.data, out.size, "never", 5));
     assert_int_equal(trellis_inspection_report(inspection, "C", false, to_buffer, &out, &error),
@@ -155,7 +155,7 @@ static void test_templates(void **state)
         trellis_error error = {0};
         size_t count;
         assert_ok(trellis_inspection_create(model, 1, &inspection, &error), error);
-        const trellis_template_use *uses = trellis_inspection_templates(inspection, &count);
+        const trellis_template_usage *uses = trellis_inspection_templates(inspection, &count);
         assert_int_equal(count, 3);
         assert_int_equal(uses[0].attributes, 12);              // words
         assert_int_equal(uses[1].attributes, t == 0 ? 9 : 13); // pairs, with the ends in CRF++

@@ -17,38 +17,39 @@ static bool same(trellis_text a, trellis_text b)
 }
 
 /* The best labelling with another label at the token is found among all of them. */
-static void check_rival(trellis_tagger *tagger, size_t count, const trellis_reason *reason,
+static void check_rival(trellis_tagger *tagger, size_t count, const trellis_explanation *reason,
                         size_t token)
 {
     double best = trellis_tagger_nth_score(tagger, 0);
     for (size_t rank = 1; rank < count; rank++) {
         const trellis_text *labels = trellis_tagger_nth_labels(tagger, rank);
-        if (!same(labels[token], reason->chosen)) {
+        if (!same(labels[token], reason->predicted)) {
             double margin = best - trellis_tagger_nth_score(tagger, rank);
             assert_true(fabs(margin - reason->margin) < 1e-4);
-            assert_true(same(labels[token], reason->rival));
+            assert_true(same(labels[token], reason->runner_up));
             for (size_t i = 0; i < LENGTH; i++) {
-                assert_true(same(labels[i], reason->rival_labels[i]));
+                assert_true(same(labels[i], reason->runner_up_labels[i]));
             }
             return;
         }
     }
-    fail_msg("there is no rival of token %zu", token);
+    fail_msg("there is no runner_up of token %zu", token);
 }
 
-static void check_sum(const trellis_reason *reason, size_t token)
+static void check_sum(const trellis_explanation *reason, size_t token)
 {
     double sum = 0;
     bool here = false;
     for (size_t k = 0; k < reason->contribution_count; k++) {
         const trellis_contribution *c = &reason->contributions[k];
-        sum += c->chosen - c->rival;
+        sum += c->predicted - c->runner_up;
         here = here || c->position == token;
         assert_true(c->position <= LENGTH);
         assert_true((c->label_count > 0) == (c->attribute.size == 0));
         if (k) {
             const trellis_contribution *before = c - 1;
-            assert_true(fabs(before->chosen - before->rival) >= fabs(c->chosen - c->rival));
+            assert_true(fabs(before->predicted - before->runner_up) >=
+                        fabs(c->predicted - c->runner_up));
         }
     }
     assert_true(here);
@@ -64,7 +65,7 @@ static void check_model(const char *settings, const char *templates)
     trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
     trellis_tagger *tagger;
     trellis_explainer *explainer;
-    const trellis_reason *reasons;
+    const trellis_explanation *reasons;
     trellis_error error = {0};
     size_t count;
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
@@ -110,22 +111,23 @@ static void test_by_hand(void **state)
     static const trellis_text cells[] = {{"x", 1}, {"y", 1}};
     trellis_sequence sequence = {.length = 2, .columns = 1, .cells = cells, .weight = 1};
     trellis_explainer *explainer;
-    const trellis_reason *reasons;
+    const trellis_explanation *reasons;
     trellis_error error = {0};
     (void)state;
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
     assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
     /* A B: 2 - 0.25 + 1 = 2.75; B B: 1.5 + 1 = 2.5; A A: 2 + 0.5 = 2.5 */
-    assert_true(same(reasons[0].chosen, tr_text("A")) && same(reasons[1].chosen, tr_text("B")));
+    assert_true(same(reasons[0].predicted, tr_text("A")) &&
+                same(reasons[1].predicted, tr_text("B")));
     assert_true(reasons[0].margin == 0.25 && reasons[1].margin == 0.25);
-    assert_true(isnan(reasons[0].chosen_probability));
+    assert_true(isnan(reasons[0].predicted_probability));
     assert_int_equal(reasons[0].contribution_count, 2);
     assert_true(same(reasons[0].contributions[0].attribute, tr_text("word[0]=x")));
-    assert_true(reasons[0].contributions[0].chosen == 2);
-    assert_true(reasons[0].contributions[0].rival == 1.5);
+    assert_true(reasons[0].contributions[0].predicted == 2);
+    assert_true(reasons[0].contributions[0].runner_up == 1.5);
     assert_int_equal(reasons[0].contributions[1].label_count, 2);
     assert_int_equal(reasons[0].contributions[1].position, 1);
-    assert_true(reasons[0].contributions[1].chosen == -0.25);
+    assert_true(reasons[0].contributions[1].predicted == -0.25);
     assert_int_equal(reasons[1].contribution_count, 3);
     trellis_explainer_destroy(explainer);
     trellis_model_close(model);
@@ -137,13 +139,14 @@ static void test_odd_requests(void **state)
     trellis_sequence sequence = {.length = 2, .columns = 1, .cells = words, .weight = 1};
     trellis_sequence empty = {.columns = 1, .cells = words, .weight = 1};
     trellis_explainer *explainer;
-    const trellis_reason *reasons;
+    const trellis_explanation *reasons;
     struct tr_buffer text = {0};
     trellis_error error = {0};
     (void)state;
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
     assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
-    assert_true(isinf(reasons[0].margin) && !reasons[0].rival_labels && !reasons[0].rival.size);
+    assert_true(isinf(reasons[0].margin) && !reasons[0].runner_up_labels &&
+                !reasons[0].runner_up.size);
     assert_int_equal(
         trellis_explainer_report(explainer, &empty, 3, false, to_buffer, &text, &error),
         TRELLIS_DATA);

@@ -16,15 +16,15 @@ struct course {
 static inline bool follow(void *user, const trellis_progress *progress)
 {
     struct course *course = user;
-    if (strcmp(progress->phase, "training") == 0 && progress->fraction == 1 &&
+    if (progress->phase == TRELLIS_PHASE_TRAINING && progress->fraction == 1 &&
         course->iterations < MAX_ITERATIONS) {
         course->likelihood[course->iterations] = progress->likelihood;
         course->dev[course->iterations] = progress->dev_likelihood;
         course->accuracy[course->iterations] = progress->dev_accuracy;
         course->objective[course->iterations++] = progress->objective;
-    } else if (strcmp(progress->phase, "note") == 0) {
+    } else if (progress->phase == TRELLIS_PHASE_MESSAGE) {
         size_t at = strlen(course->notes);
-        snprintf(course->notes + at, sizeof course->notes - at, "%s\n", progress->text);
+        snprintf(course->notes + at, sizeof course->notes - at, "%s\n", progress->message);
     }
     return true;
 }

@@ -16,7 +16,7 @@ struct stopper {
 static bool listen(void *user, const trellis_progress *progress)
 {
     struct stopper *stopper = user;
-    bool complete = strcmp(progress->phase, "training") == 0 && progress->fraction >= 1 &&
+    bool complete = progress->phase == TRELLIS_PHASE_TRAINING && progress->fraction >= 1 &&
                     progress->iteration > 0;
     stopper->stopped = stopper->stopped || (complete && progress->iteration >= stopper->after);
     return !stopper->stopped;
@@ -32,7 +32,7 @@ static char *train_bytes(const char *path, const char *settings, uint64_t stop_a
     trellis_status status = trellis_train(options, &path, 1, stop_after ? listen : NULL, &stopper,
                                           &model, error);
     char *bytes = NULL;
-    if (!status || status == TRELLIS_STOPPED) {
+    if (!status || status == TRELLIS_INTERRUPTED) {
         *ret_size = model->image.size;
         bytes = memcpy(malloc(model->image.size), model->image.data, model->image.size);
     }
@@ -228,10 +228,10 @@ static void test_without_labels(void **state)
 static bool stop_in_second(void *user, const trellis_progress *progress)
 {
     struct stopper *stopper = user;
-    if (strcmp(progress->phase, "note") == 0 && strstr(progress->text, "selected")) {
+    if (progress->phase == TRELLIS_PHASE_MESSAGE && strstr(progress->message, "selected")) {
         stopper->after = 4;
     }
-    return !(stopper->after && strcmp(progress->phase, "training") == 0 &&
+    return !(stopper->after && progress->phase == TRELLIS_PHASE_TRAINING &&
              progress->iteration >= stopper->after);
 }
 
@@ -251,7 +251,7 @@ static void test_second_phase(void **state)
     trellis_model *model = NULL;
     struct stopper stopper = {0};
     assert_int_equal(trellis_train(options, &path, 1, stop_in_second, &stopper, &model, &error),
-                     TRELLIS_STOPPED);
+                     TRELLIS_INTERRUPTED);
     trellis_model_close(model);
     trellis_options_destroy(options);
     size_t bytes_size;

@@ -72,10 +72,10 @@ static bool listen(void *user, const trellis_progress *progress)
 {
     struct run *run = user;
     size_t size = strlen(run->said);
-    if (progress->text) {
-        snprintf(run->said + size, sizeof run->said - size, "%s\n", progress->text);
+    if (progress->message) {
+        snprintf(run->said + size, sizeof run->said - size, "%s\n", progress->message);
     }
-    if (strcmp(progress->phase, "training") == 0 && progress->fraction >= 1) {
+    if (progress->phase == TRELLIS_PHASE_TRAINING && progress->fraction >= 1) {
         run->dev[run->iterations++ % TR_COUNT(run->dev)] = progress->dev_accuracy;
         run->objective = progress->objective;
     }
@@ -542,7 +542,7 @@ static void test_stopped_by_caller(void **state)
         snprintf(text, sizeof text, "format=crfsuite type=crf epsilon=0 delta=0 algorithm=%s",
                  algorithms[i]);
         train(&run, path, text);
-        assert_int_equal(run.status, TRELLIS_STOPPED);
+        assert_int_equal(run.status, TRELLIS_INTERRUPTED);
         assert_non_null(run.model);
         assert_int_equal(run.iterations, 3);
         assert_string_equal(trellis_model_note(run.model, "iterations"), "3");

@@ -480,7 +480,7 @@ struct watch {
 static bool watch(void *user, const trellis_progress *progress)
 {
     struct watch *w = user;
-    if (strcmp(progress->phase, "training") == 0 && progress->fraction == 1) {
+    if (progress->phase == TRELLIS_PHASE_TRAINING && progress->fraction == 1) {
         assert_int_equal(progress->iteration, w->epochs + 1);
         assert_true(isnan(progress->objective));
         w->epochs = progress->iteration;
@@ -507,7 +507,7 @@ static void test_progress(void **state)
 
     struct watch some = {.stop_after = 3};
     assert_int_equal(trellis_train(options, &path, 1, watch, &some, &model, &error),
-                     TRELLIS_STOPPED);
+                     TRELLIS_INTERRUPTED);
     assert_int_equal(some.epochs, 3);
     assert_non_null(model); // what was learned until then
     assert_string_equal(trellis_model_note(model, "iterations"), "3");

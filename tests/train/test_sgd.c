@@ -75,8 +75,8 @@ static char *write_corpus(const char *name, double unit, unsigned sentences)
 static bool listen(void *user, const trellis_progress *progress)
 {
     char *said = user;
-    if (progress->text) {
-        snprintf(said + strlen(said), 2000 - strlen(said), "%s\n", progress->text);
+    if (progress->message) {
+        snprintf(said + strlen(said), 2000 - strlen(said), "%s\n", progress->message);
     }
     return true;
 }
@@ -86,13 +86,13 @@ static bool stop_in_the_middle(void *user, const trellis_progress *progress)
 {
     (void)user;
     bool within = progress->fraction > 0 && progress->fraction < 1;
-    return !(strcmp(progress->phase, "training") == 0 && progress->iteration == 1 && within);
+    return !(progress->phase == TRELLIS_PHASE_TRAINING && progress->iteration == 1 && within);
 }
 
 static bool stop_at_the_trials(void *user, const trellis_progress *progress)
 {
     int *trials = user;
-    bool trial = strcmp(progress->phase, "finding a learning rate") == 0;
+    bool trial = progress->phase == TRELLIS_PHASE_CALIBRATING;
     *trials += trial;
     return !trial;
 }
@@ -288,7 +288,7 @@ static void test_average(void **state)
     snprintf(settings, sizeof settings,
              "type=crf algorithm=sgd batch=64 rate=5 epochs=2 average=no features=%s", file);
     assert_int_equal(train(path, settings, stop_in_the_middle, NULL, &model, &error),
-                     TRELLIS_STOPPED);
+                     TRELLIS_INTERRUPTED);
     char *first = text_of(model), *second = learned(path, settings, NULL);
     snprintf(settings, sizeof settings,
              "type=crf algorithm=sgd batch=64 rate=5 epochs=2 features=%s", file);
@@ -360,7 +360,7 @@ static void test_stops_at_the_trials(void **state)
     trellis_error error;
     assert_int_equal(train(path, "type=crf algorithm=sgd format=jsonl", stop_at_the_trials, &trials,
                            &model, &error),
-                     TRELLIS_STOPPED);
+                     TRELLIS_INTERRUPTED);
     assert_null(model);
     assert_int_equal(trials, 1);
     drop(path);

@@ -10,7 +10,7 @@ struct trace {
 static bool follow(void *user, const trellis_progress *progress)
 {
     struct trace *trace = user;
-    if (strcmp(progress->phase, "training") == 0 && progress->fraction == 1) {
+    if (progress->phase == TRELLIS_PHASE_TRAINING && progress->fraction == 1) {
         double gap = progress->gradient_norm * progress->objective;
         double dual = progress->objective - gap;
         assert_true(isfinite(progress->objective) && gap >= 0);
