@@ -77,7 +77,7 @@ static double unknown_accuracy(const trellis_evaluation *evaluation)
 {
     trellis_row row;
     for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_WORD, i, &row); i++) {
-        if (row.name.data[0] == 'u') {
+        if (row.name.data[0] == 'O') {
             return row.recall;
         }
     }

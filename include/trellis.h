@@ -566,7 +566,7 @@ TRELLIS_API trellis_status trellis_evaluation_clusters(const trellis_evaluation 
 typedef enum trellis_breakdown {
     TRELLIS_BY_LABEL,            // tokens by their label, in the order of the texts
     TRELLIS_BY_TYPE,             // spans by their type, in the order of the texts
-    TRELLIS_BY_WORD,             // tokens: "known" and "unknown" words
+    TRELLIS_BY_WORD,             // tokens: "in vocabulary" and "OOV", out of it
     TRELLIS_BY_LENGTH,           // tokens by the length of their sequence
     TRELLIS_BY_POSITION,         // tokens by their position in the sequence, from 1
     TRELLIS_SEQUENCES_BY_LENGTH, // sequences that are right from end to end

@@ -17,19 +17,19 @@ static const char *const confidences[TR_CONFIDENCES] = {
     "0.0-0.1", "0.1-0.2", "0.2-0.3", "0.3-0.4", "0.4-0.5",
     "0.5-0.6", "0.6-0.7", "0.7-0.8", "0.8-0.9", "0.9-1.0",
 };
-static const char *const words[2] = {"known", "unknown"};
+static const char *const words[2] = {"in vocabulary", "OOV"};
 
 static const struct {
     const char *key, *title;
 } titles[TRELLIS_BREAKDOWN_COUNT] = {
     [TRELLIS_BY_LABEL] = {"by_label", "tokens by label"},
     [TRELLIS_BY_TYPE] = {"types", "spans by type"},
-    [TRELLIS_BY_WORD] = {"by_word", "tokens by word"},
-    [TRELLIS_BY_LENGTH] = {"by_length", "tokens by length of the sequence"},
+    [TRELLIS_BY_WORD] = {"by_vocabulary", "tokens in and out of vocabulary (OOV)"},
+    [TRELLIS_BY_LENGTH] = {"by_length", "tokens by sequence length"},
     [TRELLIS_BY_POSITION] = {"by_position", "tokens by position"},
     [TRELLIS_SEQUENCES_BY_LENGTH] = {"sequences_by_length", "sequences by length"},
     [TRELLIS_SPANS_BY_LENGTH] = {"spans_by_length", "spans by length"},
-    [TRELLIS_BY_CONFIDENCE] = {"by_confidence", "tokens by probability of the label predicted"},
+    [TRELLIS_BY_CONFIDENCE] = {"by_confidence", "tokens by probability of the predicted label"},
 };
 
 const char *trellis_breakdown_key(trellis_breakdown breakdown)

@@ -336,10 +336,10 @@ static void report_lines(struct tr_buffer *out, const trellis_evaluation *evalua
         size_t most = tr_contingency_most(table, f);
         trellis_text label = label_text(evaluation, c, most);
         tr_buffer_format(
-            out, "%17.*s: %8llu tokens; most are %.*s (%.2f%%); one-to-one ", TR_SHOW(state),
-            (unsigned long long)table->state_count[f], TR_SHOW(label),
+            out, "%17.*s: %8llu tokens; most frequent label %.*s (%.2f%%); one-to-one ",
+            TR_SHOW(state), (unsigned long long)table->state_count[f], TR_SHOW(label),
             100 * tr_ratio(table->count[f * table->labels + most], table->state_count[f]));
-        tr_buffer_text(out, c->label_of[f] == SIZE_MAX ? TR_TEXT("with none")
+        tr_buffer_text(out, c->label_of[f] == SIZE_MAX ? TR_TEXT("none")
                                                        : label_text(evaluation, c, c->label_of[f]));
         tr_buffer_char(out, '\n');
     }
@@ -372,8 +372,8 @@ static void report_json(struct tr_buffer *out, const trellis_evaluation *evaluat
     for (size_t f = 0; f < table->states; f++) {
         tr_buffer_string(out, f ? ",\n    {\"state\": " : "\n    {\"state\": ");
         tr_buffer_json(out, tr_intern_text(&evaluation->labels.names, table->state[f]));
-        tr_buffer_format(
-            out, ", \"tokens\": %llu, \"most\": ", (unsigned long long)table->state_count[f]);
+        tr_buffer_format(out, ", \"tokens\": %llu, \"many_to_one\": ",
+                         (unsigned long long)table->state_count[f]);
         tr_buffer_json(out, label_text(evaluation, c, tr_contingency_most(table, f)));
         tr_buffer_string(out, ", \"one_to_one\": ");
         if (c->label_of[f] == SIZE_MAX) {

@@ -26,14 +26,15 @@ static trellis_status check_gold(const trellis_evaluation *first, const trellis_
     for (size_t i = 0; i < a && i < b; i++) {
         if (first->outcomes.at[i].gold_key != second->outcomes.at[i].gold_key) {
             return tr_fail(error, TRELLIS_DATA,
-                           "the two cannot be compared: the right labels of sequence %zu are not "
-                           "the same in both",
+                           "the two cannot be compared: sequence %zu has different gold labels "
+                           "in the two",
                            i + 1);
         }
     }
-    return a == b ? TRELLIS_OK
-                  : tr_fail(error, TRELLIS_DATA,
-                            "the two cannot be compared: there are %zu sequences and %zu", a, b);
+    return a == b
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_DATA,
+                         "the two cannot be compared: one has %zu sequences, the other %zu", a, b);
 }
 
 /* ---- the randomisation test ------------------------------------------------------------------- */

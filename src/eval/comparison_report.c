@@ -19,8 +19,8 @@ static void lines(struct tr_buffer *out, const trellis_comparison *comparison)
                          contrast->p);
     }
     tr_buffer_format(out,
-                     "p by %s%llu exchanges of labellings; tokens that only the first has "
-                     "correct: %llu, only the second: %llu, p by McNemar's test: %.3g\n",
+                     "p by %s%llu exchanges of labellings; tokens correct only in the first: "
+                     "%llu, only in the second: %llu; McNemar's test: p = %.3g\n",
                      comparison->exact ? "all " : "", (unsigned long long)comparison->exchanges,
                      (unsigned long long)comparison->only_first,
                      (unsigned long long)comparison->only_second, comparison->mcnemar);

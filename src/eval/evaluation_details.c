@@ -44,7 +44,7 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
 {
     bool confidence = breakdown == TRELLIS_BY_CONFIDENCE;
     trellis_row row;
-    tr_buffer_format(out, "%*s %9s %9s  %9s%s\n", NAME_WIDTH, "", "all", "correct", "accuracy",
+    tr_buffer_format(out, "%*s %9s %9s  %9s%s\n", NAME_WIDTH, "", "total", "correct", "accuracy",
                      confidence ? " confidence" : "");
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
         tr_buffer_format(out, "%*.*s %9llu %9llu  %8.2f%%", NAME_WIDTH, TR_SHOW(row.name),
@@ -61,8 +61,8 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
 static void matrix(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     trellis_row gold, predicted;
-    tr_buffer_format(out, "confusion: gold labels down, predicted labels across\n%*s", NAME_WIDTH,
-                     "");
+    tr_buffer_format(out, "confusion matrix: rows are gold labels, columns predicted labels\n%*s",
+                     NAME_WIDTH, "");
     for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted); j++) {
         tr_buffer_format(out, " %9.*s", TR_SHOW(predicted.name));
     }
@@ -86,7 +86,7 @@ static void mistakes(struct tr_buffer *out, const trellis_evaluation *evaluation
     size_t count = evaluation->mistake_counts.size;
     out->failed = out->failed || !list;
     if (count) {
-        tr_buffer_format(out, "most frequent mistakes\n%*s %9s %9s\n", NAME_WIDTH, "gold",
+        tr_buffer_format(out, "most frequent errors\n%*s %9s %9s\n", NAME_WIDTH, "gold",
                          "predicted", "tokens");
     }
     for (size_t i = 0; list && i < count && i < MAX_MISTAKES; i++) {
@@ -101,14 +101,14 @@ static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluati
 {
     trellis_scores scores = trellis_evaluation_scores(evaluation);
     if (!isnan(scores.perplexity)) {
-        tr_buffer_format(out, "log-probability of the sequences: %.2f, perplexity %.3f a token\n",
+        tr_buffer_format(out, "log-probability of the sequences: %.2f, perplexity %.3f per token\n",
                          scores.log_probability, scores.perplexity);
     }
     if (evaluation->likely || evaluation->impossible) {
-        tr_buffer_format(out, "log-likelihood of the gold labels: %.2f, %.4f a sequence",
+        tr_buffer_format(out, "log-likelihood of the gold labels: %.2f, %.4f per sequence",
                          scores.log_likelihood, scores.log_likelihood / (double)evaluation->likely);
         if (scores.impossible) {
-            tr_buffer_format(out, "; without %llu sequences that the model rules out",
+            tr_buffer_format(out, "; excludes %llu sequences with probability 0",
                              (unsigned long long)scores.impossible);
         }
         tr_buffer_char(out, '\n');
@@ -138,9 +138,9 @@ void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluati
         mistakes(out, evaluation);
     }
     trellis_scores scores = trellis_evaluation_scores(evaluation);
-    tr_buffer_format(out, "%llu of %llu sequences are correct: %.2f%%\n",
+    tr_buffer_format(out, "sequence accuracy: %.2f%% (%llu of %llu)\n",
+                     100 * tr_ratio(scores.sequences_correct, scores.sequences),
                      (unsigned long long)scores.sequences_correct,
-                     (unsigned long long)scores.sequences,
-                     100 * tr_ratio(scores.sequences_correct, scores.sequences));
+                     (unsigned long long)scores.sequences);
     likelihood(out, evaluation);
 }

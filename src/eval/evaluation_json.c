@@ -62,7 +62,7 @@ static const char *name_key(trellis_breakdown breakdown)
 {
     return breakdown == TRELLIS_BY_LABEL  ? "label"
            : breakdown == TRELLIS_BY_TYPE ? "type"
-           : breakdown == TRELLIS_BY_WORD ? "word"
+           : breakdown == TRELLIS_BY_WORD ? "words"
                                           : "range";
 }
 

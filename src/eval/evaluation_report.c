@@ -89,7 +89,7 @@ static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluat
                      (unsigned long long)tokens.gold, (unsigned long long)sequences.gold);
     tr_buffer_format(out, "correct: %llu tokens, %llu sequences.\n",
                      (unsigned long long)tokens.correct, (unsigned long long)sequences.correct);
-    tr_buffer_format(out, "accuracy: %6.2f%%; sequences: %6.2f%% correct\n",
+    tr_buffer_format(out, "accuracy: %6.2f%%; sequence accuracy: %6.2f%%\n",
                      percents(tokens.gold, tokens.gold, tokens.correct).precision,
                      percents(sequences.gold, sequences.gold, sequences.correct).precision);
     rate_lines(out, evaluation, TRELLIS_BY_LABEL);

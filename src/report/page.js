@@ -82,8 +82,8 @@ window.addEventListener("error", function (event) {
     card("Tokens right", percent(evaluation.accuracy), whole(evaluation.tokens_correct) + " of " + whole(evaluation.tokens));
     card("Sequences right", percent(evaluation.sequence_accuracy),
       whole(evaluation.sequences_correct) + " of " + whole(evaluation.sequences));
-    (evaluation.by_word || []).forEach(function (row) {
-      card(row.word === "known" ? "Known words right" : "Unknown words right", percent(row.precision), whole(row.gold) + " tokens");
+    (evaluation.by_vocabulary || []).forEach(function (row) {
+      card(row.words === "OOV" ? "Accuracy out of vocabulary (OOV)" : "Accuracy in vocabulary", percent(row.precision), whole(row.gold) + " tokens");
     });
     if (typeof evaluation.log_likelihood === "number") {
       card("Log-likelihood", (evaluation.log_likelihood / evaluation.tokens).toFixed(4), "per token");

@@ -17,7 +17,7 @@ static void text_contribution(const trellis_sequence *sequence, const trellis_co
     tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  ", c->predicted, c->runner_up,
                      c->predicted - c->runner_up);
     if (c->label_count) {
-        tr_buffer_string(out, "step");
+        tr_buffer_string(out, "transition");
         for (size_t k = 0; k < c->label_count; k++) {
             tr_buffer_char(out, ' ');
             tr_buffer_text(out, c->labels[k]);
@@ -63,18 +63,18 @@ static void text_reason(const trellis_sequence *sequence, const trellis_explanat
         tr_buffer_string(out, ", no other label is possible\n\n");
         return;
     }
-    tr_buffer_string(out, " rather than ");
+    tr_buffer_string(out, ", runner-up ");
     tr_buffer_text(out, reason->runner_up);
     if (isfinite(reason->runner_up_probability)) {
         tr_buffer_format(out, " (%.4f)", reason->runner_up_probability);
     }
-    tr_buffer_format(out, ", by %.4f\n  %9s %9s %9s\n", reason->margin, "for it", "for runner_up",
+    tr_buffer_format(out, ", margin %.4f\n  %9s %9s %9s\n", reason->margin, "score", "runner-up",
                      "margin");
     for (size_t k = 0; k < top && k < reason->contribution_count; k++) {
         text_contribution(sequence, &reason->contributions[k], token, out);
     }
     text_rest(reason, top, out);
-    tr_buffer_string(out, "  with the runner_up:");
+    tr_buffer_string(out, "  runner-up labelling:");
     for (size_t i = 0; i < sequence->length; i++) {
         tr_buffer_char(out, ' ');
         tr_buffer_text(out, reason->runner_up_labels[i]);
@@ -88,7 +88,7 @@ static void json_contribution(const trellis_contribution *c, struct tr_buffer *o
 {
     tr_buffer_format(out, "{\"token\":%zu,", c->position + 1);
     if (c->label_count) {
-        tr_buffer_string(out, "\"step\":[");
+        tr_buffer_string(out, "\"transition\":[");
         for (size_t k = 0; k < c->label_count; k++) {
             tr_buffer_string(out, k ? "," : "");
             tr_buffer_json(out, c->labels[k]);
@@ -131,7 +131,7 @@ static void json_reason(const trellis_sequence *sequence, const trellis_explanat
             tr_buffer_string(out, k ? "," : "");
             json_contribution(&reason->contributions[k], out);
         }
-        tr_buffer_format(out, "],\"left_out\":%zu",
+        tr_buffer_format(out, "],\"omitted\":%zu",
                          reason->contribution_count > top ? reason->contribution_count - top : 0);
     }
     tr_buffer_char(out, '}');

@@ -10,7 +10,7 @@ cp $out $t/json
 for k in 1 2 3; do
     run 0 train -q $learn --part "!$k/3" -m $t/model $data
     run 0 eval -m $t/model --label 3 --part $k/3 --json $data
-    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["sequences"], d["spans_gold"], d["spans_found"], d["spans_right"], d["f1"])' $out >>$t/scores
+    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["sequences"], d["spans_gold"], d["spans_predicted"], d["spans_correct"], d["f1"])' $out >>$t/scores
 done
 want "folds, mean, deviation and pooled figures are those of the folds" python3 - $t/json $t/scores <<'PY'
 import json, statistics, sys
@@ -49,8 +49,8 @@ report = json.load(open(sys.argv[2]))
 assert len(rows) == 8
 row = rows["perceptron", "extended"]
 assert abs(row["f1"] - report["f1"]) < 1e-12 and abs(row["accuracy"] - report["accuracy"]) < 1e-12
-unknown = [w for w in report["by_word"] if w["word"] == "unknown"][0]
-assert abs(row["unknown_accuracy"] - unknown["right"] / unknown["gold"]) < 1e-12
+unknown = [w for w in report["by_vocabulary"] if w["words"] == "OOV"][0]
+assert abs(row["unknown_accuracy"] - unknown["correct"] / unknown["gold"]) < 1e-12
 assert "problem" in rows["nothing", "id"] and "f1" in rows["hmm", "id"] and "problem" in rows["hmm", "extended"]
 assert rows["perceptron:plain", "id"]["f1"] != rows["perceptron", "id"]["f1"]
 PY

@@ -18,22 +18,22 @@ run 0 inspect --json $t/crf
 want "the JSON is well-formed" python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert len(d["labels"]) == 5 and len(d["transitions"]) == 5' $out
 
 run 0 explain -m $t/crf --words 'the dog sleeps'
-want "a part for each token" test "$(grep -cE '^[123] (the|dog|sleeps): [A-Z]+ \(0\.[0-9]+\) rather than' $out)" = 3
+want "a part for each token" test "$(grep -cE '^[123] (the|dog|sleeps): [A-Z]+ \(0\.[0-9]+\), runner-up' $out)" = 3
 run 0 explain -m $t/crf --label 2 $t/train
-want "all sequences of a file" test "$(grep -c ' rather than ' $out)" = 13
+want "all sequences of a file" test "$(grep -c ', runner-up ' $out)" = 13
 run 0 explain -m $t/crf --label 2 --sequence 2 --top 1000 $t/train
-want "or one of them" test "$(grep -c ' rather than ' $out)" = 4
+want "or one of them" test "$(grep -c ', runner-up ' $out)" = 4
 # The lines of a token add up to its margin, up to the rounding of what is printed.
-want "margins add up" awk '/ rather than / { margin = $NF; sum = 0; n = 0; next }
+want "margins add up" awk '/, runner-up / { margin = $NF; sum = 0; n = 0; next }
     /^  +[-0-9]/ { sum += $3; n++ }
-    /with the rival/ { d = sum - margin; if (d < 0) d = -d; if (d > 0.0001 * (n + 1)) exit 1; seen++ }
+    /runner-up labelling/ { d = sum - margin; if (d < 0) d = -d; if (d > 0.0001 * (n + 1)) exit 1; seen++ }
     END { exit seen != 4 }' $out
 run 0 explain -m $t/crf --json --top 100 --words 'the dog sleeps'
 want "those of JSON exactly" python3 -c '
 import json, sys
 for token in json.load(open(sys.argv[1]))["tokens"]:
-    margin = sum(c["chosen"] - c["rival"] for c in token["contributions"])
-    assert token["left_out"] == 0 and abs(margin - token["margin"]) < 1e-9' $out
+    margin = sum(c["predicted"] - c["runner_up"] for c in token["contributions"])
+    assert token["omitted"] == 0 and abs(margin - token["margin"]) < 1e-9' $out
 check explain_no_model 2 explain --words a
 check explain_no_sequence 1 explain -m $t/crf --label 2 --sequence 5 $t/train
 check explain_uneven 2 explain -m $t/crf --words 'a|b c'

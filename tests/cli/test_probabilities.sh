@@ -50,12 +50,12 @@ for line in open(sys.argv[2]):
         labels.append(cells[2])
 settle()
 assert abs(report["log_likelihood"] - sums) < 0.01, (report["log_likelihood"], sums)
-assert [(row["word"], row["gold"]) for row in report["by_word"]] == [("known", 4), ("unknown", 1)]
+assert [(row["words"], row["gold"]) for row in report["by_vocabulary"]] == [("in vocabulary", 4), ("OOV", 1)]
 assert sum(row["gold"] for row in report["by_confidence"]) == 5
 assert 0 <= report["calibration_error"] <= 1
 PY
 # Known words of labels that another program found.
 run 0 eval --json --train $t/train $t/all
-want "words of --train are known" grep -q '"word": "known", "gold": 4' $out
+want "words of --train are known" grep -q '"words": "in vocabulary", "gold": 4' $out
 check train_missing 1 eval --train $t/nowhere $t/all
 finish

@@ -99,7 +99,7 @@ static void confidence_is_compared_with_what_was_right(void **state)
     assert_true(isnan(trellis_evaluation_scores(e).log_likelihood));
     assert_true(isnan(trellis_evaluation_scores(e).calibration_error));
     assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
-    check_rows(e, TRELLIS_BY_WORD, "known 3/3/3, unknown 1/1/0");
+    check_rows(e, TRELLIS_BY_WORD, "in vocabulary 3/3/3, OOV 1/1/0");
     check_rows(e, TRELLIS_BY_CONFIDENCE, "0.5-0.6 2/2/1, 0.9-1.0 2/2/2");
     assert_true(trellis_evaluation_row(e, TRELLIS_BY_CONFIDENCE, 0, &row));
     assert_float_equal(row.confidence, 0.535, 1e-6);
@@ -129,19 +129,19 @@ static void details_end_with_conlleval(void **state)
     tr_buffer_char(&out, '\0');
     const char *expected[] = {
         "spans by type\n"
-        "                       gold     predicted     correct  precision    recall       F1\n"
+        "                       gold predicted   correct  precision    recall       F1\n"
         "                A         2         2         1     50.00%    50.00%    50.00\n"
         "                B         1         0         0      0.00%     0.00%     0.00\n"
         "            micro         3         2         1     50.00%    33.33%    40.00\n"
         "            macro         3         2         1     25.00%    25.00%    25.00\n"
         "         weighted         3         2         1     33.33%    33.33%    33.33\n",
-        "confusion: gold labels down, predicted labels across\n"
+        "confusion matrix: rows are gold labels, columns predicted labels\n"
         "                        B-A       B-B       I-A         O\n"
         "              B-A         1         0         0         1\n"
         "              B-B         0         0         0         1\n"
         "              I-A         0         0         1         0\n"
         "                O         1         0         0         3\n",
-        "1 of 3 sequences are correct: 33.33%\n",
+        "sequence accuracy: 33.33% (1 of 3)\n",
     };
     for (size_t i = 0; i < TR_COUNT(expected); i++) {
         if (!strstr(out.data, expected[i])) {
@@ -172,8 +172,8 @@ static void check_report(const trellis_evaluation *e, trellis_report_form form,
 static void mistakes_are_listed_by_their_number(void **state)
 {
     (void)state;
-    static const char *const expected[] = {"most frequent mistakes\n"
-                                           "             gold     predicted    tokens\n"
+    static const char *const expected[] = {"most frequent errors\n"
+                                           "             gold predicted    tokens\n"
                                            "                B         A         2\n"
                                            "                C         D         1\n\n"};
     trellis_evaluation *e = evaluate("A B C D E F G H I J K L M B", "A A D D E F G H I J K L M A");
@@ -192,9 +192,9 @@ static void probabilities_are_in_the_reports(void **state)
     trellis_labelled sequence = {4, labels, labels, NULL, marginals, &likely, &probability};
     static const char *const details[] = {
         "          0.5-0.6         4         4    100.00%     50.00%\n",
-        "log-probability of the sequences: -8.79, perplexity 3.000 a token\n",
-        "log-likelihood of the gold labels: -1.50, -1.5000 a sequence; "
-        "without 1 sequences that the model rules out\n",
+        "log-probability of the sequences: -8.79, perplexity 3.000 per token\n",
+        "log-likelihood of the gold labels: -1.50, -1.5000 per sequence; "
+        "excludes 1 sequences with probability 0\n",
         "expected calibration error: 0.3125\n"};
     static const char *const json[] = {"\"perplexity\": 3", "\"bootstrap\": 10,",
                                        "\"accuracy\": [1, 1]"};

@@ -87,7 +87,7 @@ static void spans_are_reported_as_conlleval_does(void **state)
 {
     (void)state;
     check_report("B-A I-A O B-B B-A I-A O", "B-A I-A O I-A B-A I-A B-B", false,
-                 "processed 7 tokens with 3 phrases; predicted: 4 phrases; correct: 2.\n"
+                 "processed 7 tokens with 3 phrases; found: 4 phrases; correct: 2.\n"
                  "accuracy:  71.43%; precision:  50.00%; recall:  66.67%; FB1:  57.14\n"
                  "                A: precision:  66.67%; recall: 100.00%; FB1:  80.00  3\n"
                  "                B: precision:   0.00%; recall:   0.00%; FB1:   0.00  1\n");
@@ -98,7 +98,7 @@ static void labels_are_reported_by_label(void **state)
     (void)state;
     check_report("DT NN VB|NN", "DT NN NN|NN", false,
                  "processed 4 tokens in 2 sequences; correct: 3 tokens, 1 sequences.\n"
-                 "accuracy:  75.00%; sequences:  50.00% correct\n"
+                 "accuracy:  75.00%; sequence accuracy:  50.00%\n"
                  "               DT: precision: 100.00%; recall: 100.00%; F1: 100.00  1\n"
                  "               NN: precision:  66.67%; recall: 100.00%; F1:  80.00  2\n"
                  "               VB: precision:   0.00%; recall:   0.00%; F1:   0.00  1\n");
@@ -109,7 +109,7 @@ static void nothing_is_reported_as_nothing(void **state)
     (void)state;
     check_report("", "", false,
                  "processed 0 tokens in 0 sequences; correct: 0 tokens, 0 sequences.\n"
-                 "accuracy:   0.00%; sequences:   0.00% correct\n");
+                 "accuracy:   0.00%; sequence accuracy:   0.00%\n");
 }
 
 static void json_has_everything(void **state)

@@ -42,9 +42,9 @@ for heading in Summary Training Labels Confusions Calibration 'Strongest feature
 done
 f1=$(grep -m 1 -oE '"f1": [0-9.]+' $t/eval.json | awk '{ printf "%.2f %%", 100 * $2 }')
 want "the F1 of trellis eval, $f1" grep -qF "<dt>F1 of spans</dt><dd>$f1<" $dom
-tokens=$(grep -oE '"tokens_right": [0-9]+' $t/eval.json | grep -oE '[0-9]+')
-want "as many tokens right" test "$(grep -oE '[0-9,]+ of [0-9,]+</small>' $dom | tr -d , | grep -c "^$tokens of ")" -ge 1
-wrong=$(grep -oE '"sequences(_right)?": [0-9]+' $t/eval.json | awk '{ n = $2 - n } END { print -n }')
+tokens=$(grep -oE '"tokens_correct": [0-9]+' $t/eval.json | grep -oE '[0-9]+')
+want "as many correct tokens" test "$(grep -oE '[0-9,]+ of [0-9,]+</small>' $dom | tr -d , | grep -c "^$tokens of ")" -ge 1
+wrong=$(grep -oE '"sequences(_correct)?": [0-9]+' $t/eval.json | awk '{ n = $2 - n } END { print -n }')
 want "$wrong sentences with errors" grep -qF "$wrong sentences with errors" $dom
 want "each table has headings" test "$(occurrences '<th scope="col"')" -gt 40
 want "pictures have a name" test "$(occurrences '<svg[^>]*role="img"[^>]*aria-label=')" -ge 3
