@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/random.h"
 #include "corpus/corpus.h"
+#include "graph/path.h"
 #include "model/model.h"
 
 /* One sequence being drawn. */
@@ -237,8 +238,8 @@ static trellis_status read_words(struct hmm *hmm, trellis_error *error)
 /* exp of what a step weighs; 0 where no weight speaks of it. */
 static double factor_of(const struct hmm *hmm, uint32_t from, uint32_t to, double words)
 {
-    const uint32_t *grams;
-    size_t n = tr_steps_features(hmm->model->steps, from, to, &grams);
+    uint32_t grams[TR_MAX_ORDER + 1];
+    size_t n = tr_path_features(hmm->model->graph, from, to, grams);
     double sum = log(words);
     for (size_t i = 0; i < n; i++) {
         sum += tr_model_exact_step(hmm->model, grams[i]);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/utf8.h"
+#include "graph/path.h"
 #include "report/markup.h"
 #include "report_files.h"
 #include "tagger/tagger.h"
@@ -70,7 +71,7 @@ static trellis_text word_of(const struct picture *p, size_t token)
 static double step_score(const struct picture *p, uint32_t from, uint32_t to)
 {
     uint32_t features[TR_MAX_ORDER + 1];
-    size_t count = tr_steps_fired(p->found.steps, from, to, features);
+    size_t count = tr_path_features(p->model->graph, from, to, features);
     double score = 0;
     for (size_t k = 0; k < count; k++) {
         score += (double)p->model->step_weights[features[k]];

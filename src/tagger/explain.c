@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#include "graph/path.h"
+
 #define MAX_TOKENS 1000
 
 trellis_status trellis_explainer_create(const trellis_model *model, const trellis_options *options,
@@ -190,8 +192,8 @@ static bool compare_grams(trellis_explainer *explainer, const struct tr_found *f
                           const uint32_t step[2], const uint32_t other[2], bool all)
 {
     uint32_t ours[TR_MAX_ORDER + 1], theirs[TR_MAX_ORDER + 1];
-    size_t our_count = tr_steps_fired(found->steps, step[0], step[1], ours);
-    size_t their_count = tr_steps_fired(found->steps, other[0], other[1], theirs);
+    size_t our_count = tr_path_features(found->graph, step[0], step[1], ours);
+    size_t their_count = tr_path_features(found->graph, other[0], other[1], theirs);
     const float *weights = explainer->model->step_weights;
     bool fine = true;
     for (size_t k = 0; fine && k < our_count; k++) {

@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "graph/path.h"
 #include "train/hmm.h"
 #include "train/hmm_gaussian.h"
 
@@ -27,19 +28,16 @@ static void count_path(const struct tr_em *em, struct tr_pass_worker *worker, si
     const struct tr_training *t = em->training;
     const struct tr_rows *rows = t->vocabulary.node.rows;
     struct tr_tokens tokens = tr_training_tokens(em->data, false, s);
-    uint32_t state = TR_NO_STATE;
-    for (size_t i = 0; i <= tokens.n; i++) {
-        uint32_t next = i < tokens.n ? tr_graph_next(t->graph, state, path[i]) : TR_NO_STATE;
-        const uint32_t *features;
-        size_t count = tr_steps_features(tr_pass_steps(em->pass), state, next, &features);
-        for (size_t k = 0; k < count; k++) {
-            worker->sums[t->node_size + t->edge_size + features[k]] += weight;
+    struct tr_path_walk walk = tr_path_walk(t->graph, path, tokens.n);
+    while (tr_path_next(&walk)) {
+        for (size_t k = 0; k < walk.count; k++) {
+            worker->sums[t->node_size + t->edge_size + walk.feature[k]] += weight;
         }
-        for (uint32_t k = i < tokens.n ? tokens.begin[i] : 0;
-             i < tokens.n && k < tokens.begin[i + 1]; k++) {
+    }
+    for (size_t i = 0; i < tokens.n; i++) {
+        for (uint32_t k = tokens.begin[i]; k < tokens.begin[i + 1]; k++) {
             worker->sums[tr_rows_find(rows, tokens.attribute[k], path[i])] += weight;
         }
-        state = next;
     }
 }
 

@@ -45,9 +45,7 @@ static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error
     data->gold.at = labels; // while they are counted
     data->open_begin.size = 0;
     if (!status) {
-        status = tr_hmm_count(t, em->counts, error);
-    }
-    if (!status) {
+        tr_hmm_count(t, em->counts);
         status = tr_hmm_gaussian_learn(t->emissions, data, error);
     }
     *data = as_read;
@@ -158,8 +156,9 @@ trellis_status tr_em_begin(struct tr_em *em, trellis_error *error)
         return begin_by_chance(em, error);
     }
     memset(em->counts, 0, em->training->size * sizeof *em->counts);
-    trellis_status status = tr_hmm_count(em->training, em->counts, error);
-    if (!status && em->training->emissions) {
+    trellis_status status = TRELLIS_OK;
+    tr_hmm_count(em->training, em->counts);
+    if (em->training->emissions) {
         status = tr_hmm_gaussian_learn(em->training->emissions, &em->training->data, error);
     }
     return status ? status : tr_em_estimate(em, fmax(em->alpha, least_alpha_of_start), error);

@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "graph/path.h"
 #include "train/em.h"
 #include "train/hmm_gaussian.h"
 #include "train/unsupervised.h"
@@ -139,34 +140,21 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-static void count_step(const struct tr_training *training, const struct tr_steps *steps,
-                       uint32_t from, uint32_t to, double weight, double *counts)
-{
-    const uint32_t *features;
-    size_t n = tr_steps_features(steps, from, to, &features);
-    for (size_t k = 0; k < n; k++) {
-        counts[training->node_size + training->edge_size + features[k]] += weight;
-    }
-}
-
 static double weight_of(const struct tr_dataset *data, size_t sequence)
 {
     return data->weight.size ? (double)data->weight.at[sequence] : 1;
 }
 
-static void count_steps(const struct tr_training *training, const struct tr_steps *steps, size_t s,
-                        double *counts)
+static void count_steps(const struct tr_training *training, size_t s, double *counts)
 {
     const struct tr_dataset *data = &training->data;
     size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
-    uint32_t state = TR_NO_STATE;
-    for (size_t t = first; t < end; t++) {
-        uint32_t next = tr_graph_next(training->graph, state, data->gold.at[t]);
-        count_step(training, steps, state, next, weight_of(data, s), counts);
-        state = next;
-    }
-    if (end > first) {
-        count_step(training, steps, state, TR_NO_STATE, weight_of(data, s), counts);
+    struct tr_path_walk walk = tr_path_walk(training->graph, data->gold.at + first, end - first);
+    counts += training->node_size + training->edge_size;
+    while (tr_path_next(&walk)) {
+        for (size_t k = 0; k < walk.count; k++) {
+            counts[walk.feature[k]] += weight_of(data, s);
+        }
     }
 }
 
@@ -194,21 +182,14 @@ void tr_hmm_count_words(const struct tr_training *training, double *counts)
     }
 }
 
-trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
-                            trellis_error *error)
+void tr_hmm_count(const struct tr_training *training, double *counts)
 {
-    struct tr_steps *steps;
-    trellis_status status = tr_steps_create(training->graph, &steps, error);
-    for (size_t s = 0; !status && s < training->data.sequences; s++) {
+    for (size_t s = 0; s < training->data.sequences; s++) {
         if (!tr_dataset_is_partial(&training->data, s)) {
-            count_steps(training, steps, s, counts);
+            count_steps(training, s, counts);
         }
     }
-    tr_steps_destroy(steps);
-    if (!status) {
-        tr_hmm_count_words(training, counts);
-    }
-    return status;
+    tr_hmm_count_words(training, counts);
 }
 
 /* ---- from counts to logarithms of probabilities -------------------------------------------------- */
@@ -452,9 +433,7 @@ trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
     trellis_status status = counts && w && weights ? tr_hmm_check(training, error)
                                                    : tr_fail_memory(error);
     if (!status) {
-        status = tr_hmm_count(training, counts, error);
-    }
-    if (!status) {
+        tr_hmm_count(training, counts);
         status = tr_hmm_estimate(training, counts, tr_hmm_alpha(training), w, error);
     }
     if (!status && training->emissions) {

@@ -29,8 +29,7 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
 
 /* counts[j] += how often feature j fires in the sequences whose labels are all known, each times its
  * weight; counts [training->size]. */
-trellis_status tr_hmm_count(const struct tr_training *training, double *counts,
-                            trellis_error *error);
+void tr_hmm_count(const struct tr_training *training, double *counts);
 
 /* w [training->size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state are
  * 0, and alpha too, each way out of it is as likely as any other. Where the templates tell of unknown words,

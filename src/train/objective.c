@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+#include "graph/path.h"
 #include "train/pass.h"
 
 struct tr_likelihood {
@@ -213,18 +214,13 @@ static void count_steps(struct tr_likelihood *l)
     struct tr_training *t = l->training;
     const struct tr_dataset *data = &t->data;
     for (size_t s = 0; !t->graph->pruned && s < data->sequences; s++) {
-        uint32_t state = TR_NO_STATE;
-        size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
-        bool partial = tr_dataset_is_partial(data, s);
-        for (size_t i = first; i <= end && first < end && !partial; i++) {
-            uint32_t next = i < end ? tr_graph_next(t->graph, state, data->gold.at[i])
-                                    : TR_NO_STATE;
-            const uint32_t *features;
-            size_t count = tr_steps_features(l->steps, state, next, &features);
-            for (size_t k = 0; k < count; k++) {
-                l->observed_steps[features[k]] += tr_sequence_weight(data, s);
+        size_t first = data->sequence.at[s];
+        size_t n = tr_dataset_is_partial(data, s) ? 0 : data->sequence.at[s + 1] - first;
+        struct tr_path_walk walk = tr_path_walk(t->graph, data->gold.at + first, n);
+        while (tr_path_next(&walk)) {
+            for (size_t k = 0; k < walk.count; k++) {
+                l->observed_steps[walk.feature[k]] += tr_sequence_weight(data, s);
             }
-            state = next;
         }
     }
 }

@@ -11,6 +11,8 @@
  */
 #include "train/online.h"
 
+#include "graph/path.h"
+
 /* ---- sparse vectors over the weights --------------------------------------------------------------- */
 
 static size_t slot_of(const struct tr_sparse *sparse, size_t at)
@@ -108,8 +110,8 @@ double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y)
 static bool add_step(const struct tr_online *online, struct tr_update_terms *terms, uint32_t from,
                      uint32_t to, float amount)
 {
-    const uint32_t *features;
-    size_t count = tr_steps_features(online->steps, from, to, &features);
+    uint32_t features[TR_MAX_ORDER + 1];
+    size_t count = tr_path_features(online->training->graph, from, to, features);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         fine = tr_push(&terms->list, (struct tr_update_term){TR_STEP, features[i], amount});
