@@ -14,6 +14,12 @@
 
 #define TR_LANES 8 // floats that rows are padded to a multiple of
 
+/* The length of a row of `count` floats with its padding. */
+static inline size_t tr_padded(size_t count)
+{
+    return (count + TR_LANES - 1) / TR_LANES * TR_LANES;
+}
+
 struct tr_kernels {
     const char *name; // "baseline", "avx2", "avx512"
     /* sum[j] += row[j], and sum[j] += scale * row[j] */

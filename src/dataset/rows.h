@@ -16,11 +16,12 @@
 #define TRELLIS_DATASET_ROWS_H
 
 #include "base/error.h"
+#include "base/kernels.h"
 
-/* The stride of a row of scores or weights: whole vectors of 8. */
+/* The stride of a row of scores or weights: whole vectors. */
 static inline uint32_t tr_row_width(uint32_t outcomes)
 {
-    return (outcomes + 7) / 8 * 8;
+    return (uint32_t)tr_padded(outcomes);
 }
 
 struct tr_rows {

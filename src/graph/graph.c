@@ -141,7 +141,7 @@ trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr
         return tr_fail_memory(error);
     }
     graph->labels = plan->labels;
-    graph->width = (plan->labels + TR_LANES - 1) / TR_LANES * TR_LANES;
+    graph->width = (uint32_t)tr_padded(plan->labels);
     graph->features = (uint32_t)plan->gram_count;
     graph->first_order = !plan->pruned && plan->order <= 1 && plan->count_cap <= 1;
     status = plan->pruned         ? tr_graph_build_histories(graph, plan, error)

@@ -44,7 +44,7 @@ trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const str
         *ret_log_z = status ? 0 : lattice->log_z;
         return status;
     }
-    bool fast = !lattice->reference && !lattice->has_low;
+    bool fast = !lattice->reference && !lattice->has_residuals;
     if (fast && !make_room(lattice)) {
         lattice->computed = TR_NOTHING;
         return tr_fail_memory(error);
@@ -65,9 +65,16 @@ trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const str
 
 /* ---- marginals ----------------------------------------------------------------------------------- */
 
-const float *tr_lattice_node_marginals(struct tr_lattice *lattice)
+const float *tr_lattice_node_marginals(const struct tr_lattice *lattice)
 {
     return lattice->computed == TR_NOTHING ? NULL : lattice->marginal.at;
+}
+
+float *tr_lattice_take_node_marginals(struct tr_lattice *lattice)
+{
+    float *marginals = lattice->computed == TR_NOTHING ? NULL : lattice->marginal.at;
+    lattice->computed = TR_NOTHING;
+    return marginals;
 }
 
 void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels)
@@ -153,7 +160,7 @@ static void decided_edges(struct tr_lattice *lattice)
     }
 }
 
-const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps)
+float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
     if (lattice->computed == TR_NOTHING ||
@@ -249,7 +256,7 @@ static bool collect_free(struct tr_lattice *lattice, double scale)
     for (size_t begin = 1; begin < lattice->length; begin += POSITIONS_AT_ONCE) {
         size_t left = lattice->length - begin;
         size_t count = left < POSITIONS_AT_ONCE ? left : POSITIONS_AT_ONCE;
-        size_t padded = (count + TR_LANES - 1) / TR_LANES * TR_LANES;
+        size_t padded = tr_padded(count);
         float *alpha = lattice->turned.at, *to = alpha + graph->labels * padded;
         turn_round(alpha, lattice->alpha.at + (begin - 1) * graph->width, count, padded, graph);
         turn_round(to, lattice->to.at + begin * graph->width, count, padded, graph);

@@ -73,7 +73,7 @@ trellis_status tr_lattice_create(const struct tr_graph *graph, struct tr_lattice
     }
     lattice->graph = graph;
     lattice->kernels = tr_kernels();
-    lattice->stride = ((size_t)graph->states + TR_LANES - 1) / TR_LANES * TR_LANES;
+    lattice->stride = tr_padded(graph->states);
     lattice->row = tr_alloc_aligned(lattice->stride, sizeof *lattice->row);
     lattice->second_row = tr_alloc_aligned(lattice->stride, sizeof *lattice->second_row);
     lattice->double_row = tr_alloc_aligned(lattice->stride, sizeof *lattice->double_row);
@@ -101,7 +101,7 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
         return;
     }
     free(lattice->node.at);
-    free(lattice->low.at);
+    free(lattice->residual.at);
     free(lattice->edge.at);
     free(lattice->leave.at);
     free(lattice->alpha.at);
@@ -142,7 +142,7 @@ void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference)
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error)
 {
     lattice->computed = TR_NOTHING;
-    lattice->has_edges = lattice->has_leaves = lattice->has_low = false;
+    lattice->has_edges = lattice->has_leaves = lattice->has_residuals = false;
     lattice->length = 0;
     if (lattice->pruning) {
         tr_pruning_begin(lattice->pruning);
@@ -160,26 +160,37 @@ float *tr_lattice_nodes(struct tr_lattice *lattice)
     return lattice->node.at;
 }
 
-float *tr_lattice_low(struct tr_lattice *lattice)
+/* Room for a row of `each` zeros at every position; false on allocation failure. */
+static bool make_zeros(struct tr_lattice *lattice, struct tr_floats *floats, size_t each)
 {
-    size_t width = lattice->graph->width;
-    if (!tr_floats_room(&lattice->low, lattice->length, width)) {
-        return NULL;
+    bool made = tr_floats_room(floats, lattice->length, each);
+    if (made) {
+        memset(floats->at, 0, lattice->length * each * sizeof *floats->at);
     }
-    memset(lattice->low.at, 0, lattice->length * width * sizeof(float));
-    lattice->has_low = true;
-    return lattice->low.at;
+    return made;
+}
+
+bool tr_lattice_make_residuals(struct tr_lattice *lattice)
+{
+    lattice->has_residuals = make_zeros(lattice, &lattice->residual, lattice->graph->width);
+    return lattice->has_residuals;
+}
+
+float *tr_lattice_residuals(struct tr_lattice *lattice)
+{
+    return lattice->has_residuals ? lattice->residual.at : NULL;
+}
+
+bool tr_lattice_make_edges(struct tr_lattice *lattice)
+{
+    lattice->has_edges = make_zeros(lattice, &lattice->edge,
+                                    (size_t)lattice->graph->labels * lattice->graph->width);
+    return lattice->has_edges;
 }
 
 float *tr_lattice_edges(struct tr_lattice *lattice)
 {
-    size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
-    if (!tr_floats_room(&lattice->edge, lattice->length, size)) {
-        return NULL;
-    }
-    memset(lattice->edge.at, 0, lattice->length * size * sizeof(float));
-    lattice->has_edges = true;
-    return lattice->edge.at;
+    return lattice->has_edges ? lattice->edge.at : NULL;
 }
 
 const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position)
@@ -297,13 +308,13 @@ double tr_lattice_path_score(const struct tr_lattice *lattice, const struct tr_s
             return -INFINITY;
         }
         uint32_t a = tr_graph_step(graph, state, next);
-        score += a == TR_NO_STEP ? tr_exact(steps->free, steps->low_free, next)
-                                 : tr_exact(steps->score, steps->low_score, a);
+        score += a == TR_NO_STEP ? tr_exact(steps->free, steps->residual_free, next)
+                                 : tr_exact(steps->score, steps->residual_score, a);
         score += tr_state_score(lattice, i, next);
         if (i > 0 && lattice->has_edges) {
             score += (double)tr_edges_at(lattice, i)[labels[i - 1] * graph->width + labels[i]];
         }
         state = next;
     }
-    return state == TR_NO_STATE ? 0 : score + tr_exact(steps->end, steps->low_end, state);
+    return state == TR_NO_STATE ? 0 : score + tr_exact(steps->end, steps->residual_end, state);
 }

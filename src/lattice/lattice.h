@@ -34,21 +34,15 @@ trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **r
 void tr_steps_destroy(struct tr_steps *steps);
 /* weights [graph->features], NULL for all 0, as after creation; a weight of minus infinity forbids. */
 void tr_steps_set(struct tr_steps *steps, const float *weights);
-/* What the floats of the weights leave over, low [graph->features]: an HMM wants more digits than they have.
- * Path scores and the reference see it; best paths are sought without. After tr_steps_set(), which forgets
- * it. */
-trellis_status tr_steps_set_low(struct tr_steps *steps, const float *low, trellis_error *error);
+/* Residuals [graph->features]: what the floats of the weights lack of the exact ones. An HMM needs more
+ * digits than a float has. Path scores and the reference add them; best paths are found without them. They
+ * last until the next tr_steps_set(). */
+trellis_status tr_steps_set_residuals(struct tr_steps *steps, const float *residual,
+                                      trellis_error *error);
 /* For pruned graphs: the weights are scale * weights [graph->features], which are not copied. */
 void tr_steps_share(struct tr_steps *steps, const float *weights, double scale);
 /* After a few weights changed (perceptron): costs what the steps that fire the feature cost. */
 void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
-/* The features fired by the step from one state to the next (`from` may be TR_NO_STATE, the start), in
- * *ret_features; how many. `to` TR_NO_STATE asks for the end. */
-size_t tr_steps_features(const struct tr_steps *steps, uint32_t from, uint32_t to,
-                         const uint32_t **ret_features);
-
-/* The same for pruned graphs as well, copied to features [TR_MAX_ORDER + 1]. */
-size_t tr_steps_fired(const struct tr_steps *steps, uint32_t from, uint32_t to, uint32_t *features);
 
 /* A workspace, one per thread; it grows to the longest sequence it has seen. */
 struct tr_lattice;
@@ -63,13 +57,18 @@ void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference);
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error);
 /* The node scores [length][width], to be filled in; entries beyond the labels are ignored. */
 float *tr_lattice_nodes(struct tr_lattice *lattice);
-/* Makes room for what the floats of the node scores leave over [length][width], all 0, and returns it; seen
- * by path scores and the reference, which is used for log Z then. NULL on allocation failure. */
-float *tr_lattice_low(struct tr_lattice *lattice);
-/* Makes room for edge scores [length][labels][width], all 0, and returns them; [i][a][b] is the step
- * from label a at i-1 to label b at i; row 0 is ignored. NULL on allocation failure. */
+/* Makes room for residuals of the node scores, all 0; false on allocation failure. Path scores and the
+ * reference add them, and log Z is the reference's then. */
+bool tr_lattice_make_residuals(struct tr_lattice *lattice);
+/* The residuals [length][width], what the floats of the node scores lack of the exact ones; to be filled
+ * in. NULL where no room was made. */
+float *tr_lattice_residuals(struct tr_lattice *lattice);
+/* Makes room for edge scores, all 0; false on allocation failure. */
+bool tr_lattice_make_edges(struct tr_lattice *lattice);
+/* The edge scores [length][labels][width], to be filled in; [i][a][b] is of the transition from label a at
+ * i-1 to label b at i, and row 0 is ignored. NULL where no room was made. */
 float *tr_lattice_edges(struct tr_lattice *lattice);
-/* The edge scores of a position [labels][width], as filled in; NULL where there are none. */
+/* Those of a position [labels][width]. */
 const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position);
 /* Only these labels may stand at the position (forced labels, tag dictionaries, partial labels).
  * An empty set leaves no path. */
@@ -121,10 +120,12 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
                                            double *ret_log_z, trellis_error *error);
 /* P(label at position), [length][width]; entries beyond the labels are 0. NULL where log Z was not asked
  * for. */
-const float *tr_lattice_node_marginals(struct tr_lattice *lattice);
-/* P(label a at i-1, label b at i), [length][labels][width], row 0 is 0. Computed when asked for.
- * NULL on allocation failure. */
-const float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps);
+const float *tr_lattice_node_marginals(const struct tr_lattice *lattice);
+/* The same for a caller that overwrites them: log Z must be asked for again before anything else is. */
+float *tr_lattice_take_node_marginals(struct tr_lattice *lattice);
+/* P(label a at i-1, label b at i), [length][labels][width], row 0 is 0. Computed at each call, so that the
+ * caller may overwrite them. NULL where log Z was not asked for and on allocation failure. */
+float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps);
 /* Expected counts of step features. Collecting adds scale * the expected counts of this sequence to sums
  * in double precision inside the lattice; handing over does expected[feature] += those sums and clears
  * them. Many sequences may be collected before they are handed over, with the same steps, unchanged;

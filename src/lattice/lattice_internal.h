@@ -38,10 +38,10 @@ struct tr_steps {
     float *free;  // [width] free steps: of the steps that are not listed, by the label they lead to
 
     /* What the floats above leave over, for exact scores; all NULL where nobody asked for it. */
-    float *low_score; // [step_count]
-    float *low_start; // [width]
-    float *low_end;   // [S]
-    float *low_free;  // [width]
+    float *residual_score; // [step_count]
+    float *residual_start; // [width]
+    float *residual_end;   // [S]
+    float *residual_free;  // [width]
 
     float shift;       // factors are exp(score - shift)
     float most_factor; // no factor is larger; at least 1
@@ -96,13 +96,13 @@ struct tr_indices {
 struct tr_lattice {
     const struct tr_graph *graph;
     const struct tr_kernels *kernels;
-    size_t stride;         // of rows of states
-    bool reference;        // asked for by tr_lattice_use_reference()
-    size_t length;         // n
-    struct tr_floats node; // [n][width]
-    struct tr_floats edge; // [n][L][width]
-    struct tr_floats low;  // [n][width] of node
-    bool has_edges, has_low;
+    size_t stride;             // of rows of states
+    bool reference;            // asked for by tr_lattice_use_reference()
+    size_t length;             // n
+    struct tr_floats node;     // [n][width]
+    struct tr_floats edge;     // [n][L][width]
+    struct tr_floats residual; // [n][width] of node
+    bool has_edges, has_residuals;
     /* Of a locally normalised model: what a path gains that is in a state and goes on. */
     struct tr_floats leave; // [n][stride], the last row 0
     bool has_leaves;
@@ -180,16 +180,16 @@ static inline double tr_state_score(const struct tr_lattice *lattice, size_t pos
 {
     uint32_t label = lattice->graph->label[state];
     double score = (double)tr_node_at(lattice, position)[label];
-    if (lattice->has_low) {
-        score += (double)lattice->low.at[position * lattice->graph->width + label];
+    if (lattice->has_residuals) {
+        score += (double)lattice->residual.at[position * lattice->graph->width + label];
     }
     return lattice->has_leaves ? score + (double)tr_leaves_at(lattice, position)[state] : score;
 }
 
-/* A score with what its float left over; `low` may be NULL. */
-static inline double tr_exact(const float *score, const float *low, size_t at)
+/* A score with what its float left over; `residual` may be NULL. */
+static inline double tr_exact(const float *score, const float *residual, size_t at)
 {
-    return low ? (double)score[at] + (double)low[at] : (double)score[at];
+    return residual ? (double)score[at] + (double)residual[at] : (double)score[at];
 }
 
 /* One behind the last step into a state that does not come from the start. */

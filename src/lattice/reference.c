@@ -12,9 +12,9 @@
 
 /* The steps into a state, the first ones left out: score[k] is of the step from from[k]. */
 struct arrivals {
-    const uint32_t *from; // [count]
-    const float *score;   // [count]
-    const float *low;     // [count] what its floats leave over, or NULL
+    const uint32_t *from;  // [count]
+    const float *score;    // [count]
+    const float *residual; // [count] what its floats leave over, or NULL
     size_t count;
     const float *edge; // edge[label(from) * width] is added; NULL where there are no edge scores
 };
@@ -28,24 +28,24 @@ static struct arrivals arrivals_at(struct tr_lattice *lattice, const struct tr_s
     uint32_t begin = graph->in_begin[z], end = tr_steps_in_end(graph, z);
     if (!graph->free_steps) {
         return (struct arrivals){graph->from + begin, steps->score + begin,
-                                 steps->low_score ? steps->low_score + begin : NULL, end - begin,
-                                 edge};
+                                 steps->residual_score ? steps->residual_score + begin : NULL,
+                                 end - begin, edge};
     }
-    float *low = steps->low_score ? lattice->second_row : NULL;
+    float *residual = steps->residual_score ? lattice->second_row : NULL;
     for (uint32_t from = 0; from < graph->labels; from++) {
         lattice->row[from] = steps->free[z];
-        lattice->second_row[from] = low ? steps->low_free[z] : 0;
+        lattice->second_row[from] = residual ? steps->residual_free[z] : 0;
     }
     for (uint32_t a = begin; a < end; a++) {
         lattice->row[graph->from[a]] = steps->score[a];
-        lattice->second_row[graph->from[a]] = low ? steps->low_score[a] : 0;
+        lattice->second_row[graph->from[a]] = residual ? steps->residual_score[a] : 0;
     }
-    return (struct arrivals){lattice->identity, lattice->row, low, graph->labels, edge};
+    return (struct arrivals){lattice->identity, lattice->row, residual, graph->labels, edge};
 }
 
 static double arrival_score(const struct tr_graph *graph, const struct arrivals *arrivals, size_t k)
 {
-    double score = tr_exact(arrivals->score, arrivals->low, k);
+    double score = tr_exact(arrivals->score, arrivals->residual, k);
     return arrivals->edge
                ? score + (double)arrivals->edge[graph->label[arrivals->from[k]] * graph->width]
                : score;
@@ -68,7 +68,8 @@ static void start_row(const struct tr_lattice *lattice, const struct tr_steps *s
     for (uint32_t c = 0; c < graph->labels; c++) {
         uint32_t z = graph->first_order ? c : steps->start_state[c];
         if (z != TR_NO_STATE) {
-            row[z] = tr_exact(steps->start, steps->low_start, c) + tr_state_score(lattice, 0, z);
+            row[z] = tr_exact(steps->start, steps->residual_start, c) +
+                     tr_state_score(lattice, 0, z);
         }
     }
 }
@@ -168,7 +169,7 @@ static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
     size_t states = lattice->graph->states;
     double *beta = lattice->log_beta.at;
     for (uint32_t z = 0; z < states; z++) {
-        beta[(lattice->length - 1) * states + z] = tr_exact(steps->end, steps->low_end, z);
+        beta[(lattice->length - 1) * states + z] = tr_exact(steps->end, steps->residual_end, z);
     }
     for (size_t i = lattice->length - 1; i-- > 0;) {
         backward_row(lattice, steps, i, beta + i * states, lattice->double_row);
@@ -319,7 +320,7 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
     uint32_t best = 0;
     for (uint32_t z = 0; z < states; z++) {
         double *score = &delta[(n - 1) * states + z];
-        *score += tr_exact(steps->end, steps->low_end, z);
+        *score += tr_exact(steps->end, steps->residual_end, z);
         best = *score > delta[(n - 1) * states + best] ? z : best;
     }
     for (size_t i = n; i-- > 0;) {

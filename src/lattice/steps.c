@@ -73,16 +73,11 @@ static bool index_places(struct tr_steps *steps)
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
-static size_t padded(size_t count)
-{
-    return (count + TR_LANES - 1) / TR_LANES * TR_LANES;
-}
-
 /* A row of minus infinity; NULL on allocation failure. */
 static float *forbidden_row(size_t count)
 {
-    float *row = tr_alloc_aligned(padded(count), sizeof *row);
-    for (size_t j = 0; row && j < padded(count); j++) {
+    float *row = tr_alloc_aligned(tr_padded(count), sizeof *row);
+    for (size_t j = 0; row && j < tr_padded(count); j++) {
         row[j] = -INFINITY;
     }
     return row;
@@ -109,7 +104,7 @@ static bool make_free_steps(struct tr_steps *steps)
     steps->out_place = tr_alloc(graph->step_count, sizeof *steps->out_place);
     steps->out_step = tr_alloc(graph->step_count, sizeof *steps->out_step);
     steps->out_score = tr_alloc(graph->step_count, sizeof *steps->out_score);
-    steps->step_factor = tr_alloc_aligned(padded(graph->step_count), sizeof(float));
+    steps->step_factor = tr_alloc_aligned(tr_padded(graph->step_count), sizeof(float));
     steps->out_most = tr_alloc(labels, sizeof *steps->out_most);
     steps->out_gain = forbidden_row(graph->width);
     steps->bits_row = tr_alloc(labels, sizeof *steps->bits_row);
@@ -177,7 +172,7 @@ static bool make_general(struct tr_steps *steps)
     size_t size = (size_t)graph->states * graph->width;
     steps->row_score = forbidden_row(size);
     steps->row_factor = tr_alloc_aligned(size, sizeof(float));
-    steps->end_factor = tr_alloc_aligned(padded(graph->states), sizeof(float));
+    steps->end_factor = tr_alloc_aligned(tr_padded(graph->states), sizeof(float));
     steps->start_state = tr_alloc(graph->labels, sizeof *steps->start_state);
     if (!steps->row_score || !steps->row_factor || !steps->end_factor || !steps->start_state ||
         !make_fans(steps)) {
@@ -222,13 +217,14 @@ trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **r
     return TRELLIS_OK;
 }
 
-static void drop_low(struct tr_steps *steps)
+static void drop_residuals(struct tr_steps *steps)
 {
-    free(steps->low_score);
-    free(steps->low_start);
-    free(steps->low_end);
-    free(steps->low_free);
-    steps->low_score = steps->low_start = steps->low_end = steps->low_free = NULL;
+    free(steps->residual_score);
+    free(steps->residual_start);
+    free(steps->residual_end);
+    free(steps->residual_free);
+    steps->residual_score = steps->residual_start = steps->residual_end = steps->residual_free =
+        NULL;
 }
 
 void tr_steps_destroy(struct tr_steps *steps)
@@ -239,7 +235,7 @@ void tr_steps_destroy(struct tr_steps *steps)
     free(steps->weight);
     free(steps->fired_begin);
     free(steps->fired);
-    drop_low(steps);
+    drop_residuals(steps);
     free(steps->score);
     free(steps->start);
     free(steps->end);
@@ -339,10 +335,10 @@ static float largest_score(const float *scores, size_t count)
 static void set_factors(const struct tr_steps *steps, float *factor, const float *score,
                         float shift, size_t count)
 {
-    for (size_t i = 0; i < padded(count); i++) {
+    for (size_t i = 0; i < tr_padded(count); i++) {
         factor[i] = score[i] - shift;
     }
-    steps->kernels->exp(factor, factor, padded(count));
+    steps->kernels->exp(factor, factor, tr_padded(count));
 }
 
 static void transpose(float *by_from, const float *by_to, size_t labels, size_t width)
@@ -425,7 +421,7 @@ static void refresh_free(struct tr_steps *steps)
     for (uint32_t a = 0; a < count; a++) {
         steps->step_factor[a] = steps->score[a] - steps->free[steps->graph->to[a]];
     }
-    steps->kernels->exp(steps->step_factor, steps->step_factor, padded(count));
+    steps->kernels->exp(steps->step_factor, steps->step_factor, tr_padded(count));
     for (uint32_t a = 0; a < count; a++) {
         copy_out(steps, a);
     }
@@ -447,53 +443,57 @@ static void refresh(struct tr_steps *steps)
 }
 
 /* What a score lacks of the sum of whole weights. */
-static float left_over(const struct tr_steps *steps, const float *low, float score,
+static float left_over(const struct tr_steps *steps, const float *residual, float score,
                        const uint32_t *features, uint32_t count)
 {
     double sum = -(double)score;
     for (uint32_t i = 0; i < count; i++) {
-        sum += (double)steps->weight[features[i]] + (double)low[features[i]];
+        sum += (double)steps->weight[features[i]] + (double)residual[features[i]];
     }
     return isfinite(sum) ? (float)sum : 0;
 }
 
-trellis_status tr_steps_set_low(struct tr_steps *steps, const float *low, trellis_error *error)
+trellis_status tr_steps_set_residuals(struct tr_steps *steps, const float *residual,
+                                      trellis_error *error)
 {
     const struct tr_graph *graph = steps->graph;
-    drop_low(steps);
-    steps->low_score = tr_alloc(graph->step_count, sizeof(float));
-    steps->low_start = tr_alloc(graph->width, sizeof(float));
-    steps->low_end = tr_alloc(graph->states, sizeof(float));
-    steps->low_free = tr_alloc(graph->width, sizeof(float));
-    if (!steps->low_score || !steps->low_start || !steps->low_end || !steps->low_free) {
-        drop_low(steps);
+    drop_residuals(steps);
+    steps->residual_score = tr_alloc(graph->step_count, sizeof(float));
+    steps->residual_start = tr_alloc(graph->width, sizeof(float));
+    steps->residual_end = tr_alloc(graph->states, sizeof(float));
+    steps->residual_free = tr_alloc(graph->width, sizeof(float));
+    if (!steps->residual_score || !steps->residual_start || !steps->residual_end ||
+        !steps->residual_free) {
+        drop_residuals(steps);
         return tr_fail_memory(error);
     }
     for (uint32_t c = 0; graph->free_steps && c < graph->labels; c++) {
         uint32_t begin = graph->free_begin[c];
-        steps->low_start[c] = steps->low_free[c] = left_over(steps, low, steps->free[c],
-                                                             graph->free_feature + begin,
-                                                             graph->free_begin[c + 1] - begin);
+        steps->residual_start[c] = steps->residual_free[c] = left_over(
+            steps, residual, steps->free[c], graph->free_feature + begin,
+            graph->free_begin[c + 1] - begin);
     }
     for (uint32_t a = 0; a < graph->step_count; a++) {
         uint32_t begin = graph->feature_begin[a];
-        steps->low_score[a] = left_over(steps, low, steps->score[a], graph->feature + begin,
-                                        graph->feature_begin[a + 1] - begin);
+        steps->residual_score[a] = left_over(steps, residual, steps->score[a],
+                                             graph->feature + begin,
+                                             graph->feature_begin[a + 1] - begin);
         if (graph->from[a] == TR_NO_STATE) {
-            steps->low_start[graph->label[graph->to[a]]] = steps->low_score[a];
+            steps->residual_start[graph->label[graph->to[a]]] = steps->residual_score[a];
         }
     }
     for (uint32_t z = 0; z < graph->states; z++) {
         uint32_t begin = graph->end_begin[z];
-        steps->low_end[z] = left_over(steps, low, steps->end[z], graph->end_feature + begin,
-                                      graph->end_begin[z + 1] - begin);
+        steps->residual_end[z] = left_over(steps, residual, steps->end[z],
+                                           graph->end_feature + begin,
+                                           graph->end_begin[z + 1] - begin);
     }
     return TRELLIS_OK;
 }
 
 void tr_steps_set(struct tr_steps *steps, const float *weights)
 {
-    drop_low(steps);
+    drop_residuals(steps);
     for (uint32_t f = 0; f < steps->graph->features; f++) {
         steps->weight[f] = weights ? weights[f] : 0;
     }
@@ -593,44 +593,4 @@ void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight)
     if (!fits) {
         refresh(steps);
     }
-}
-
-size_t tr_steps_features(const struct tr_steps *steps, uint32_t from, uint32_t to,
-                         const uint32_t **ret_features)
-{
-    const struct tr_graph *graph = steps->graph;
-    if (to == TR_NO_STATE) {
-        if (from == TR_NO_STATE) {
-            return 0; // an empty sequence fires nothing
-        }
-        *ret_features = graph->end_feature + graph->end_begin[from];
-        return graph->end_begin[from + 1] - graph->end_begin[from];
-    }
-    uint32_t a = tr_graph_step(graph, from, to);
-    if (a == TR_NO_STEP) {
-        if (!graph->free_steps) {
-            return 0;
-        }
-        *ret_features = graph->free_feature + graph->free_begin[to];
-        return graph->free_begin[to + 1] - graph->free_begin[to];
-    }
-    *ret_features = graph->feature + graph->feature_begin[a];
-    return graph->feature_begin[a + 1] - graph->feature_begin[a];
-}
-
-size_t tr_steps_fired(const struct tr_steps *steps, uint32_t from, uint32_t to, uint32_t *features)
-{
-    const struct tr_graph *graph = steps->graph;
-    if (graph->pruned) {
-        uint32_t label = to == TR_NO_STATE ? graph->labels + 1 : graph->label[to];
-        struct tr_reading reading = tr_graph_read(graph, from, label, graph->order);
-        memcpy(features, reading.feature, reading.count * sizeof *features);
-        return from == TR_NO_STATE && to == TR_NO_STATE ? 0 : reading.count;
-    }
-    const uint32_t *fired = NULL;
-    size_t count = tr_steps_features(steps, from, to, &fired);
-    if (count) {
-        memcpy(features, fired, count * sizeof *features);
-    }
-    return count;
 }

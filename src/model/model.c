@@ -184,7 +184,7 @@ trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph 
         tr_steps_set(*ret_steps, model->step_weights);
     }
     return status || !model->step_low ? status
-                                      : tr_steps_set_low(*ret_steps, model->step_low, error);
+                                      : tr_steps_set_residuals(*ret_steps, model->step_low, error);
 }
 
 static trellis_status read_features(trellis_model *model, const char *path, trellis_error *error)

@@ -110,9 +110,10 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
 {
     const trellis_model *model = tagger->model;
     size_t width = model->graph->width;
-    float *high = tr_lattice_nodes(tagger->lattice), *low = tr_lattice_low(tagger->lattice);
+    bool fine = tr_lattice_make_residuals(tagger->lattice) && tr_reserve(&tagger->exact, width);
+    float *high = tr_lattice_nodes(tagger->lattice),
+          *residual = tr_lattice_residuals(tagger->lattice);
     bool guess = model->unknown && tagger->word_column < sequence->columns;
-    bool fine = low && tr_reserve(&tagger->exact, width);
     for (size_t i = 0; fine && i < sequence->length; i++) {
         double *scores = tagger->exact.at;
         memset(scores, 0, width * sizeof *scores);
@@ -129,11 +130,12 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
         for (uint32_t c = 0; c < model->label_count; c++) {
             double score = scores[c] - shift;
             high[i * width + c] = (float)score;
-            low[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
+            residual[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
         }
     }
     if (fine && model->gaussian.columns) {
-        tr_gaussian_score(&model->gaussian, tagger->reals.at, sequence->length, high, low, width);
+        tr_gaussian_score(&model->gaussian, tagger->reals.at, sequence->length, high, residual,
+                          width);
     }
     return fine;
 }
@@ -162,9 +164,9 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
                            "weights for pairs of %u labels take too much memory over %zu tokens",
                            model->graph->labels, n);
         }
-        scores = tr_lattice_edges(tagger->lattice);
-        fine = scores && add_seen(tagger, &model->edge, &observation->edge, 1, n, scores,
-                                  model->graph->labels * width);
+        fine = tr_lattice_make_edges(tagger->lattice) &&
+               add_seen(tagger, &model->edge, &observation->edge, 1, n,
+                        tr_lattice_edges(tagger->lattice), model->graph->labels * width);
     }
     return fine ? TRELLIS_OK : tr_fail_memory(error);
 }

@@ -110,13 +110,12 @@ static trellis_status fill_scores(const struct tr_training *training,
     if (dataset->edge.attribute.size == 0) {
         return TRELLIS_OK;
     }
-    float *scores = tr_lattice_edges(lattice);
-    if (!scores) {
+    if (!tr_lattice_make_edges(lattice)) {
         return tr_fail_memory(error);
     }
     tokens = tr_training_tokens(dataset, true, sequence);
-    kernels->score(training->vocabulary.edge.rows, w + training->node_size, &tokens, scores,
-                   training->graph->labels * width);
+    kernels->score(training->vocabulary.edge.rows, w + training->node_size, &tokens,
+                   tr_lattice_edges(lattice), training->graph->labels * width);
     return TRELLIS_OK;
 }
 

@@ -113,7 +113,7 @@ static void collect_nodes(const struct tr_training *t, struct tr_pass_worker *wo
                           const struct tr_tokens *tokens, float weight, const uint16_t *gold)
 {
     size_t width = t->graph->width;
-    float *p = (float *)tr_lattice_node_marginals(worker->lattice);
+    float *p = tr_lattice_take_node_marginals(worker->lattice);
     for (size_t i = 0; gold && i < tokens->n; i++) {
         p[i * width + gold[i]] -= 1;
     }
@@ -129,7 +129,7 @@ static bool collect_edges(const struct tr_pass *pass, struct tr_pass_worker *wor
 {
     const struct tr_training *t = pass->training;
     size_t width = t->graph->width, area = t->graph->labels * width;
-    float *p = (float *)tr_lattice_edge_marginals(worker->lattice, pass->steps);
+    float *p = tr_lattice_edge_marginals(worker->lattice, pass->steps);
     if (!p) {
         return false;
     }

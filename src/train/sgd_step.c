@@ -5,6 +5,7 @@
  * order and moves its weights. No weight is moved by two threads, and each is moved in the same order whatever
  * their number.
  */
+#include "graph/path.h"
 #include "train/objective.h"
 #include "train/sgd.h"
 
@@ -15,15 +16,6 @@ static void scale_scores(float *scores, size_t count, float scale)
     for (size_t i = 0; i < count; i++) {
         scores[i] *= scale;
     }
-}
-
-/* Where the edge scores of a sequence of n will be. Asking for them empties them, so it is done before
- * they are filled in; they stay where they are while n does. */
-static trellis_status room_for_edges(struct tr_sgd_slot *slot, size_t n, float **ret_edges)
-{
-    trellis_status status = tr_lattice_begin(slot->lattice, n, &slot->error);
-    *ret_edges = status ? NULL : tr_lattice_edges(slot->lattice);
-    return status ? status : *ret_edges ? TRELLIS_OK : tr_fail_memory(&slot->error);
 }
 
 /* difference = p, or difference -= p */
@@ -79,17 +71,13 @@ static trellis_status look_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
 static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
     const struct tr_training *t = sgd->training;
-    uint32_t state = TR_NO_STATE;
     size_t begin = t->data.sequence.at[slot->sequence];
     size_t end = t->data.sequence.at[slot->sequence + 1];
-    for (size_t i = begin; i <= end && begin < end; i++) {
-        uint32_t next = i < end ? tr_graph_next(t->graph, state, t->data.gold.at[i]) : TR_NO_STATE;
-        const uint32_t *features;
-        size_t count = tr_steps_features(sgd->steps, state, next, &features);
-        for (size_t k = 0; k < count; k++) {
-            slot->steps[features[k]] -= 1;
+    struct tr_path_walk walk = tr_path_walk(t->graph, t->data.gold.at + begin, end - begin);
+    while (tr_path_next(&walk)) {
+        for (size_t k = 0; k < walk.count; k++) {
+            slot->steps[walk.feature[k]] -= 1;
         }
-        state = next;
     }
 }
 
@@ -123,10 +111,10 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
                      !(pruned && tr_lattice_level(slot->lattice) == 0);
     if (!(pruned ? count_pruned_steps(sgd, slot, gold)
                  : tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps)) ||
-        (has_edges && !(edge = (float *)tr_lattice_edge_marginals(slot->lattice, sgd->steps)))) {
+        (has_edges && !(edge = tr_lattice_edge_marginals(slot->lattice, sgd->steps)))) {
         return tr_fail_memory(&slot->error);
     }
-    float *node = (float *)tr_lattice_node_marginals(slot->lattice);
+    float *node = tr_lattice_take_node_marginals(slot->lattice);
     for (size_t i = 0; i < n; i++) {
         node[i * width + gold[i]] -= 1;
         if (edge && i > 0) {
@@ -172,15 +160,12 @@ static void look(void *user, size_t index, unsigned thread)
     size_t width = t->graph->width;
     slot->loss = 0;
     slot->fired.size = 0;
-    float *edges = NULL;
-    slot->status = n && t->data.edge.attribute.size ? room_for_edges(slot, n, &edges) : TRELLIS_OK;
-    if (!slot->status) {
-        slot->status = tr_training_scores(t, &t->data, slot->sequence, sgd->v, slot->lattice,
-                                          &slot->error);
-    }
+    slot->status = tr_training_scores(t, &t->data, slot->sequence, sgd->v, slot->lattice,
+                                      &slot->error);
     if (slot->status || n == 0) {
         return;
     }
+    float *edges = tr_lattice_edges(slot->lattice);
     if (sgd->count > 1 &&
         (!cut_tokens(sgd, slot, false) || (edges && !cut_tokens(sgd, slot, true)))) {
         slot->status = tr_fail_memory(&slot->error);

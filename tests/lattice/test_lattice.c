@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "graph/path.h"
 #include "lattice/lattice_internal.h"
 
 #include <string.h>
@@ -472,7 +473,7 @@ static void no_positions(void **state)
     float expected[1] = {0};
     assert_int_equal(tr_lattice_begin(setting.lattice, 0, NULL), TRELLIS_OK);
     assert_non_null(tr_lattice_nodes(setting.lattice));
-    assert_non_null(tr_lattice_edges(setting.lattice));
+    assert_true(tr_lattice_make_edges(setting.lattice));
     assert_int_equal(tr_lattice_viterbi(setting.lattice, setting.steps, NULL, &value, NULL),
                      TRELLIS_OK);
     assert_true(value == 0);
@@ -660,17 +661,15 @@ static void fired_features(void **state)
         make(&setting, 5, kind == 2 ? 2 : 1, 12, 1, kind ? TR_LIST_FREE : TR_LIST_ALL);
         begin(&setting, 9, 0);
         uint16_t labels[9];
-        uint32_t z = TR_NO_STATE;
         double sum = 0;
-        for (size_t i = 0; i <= 9; i++) {
-            labels[i < 9 ? i : 8] = i < 9 ? (uint16_t)tr_random_below(&dice, 5) : labels[8];
-            uint32_t next = i < 9 ? tr_graph_next(setting.graph, z, labels[i]) : TR_NO_STATE;
-            const uint32_t *features;
-            size_t count = tr_steps_features(setting.steps, z, next, &features);
-            for (size_t k = 0; k < count; k++) {
-                sum += (double)setting.weights[features[k]];
+        for (size_t i = 0; i < 9; i++) {
+            labels[i] = (uint16_t)tr_random_below(&dice, 5);
+        }
+        struct tr_path_walk walk = tr_path_walk(setting.graph, labels, 9);
+        while (tr_path_next(&walk)) {
+            for (size_t k = 0; k < walk.count; k++) {
+                sum += (double)setting.weights[walk.feature[k]];
             }
-            z = next;
         }
         double score = tr_lattice_path_score(setting.lattice, setting.steps, labels);
         assert_true(fabs(score - sum) < 1e-5);

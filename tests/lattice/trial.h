@@ -216,7 +216,11 @@ static void fill_lattice(struct trial *trial, bool restricted)
     tr_random_seed(&random, trial->seed);
     assert_int_equal(tr_lattice_begin(trial->lattice, trial->chain.length, NULL), TRELLIS_OK);
     float *node = tr_lattice_nodes(trial->lattice);
-    float *edge = trial->with_edges ? tr_lattice_edges(trial->lattice) : NULL;
+    float *edge = NULL;
+    if (trial->with_edges) {
+        assert_true(tr_lattice_make_edges(trial->lattice));
+        edge = tr_lattice_edges(trial->lattice);
+    }
     for (size_t i = 0; i < trial->chain.length; i++) {
         for (uint32_t c = 0; c < width; c++) {
             node[i * width + c] = c < labels ? trial->chain.node[i][c] : 1e6f;
