@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
-# Rewrites the table in src/README.md from the first line of every source file; with --check it only says
-# whether the table is up to date.
+# Rewrites the table in src/README.md from the first sentence of every source file; --check only tells whether the table
+# is up to date.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 map=src/README.md
 
+# The first sentence of a file: "/* name.c - what it is", up to a full stop, an empty line or the end of the comment.
+opening() {
+    awk 'FNR == 1 { sub(/^\/\* *[a-z0-9_]+\.[ch] - /, "") }
+         { done = /\*\/ *$/; sub(/ *\*\/ *$/, ""); if (FNR > 1) sub(/^ \*/, "") }
+         FNR > 1 && !NF { exit }
+         { sub(/^ +/, ""); text = text (FNR > 1 ? " " : "") $0 }
+         done || /:$/ { exit }
+         END { if (match(text, /\. [A-Z`]/)) text = substr(text, 1, RSTART); sub(/[.:]$/, "", text); print text }' "$1"
+}
+
 table() {
-    local file line
+    local file
     for file in src/*/*.[ch]; do
-        read -r line <"$file"
-        # "/* name.c - the idea" up to the end of the comment or of the line
-        line=$(sed -E 's|^/\* *[a-z0-9_]+\.[ch] - ||; s| *\*/$||; s|\.$||' <<<"$line")
-        printf '| %s | `%s` | %s |\n' "$(basename "$(dirname "$file")")" "$(basename "$file")" "$line"
+        printf '| %s | `%s` | %s |\n' "$(basename "$(dirname "$file")")" "$(basename "$file")" "$(opening "$file")"
     done
 }
 
