@@ -44,7 +44,7 @@ struct beam {
 /* A way to a state at a position; kept[back] is where it comes from. */
 static void reach(struct beam *beam, size_t position, uint32_t state, double score, uint32_t back)
 {
-    score += position + 1 == beam->lattice->length ? (double)beam->steps->end[state] : 0;
+    score += position + 1 == beam->lattice->length ? (double)beam->steps->score.end[state] : 0;
     double best = beam->best[state];
     if (!(score > -INFINITY) || score < best) {
         return;
@@ -63,19 +63,17 @@ static void reach_first(struct beam *beam)
     const struct tr_graph *graph = beam->lattice->graph;
     const float *node = tr_node_at(beam->lattice, 0);
     for (uint32_t c = 0; c < graph->labels; c++) {
-        uint32_t z = graph->first_order ? c : beam->steps->start_state[c];
+        uint32_t z = beam->steps->start_state[c];
         if (z != TR_NO_STATE) {
-            reach(beam, 0, z, (double)beam->steps->start[c] + (double)node[c], 0);
+            reach(beam, 0, z, (double)beam->steps->score.start[c] + (double)node[c], 0);
         }
     }
 }
 
-/* The scores of the steps out of a state, by label. */
+/* The scores of the transitions out of a state, by label. */
 static const float *steps_out_of(struct beam *beam, uint32_t from)
 {
-    const struct tr_graph *graph = beam->lattice->graph;
-    return graph->first_order ? tr_steps_row(beam->steps, from, beam->row)
-                              : beam->steps->row_score + from * graph->width;
+    return beam->lattice->kind->out_scores(beam->steps, from, beam->row);
 }
 
 /* The edge scores of the steps out of a state to a position, by label; NULL where there are none. */
@@ -89,8 +87,8 @@ static const float *edges_out_of(const struct beam *beam, size_t position, uint3
 /* The score of a path, with that of leaving its last state for a position. */
 static double score_before(const struct beam *beam, size_t position, uint32_t from, double score)
 {
-    const float *leaves = tr_leaves_at(beam->lattice, position - 1);
-    return score + (leaves ? (double)leaves[from] : 0);
+    const float *normalisers = tr_normalisers_at(beam->lattice, position - 1);
+    return score + (normalisers ? (double)normalisers[from] : 0);
 }
 
 /* All steps out of kept[k]. */
@@ -102,11 +100,11 @@ static void reach_from(struct beam *beam, size_t position, uint32_t k)
     double before = score_before(beam, position, from, beam->kept[k].score);
     const float *edge = edges_out_of(beam, position, from);
     const float *row = steps_out_of(beam, from);
+    const uint32_t *next = beam->lattice->kind->out_states(beam->lattice, beam->steps, from);
     for (uint32_t c = 0; c < graph->labels; c++) {
-        uint32_t z = graph->first_order ? c : tr_graph_next(graph, from, (uint16_t)c);
         double score = before + (double)row[c] + (double)node[c];
-        if (z != TR_NO_STATE) {
-            reach(beam, position, z, edge ? score + (double)edge[c] : score, k);
+        if (next[c] != TR_NO_STATE) {
+            reach(beam, position, next[c], edge ? score + (double)edge[c] : score, k);
         }
     }
 }
@@ -215,20 +213,13 @@ static void free_beam(struct beam *beam)
     free(beam->row);
 }
 
-trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
-                               size_t width, uint16_t *labels, double *ret_score,
-                               trellis_error *error)
+trellis_status tr_listed_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              size_t width, uint16_t *labels, double *ret_score,
+                              trellis_error *error)
 {
     size_t states = lattice->graph->states;
     struct beam beam = {.lattice = lattice, .steps = steps};
     trellis_status status = TRELLIS_OK;
-    *ret_score = 0;
-    if (lattice->length == 0) {
-        return TRELLIS_OK;
-    }
-    if (lattice->pruning) {
-        return tr_fail(error, TRELLIS_OPTION, "a search is pruned or keeps to a beam, not both");
-    }
     width = width < 1 ? 1 : width < states ? width : states;
     bool fits = make_beam(&beam, width), found = fits && search(&beam, labels);
     while (fits && !found && width < states) {
@@ -248,6 +239,16 @@ trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps
     return status;
 }
 
+trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
+                               size_t width, uint16_t *labels, double *ret_score,
+                               trellis_error *error)
+{
+    *ret_score = 0;
+    return lattice->length == 0
+               ? TRELLIS_OK
+               : lattice->kind->beam(lattice, steps, width, labels, ret_score, error);
+}
+
 /* ---- where a search for gold labels goes wrong --------------------------------------------------- */
 
 /* Gold labels followed beside the beam. */
@@ -264,7 +265,7 @@ static void follow(struct beam *beam, size_t position, struct followed *gold)
     uint16_t c = gold->labels[position];
     double node = (double)tr_node_at(beam->lattice, position)[c];
     if (position == 0) {
-        gold->score = (double)beam->steps->start[c] + node;
+        gold->score = (double)beam->steps->score.start[c] + node;
     } else if (gold->state != TR_NO_STATE) {
         const float *edge = edges_out_of(beam, position, gold->state);
         double before = score_before(beam, position, gold->state, gold->score);
@@ -277,7 +278,7 @@ static void follow(struct beam *beam, size_t position, struct followed *gold)
     if (gold->state == TR_NO_STATE) {
         gold->score = -INFINITY;
     } else if (position + 1 == beam->lattice->length) {
-        gold->score += (double)beam->steps->end[gold->state];
+        gold->score += (double)beam->steps->score.end[gold->state];
     }
     bool kept = false;
     for (size_t k = 0; k < beam->count; k++) {

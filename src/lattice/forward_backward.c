@@ -20,12 +20,13 @@
  * the largest M. What a beta loses by underflow is multiplied by an alpha of at most about 1. Where a
  * beta is larger, or anything is not finite, the answer is thrown away and the reference kernel asked.
  *
- * Scores of leaving a label, where there are any, are counted among the node scores as well.
+ * In a locally normalised model -log N is counted among the node scores as well.
  *
  * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every few
  * positions it is put right.
  *
- * Where steps that are not listed are free, the sums over steps are those of tiles.c.
+ * In the sparse kind M is relative to the scores of unlisted transitions, which are counted among the node
+ * scores (steps->offset), and the sums are those of tiles.c.
  */
 #include "lattice/lattice_internal.h"
 
@@ -35,20 +36,18 @@
 
 static const float *pair_at(const struct tr_lattice *lattice, size_t i)
 {
-    return lattice->pair.at + i * lattice->graph->labels * lattice->graph->width;
+    return lattice->fast.pair.at + i * lattice->graph->labels * lattice->graph->width;
 }
 
 static void step_forward(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
                          const float *from, float *out)
 {
     const struct tr_graph *graph = lattice->graph;
-    if (lattice->has_edges) {
+    if (lattice->scores.has_edges) {
         lattice->kernels->vector_matrix(out, from, pair_at(lattice, i), graph->labels,
                                         graph->width);
-    } else if (graph->free_steps) {
-        tr_tiles_sum(lattice, &steps->into, from, out);
     } else {
-        lattice->kernels->vector_matrix(out, from, steps->factor, graph->labels, graph->width);
+        lattice->kind->sum_forward(lattice, steps, from, out);
     }
 }
 
@@ -56,12 +55,10 @@ static void step_backward(struct tr_lattice *lattice, const struct tr_steps *ste
                           const float *to, float *out)
 {
     const struct tr_graph *graph = lattice->graph;
-    if (lattice->has_edges) {
+    if (lattice->scores.has_edges) {
         lattice->kernels->matrix_vector(out, pair_at(lattice, i), to, graph->labels, graph->width);
-    } else if (graph->free_steps) {
-        tr_tiles_sum(lattice, &steps->out_of, to, out);
     } else {
-        lattice->kernels->vector_matrix(out, to, steps->factor_by_to, graph->labels, graph->width);
+        lattice->kind->sum_backward(lattice, steps, to, out);
     }
 }
 
@@ -70,22 +67,23 @@ static void step_backward(struct tr_lattice *lattice, const struct tr_steps *ste
 /* psi_i into the row of `to`; returns m_i. */
 static float node_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
 {
-    const struct tr_graph *graph = lattice->graph;
-    size_t width = graph->width;
-    float *psi = lattice->to.at + i * width;
+    size_t width = lattice->graph->width;
+    float *psi = lattice->fast.to.at + i * width;
     const float *node = tr_node_at(lattice, i);
     bool first = i == 0, last = i + 1 == lattice->length;
-    bool priors = !first && graph->free_steps && !lattice->has_edges;
-    if (first || last || priors || lattice->has_leaves) {
+    const float *offset = first                       ? steps->score.start
+                          : lattice->scores.has_edges ? NULL
+                                                      : steps->offset;
+    if (offset || last || lattice->scores.has_normalisers) {
         memcpy(psi, node, width * sizeof *psi);
-        if (first || priors) {
-            lattice->kernels->add(psi, first ? steps->start : steps->free, width);
+        if (offset) {
+            lattice->kernels->add(psi, offset, width);
         }
         if (last) {
-            lattice->kernels->add(psi, steps->end, width);
+            lattice->kernels->add(psi, steps->score.end, width);
         }
-        if (lattice->has_leaves) {
-            lattice->kernels->add(psi, tr_leaves_at(lattice, i), width);
+        if (lattice->scores.has_normalisers) {
+            lattice->kernels->add(psi, tr_normalisers_at(lattice, i), width);
         }
         node = psi;
     }
@@ -97,18 +95,17 @@ static float node_factors(struct tr_lattice *lattice, const struct tr_steps *ste
 static float pair_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
-    const float *scores = tr_lattice_scores_at(lattice, steps, i);
-    return scores ? lattice->kernels->exp_row(lattice->pair.at + i * size, scores, size) : NAN;
+    const float *scores = tr_first_order_edge_scores(lattice, steps, i);
+    return scores ? lattice->kernels->exp_row(lattice->fast.pair.at + i * size, scores, size) : NAN;
 }
 
-float tr_first_order_leaving(struct tr_lattice *lattice, const struct tr_steps *steps,
-                             size_t position, float *out)
+float tr_first_order_normaliser_sums(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                     size_t position, float *out)
 {
     float shift = node_factors(lattice, steps, position);
-    shift += lattice->has_edges           ? pair_factors(lattice, steps, position)
-             : lattice->graph->free_steps ? 0
-                                          : steps->shift;
-    step_backward(lattice, steps, position, lattice->to.at + position * lattice->graph->width, out);
+    shift += lattice->scores.has_edges ? pair_factors(lattice, steps, position) : steps->shift;
+    step_backward(lattice, steps, position, lattice->fast.to.at + position * lattice->graph->width,
+                  out);
     return shift;
 }
 
@@ -118,23 +115,25 @@ static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     size_t width = lattice->graph->width;
     struct tr_log_product z = {0, 1};
-    float shift = lattice->graph->free_steps ? 0 : steps->shift, before = 1;
+    float before = 1;
     for (size_t i = 0; i < lattice->length; i++) {
-        float *alpha = lattice->alpha.at + i * width;
-        float *psi = lattice->to.at + i * width;
+        float *alpha = lattice->fast.alpha.at + i * width;
+        float *psi = lattice->fast.to.at + i * width;
         z.log += (double)node_factors(lattice, steps, i);
         if (i == 0) {
             memcpy(alpha, psi, width * sizeof *alpha);
             before = lattice->kernels->sum(alpha, width);
         } else {
-            z.log += (double)(lattice->has_edges ? pair_factors(lattice, steps, i) : shift);
+            z.log += (double)(lattice->scores.has_edges ? pair_factors(lattice, steps, i)
+                                                        : steps->shift);
             step_forward(lattice, steps, i, alpha - width, alpha);
-            before = lattice->kernels->forward_row(alpha, psi, lattice->inverse.at[i - 1], width);
+            before = lattice->kernels->forward_row(alpha, psi, lattice->fast.inverse.at[i - 1],
+                                                   width);
         }
         if (!(before > 0 && before < INFINITY)) {
             return false;
         }
-        lattice->inverse.at[i] = 1 / before;
+        lattice->fast.inverse.at[i] = 1 / before;
         tr_multiply_in(&z, (double)before);
     }
     lattice->log_z = z.log + log(z.product);
@@ -144,17 +143,17 @@ static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     size_t width = lattice->graph->width;
-    float *beta = lattice->row;
+    float *beta = lattice->scratch.row;
     for (size_t c = 0; c < width; c++) {
-        beta[c] = c < lattice->graph->labels ? lattice->inverse.at[lattice->length - 1] : 0;
+        beta[c] = c < lattice->graph->labels ? lattice->fast.inverse.at[lattice->length - 1] : 0;
     }
     for (size_t i = lattice->length; i-- > 0;) {
-        float *to = lattice->to.at + i * width;
-        float factor = i > 0 ? lattice->inverse.at[i - 1] : 1;
-        float sum = lattice->kernels->backward_row(lattice->marginal.at + i * width, to,
-                                                   lattice->alpha.at + i * width, beta, factor,
+        float *to = lattice->fast.to.at + i * width;
+        float factor = i > 0 ? lattice->fast.inverse.at[i - 1] : 1;
+        float sum = lattice->kernels->backward_row(lattice->marginal.node.at + i * width, to,
+                                                   lattice->fast.alpha.at + i * width, beta, factor,
                                                    width);
-        if (!(sum <= tr_most_beta(steps))) {
+        if (!(sum <= tr_max_beta(steps))) {
             return false;
         }
         if (i % TR_POSITIONS_BETWEEN_REPAIRS == 0) {

@@ -83,7 +83,8 @@ trellis_status tr_lattice_normalise(struct tr_lattice *lattice, const struct tr_
                                     trellis_error *error);
 /* What a path that is in a state at a position scores by going on: -log N of the position behind, 0 at the
  * last one and where the lattice is not normalised. */
-double tr_lattice_leave_score(const struct tr_lattice *lattice, size_t position, uint32_t state);
+double tr_lattice_normaliser_score(const struct tr_lattice *lattice, size_t position,
+                                   uint32_t state);
 /* For learning such a model: the probabilities of all labels at each position, with the labels before it as
  * they are given [length]; not to be normalised before. *ret_loss is -log P(labels | X). Marginals and
  * expected counts may be asked for afterwards, and are those of the decisions. TRELLIS_DATA where
@@ -138,9 +139,9 @@ void tr_lattice_flush_transition_counts(struct tr_lattice *lattice, const struct
  * among what survived the one before; where the gold labels do not survive, the level that still has them
  * is the last. *ret_loss is -log P(gold) there, and marginals and expected counts may be asked for
  * afterwards, as of any forward and backward. */
-trellis_status tr_lattice_learn_pruned(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                       const uint16_t *gold, double *ret_loss,
-                                       trellis_error *error);
+trellis_status tr_lattice_pruned_likelihood(struct tr_lattice *lattice,
+                                            const struct tr_steps *steps, const uint16_t *gold,
+                                            double *ret_loss, trellis_error *error);
 /* The level that was reached. At level 0 labels are independent: there are no edge marginals. */
 uint32_t tr_lattice_level(const struct tr_lattice *lattice);
 /* Collects scale * the counts of the gold labels at that level; false on allocation failure. */

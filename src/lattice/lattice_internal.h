@@ -1,4 +1,15 @@
-/* lattice_internal.h - what steps and workspaces are made of; for the files of src/lattice and for tests.
+/* lattice_internal.h - what steps and lattices are made of; for the files of src/lattice and for tests.
+ *
+ * There are four kinds of lattice, after the graph:
+ *
+ *   dense      first order, all transitions listed: matrices of scores and factors          dense.c
+ *   sparse     first order, unlisted transitions are free: lists, and tiles of factors      sparse.c
+ *   general    any other automaton: a matrix for each fan of states                         general.c
+ *   pruned     transitions are looked up among the few states that survive pruning          pruned.c
+ *
+ * A kind is a table of operations, chosen once when steps or a lattice are created, and a part of its own
+ * in both. The first three list all states, so they share the algorithms of the other files (Viterbi,
+ * m best paths, beams, local normalisation, the reference), which ask the table for what differs.
  *
  * Rows of floats are padded to a multiple of TR_LANES: scores with minus infinity, factors and
  * probabilities with 0. A row of states is `stride` long, which in first order is the width.
@@ -12,72 +23,118 @@
 
 #include <math.h>
 
-/* The listed steps between labels as tiles of TR_LANES factors (see tiles.c). */
+/* ---- steps --------------------------------------------------------------------------------------- */
+
+/* Scores of transitions: sums of weights, minus infinity where forbidden. */
+struct tr_step_scores {
+    float *step;  // [step_count]
+    float *start; // [width] of the first transition, by label
+    float *end;   // [stride]
+    float
+        *unlisted; // [width] sparse: of transitions that are not listed, by the label they lead to
+};
+
+/* Where a feature is fired. Places are the listed transitions, then the ends of the states, then, in the
+ * sparse kind, the transitions into each label that are not listed. */
+struct tr_fired {
+    uint32_t *begin; // [features + 1] into place
+    uint32_t *place;
+};
+
+/* Factors are exp(score - shift). */
+struct tr_dense_steps {
+    float *score, *score_by_to;   // [L][width] by (from, to) and by (to, from)
+    float *factor, *factor_by_to; // [L][width]
+};
+
+/* The listed transitions between labels as tiles of TR_LANES factors (see tiles.c). */
 struct tr_tiles {
     uint32_t blocks;
     uint32_t *begin; // [blocks + 1] the tiles of each block of labels that is summed into
     uint32_t *other; // [tiles] the label at the other end; ascending in a block
-    float *factor;   // [tiles][TR_LANES] 1 where the step is not listed
-    uint32_t *place; // [step_count] where the factor of a step stands; not of those from the start
+    float *factor;   // [tiles][TR_LANES] 1 where the transition is not listed
+    uint32_t
+        *place; // [step_count] where the factor of a listed one stands; not of those from the start
 };
+
+/* Factors are exp(score - unlisted[to]): 1 for a transition that is not listed. The listed ones but the
+ * first are kept by the label they come from as well. */
+struct tr_sparse_steps {
+    float *factor;       // [step_count]
+    uint32_t *out_begin; // [L + 1]
+    uint32_t *out_to;    // [out_begin[L]]
+    uint32_t *out_place; // [step_count] where a transition stands in the out_ arrays
+    uint32_t *out_step;  // [out_begin[L]] and the one that stands there
+    float *out_score;    // [out_begin[L]]
+    float *out_max;      // [L] the largest out_score of a label
+    float *out_gain;     // [width] the largest out_score(c) - unlisted(c) of a label; at least 0
+    uint32_t *bits_row;  // [L] the label's row in bits, TR_NO_STATE where none is listed
+    uint64_t *bits;      // [rows][words] whether the transition from -> to is listed
+    size_t words;
+    struct tr_tiles into,
+        out_of; // blocks of the labels that transitions lead to, that they come from
+};
+
+/* Factors are exp(score - shift), those of ends exp(end - end_shift). */
+struct tr_general_steps {
+    float *score, *factor; // [S][width] by the state it comes from and the label it reads
+    float *end_factor;     // [stride]
+    float end_shift;
+    uint32_t
+        *fan_begin; // [fans + 1] the transitions of a fan, one for each label that it may read:
+    uint16_t *fan_label; //   that label
+    uint32_t *fan_to;    //   the state it leads to
+};
+
+/* Scores are summed where they are needed. */
+struct tr_pruned_steps {
+    const float *weight; // [features]
+    double scale;        // that the weights are multiplied by
+};
+
+struct tr_lattice_kind;
 
 struct tr_steps {
     const struct tr_graph *graph;
+    const struct tr_lattice_kind *kind;
     const struct tr_kernels *kernels;
     float *weight; // [features]
-
-    /* Where a feature is fired. Places are the listed steps, then the ends of the states, then, with
-     * free steps, the steps into each label that are not listed. */
-    uint32_t *fired_begin; // [features + 1] into fired
-    uint32_t *fired;
-
-    /* Scores: sums of weights, minus infinity where forbidden. */
-    float *score; // [step_count]
-    float *start; // [width] of the first step, by label
-    float *end;   // [stride]
-    float *free;  // [width] free steps: of the steps that are not listed, by the label they lead to
-
-    /* What the floats above leave over, for exact scores; all NULL where nobody asked for it. */
-    float *residual_score; // [step_count]
-    float *residual_start; // [width]
-    float *residual_end;   // [S]
-    float *residual_free;  // [width]
-
-    float shift;       // factors are exp(score - shift)
-    float most_factor; // no factor is larger; at least 1
-
-    /* First order, all steps listed. */
-    float *matrix, *matrix_by_to; // [L][width] scores by (from, to) and by (to, from)
-    float *factor, *factor_by_to; // [L][width] factors
-
-    /* First order, free steps: the listed ones but the first, by the label they come from. */
-    uint32_t *out_begin; // [L + 1]
-    uint32_t *out_to;    // [out_begin[L]]
-    uint32_t *out_place; // [step_count] where a step stands in the out_ arrays
-    uint32_t *out_step;  // [out_begin[L]] and the step that stands there
-    float *out_score;    // [out_begin[L]]
-    float *out_most;     // [L] the largest out_score of a label
-    float *out_gain;     // [width] the largest out_score(c) - free(c) of a label; at least 0
-    uint32_t *bits_row;  // [L] the label's row in bits, TR_NO_STATE where none is listed
-    uint64_t *bits;      // [rows][words] whether the step from -> to is listed
-    size_t words;
-    struct tr_tiles into, out_of; // blocks of the labels that steps lead to, that they come from
-
-    float *step_factor; // [step_count] exp(score - free[to])
-
-    /* Any other graph. */
-    float *row_score, *row_factor; // [S][width] by the state it comes from and the label it reads
-    float *end_factor;             // [stride] exp(end - end_shift)
-    float end_shift;
-    uint32_t *fan_begin;   // [fans + 1] the steps of a fan, one for each label that it may read:
-    uint16_t *fan_label;   //   that label
-    uint32_t *fan_to;      //   the state it leads to
+    struct tr_fired fired;
+    struct tr_step_scores score;
+    struct tr_step_scores residual; // what those floats lack of exact scores; all NULL: not known
     uint32_t *start_state; // [L] the state after the first label, TR_NO_STATE where forbidden
-
-    /* A pruned graph, which needs nothing else: weights are scale * seen. */
-    const float *seen; // [features]
-    double scale;
+    float shift;
+    float max_factor; // no factor is larger; at least 1
+    const float
+        *offset; // [width] first order: what factors lack of scores, by label; NULL: nothing
+    union {
+        struct tr_dense_steps dense;
+        struct tr_sparse_steps sparse;
+        struct tr_general_steps general;
+        struct tr_pruned_steps pruned;
+    } of;
 };
+
+/* A row of minus infinity, padded; NULL on allocation failure. */
+float *tr_steps_forbidden_row(size_t count);
+/* The largest of some scores, 0 where none is finite. */
+float tr_steps_largest(const float *scores, size_t count);
+/* factor = exp(score - shift) */
+void tr_steps_set_factors(const struct tr_steps *steps, float *factor, const float *score,
+                          float shift, size_t count);
+/* Whether a score that changed is near enough to the shift; otherwise all factors are computed anew. */
+static inline bool tr_steps_near_shift(float score, float shift)
+{
+    return score - shift <= 16;
+}
+/* One behind the last transition into a state that does not come from the start. */
+static inline uint32_t tr_steps_in_end(const struct tr_graph *graph, uint32_t state)
+{
+    uint32_t end = graph->in_begin[state + 1];
+    return end > graph->in_begin[state] && graph->from[end - 1] == TR_NO_STATE ? end - 1 : end;
+}
+
+/* ---- lattices ------------------------------------------------------------------------------------ */
 
 /* Arrays that grow with the sequence; what was in them is lost when they do. */
 struct tr_floats {
@@ -92,111 +149,281 @@ struct tr_indices {
     uint32_t *at;
     size_t capacity;
 };
-
-struct tr_lattice {
-    const struct tr_graph *graph;
-    const struct tr_kernels *kernels;
-    size_t stride;             // of rows of states
-    bool reference;            // asked for by tr_lattice_use_reference()
-    size_t length;             // n
-    struct tr_floats node;     // [n][width]
-    struct tr_floats edge;     // [n][L][width]
-    struct tr_floats residual; // [n][width] of node
-    bool has_edges, has_residuals;
-    /* Of a locally normalised model: what a path gains that is in a state and goes on. */
-    struct tr_floats leave; // [n][stride], the last row 0
-    bool has_leaves;
-
-    /* What tr_lattice_forward_backward() left behind, or tr_lattice_local_likelihood(). */
-    enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_DECISIONS, TR_PRUNED } computed;
-    double log_z;
-    struct tr_floats alpha;                // [n][stride], Viterbi's best scores as well
-    struct tr_floats to;                   // [n][stride] psi * beta, scaled
-    struct tr_floats marginal;             // [n][width]
-    struct tr_floats inverse;              // [n] 1 / sum of alpha
-    struct tr_floats pair;                 // [n][L][width] factors of steps with edge scores
-    struct tr_floats edge_marginal;        // [n][L][width]
-    struct tr_floats turned;               // scratch of some positions, see expect.c
-    struct tr_doubles log_alpha, log_beta; // [n][S] of the reference
-    struct tr_indices history;             // [n] decisions: the state that each is made in
-
-    /* Expected counts, summed over sequences until they are handed over. */
-    double *outer;       // of steps, still without the step's factor: [step_count] with free steps;
-                         // [L][width] by (to, from) in first order; else [S][width] as row_factor
-    double *step_count;  // [step_count] of listed steps
-    double *start_count; // [width] of first labels
-    double *end_count;   // [S] of last states
-    double *free_count;  // [width] of labels but the first; only where there are label priors
-
-    float *row, *second_row; // [stride] scratch
-    float *matrix;           // [L][width] scratch; made when first needed
-    double *double_row;      // [stride] scratch
-    uint32_t *identity;      // [L] 0, 1, 2, ...
-    uint32_t *live;          // [L] scratch: labels
-    uint64_t *open;          // [words] scratch of Viterbi with free steps
-    uint32_t *listed;        // [width] scratch of the same
-
-    struct tr_pruning *pruning; // of a pruned graph; else NULL
-};
-
 /* Room for count * each elements; false on allocation failure. */
 bool tr_floats_room(struct tr_floats *floats, size_t count, size_t each);
 bool tr_doubles_room(struct tr_doubles *doubles, size_t count, size_t each);
 bool tr_indices_room(struct tr_indices *indices, size_t count, size_t each);
+
+/* What the caller fills in, and what tr_lattice_normalise() adds to it. */
+struct tr_lattice_scores {
+    struct tr_floats node;       // [n][width]
+    struct tr_floats edge;       // [n][L][width]
+    struct tr_floats residual;   // [n][width] of node
+    struct tr_floats normaliser; // [n][stride] -log N of the position behind; the last row 0
+    bool has_edges, has_residuals, has_normalisers;
+};
+
+/* Forward and backward in single precision with scaling; Viterbi's best scores are in alpha as well. */
+struct tr_scaled_sums {
+    struct tr_floats alpha;   // [n][stride]
+    struct tr_floats to;      // [n][stride] psi * beta
+    struct tr_floats inverse; // [n] 1 / sum of alpha
+    struct tr_floats pair;    // [n][L][width] factors of transitions with edge scores
+};
+
+/* The same of the reference; the m best paths have their best scores in alpha. */
+struct tr_log_sums {
+    struct tr_doubles alpha, beta; // [n][S]
+};
+
+struct tr_marginals {
+    struct tr_floats node; // [n][width]
+    struct tr_floats edge; // [n][L][width]
+};
+
+/* Expected counts, summed over sequences until they are flushed. All NULL until the first. */
+struct tr_expected_counts {
+    double *outer;    // of transitions, still without their factors; its shape is that of the kind
+    double *step;     // [step_count] of listed transitions
+    double *start;    // [width] of first labels
+    double *end;      // [S] of last states
+    double *unlisted; // [width] sparse, where there are label priors: of labels but the first
+};
+
+struct tr_scratch {
+    float *row, *second_row; // [stride]
+    double *double_row;      // [stride]
+    float *matrix;           // [L][width]; made when first needed
+    uint32_t *next;          // [L]
+};
+
+struct tr_sparse_lattice {
+    uint32_t *identity;          // [L] 0, 1, 2, ...
+    uint64_t *open;              // [words] labels that no unlisted transition was found for yet
+    uint32_t *listed;            // [width] labels whose listed transitions count
+    struct tr_floats transposed; // [2][L][positions]
+};
+
+struct tr_general_lattice {
+    uint32_t *allowed;         // [L + 1] labels that a position is restricted to
+    struct tr_floats fan_rows; // [positions][width]
+};
+
+struct tr_lattice {
+    const struct tr_graph *graph;
+    const struct tr_lattice_kind *kind;
+    const struct tr_kernels *kernels;
+    size_t stride;      // of rows of states
+    bool use_reference; // asked for by tr_lattice_use_reference()
+    size_t length;      // n
+    struct tr_lattice_scores scores;
+    /* By what the marginals and log Z were computed. */
+    enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_LOCAL, TR_PRUNED } computed;
+    double log_z;
+    struct tr_scaled_sums fast;
+    struct tr_log_sums log_space;
+    struct tr_marginals marginal;
+    struct tr_indices decided_in; // [n] TR_LOCAL: the state that each label is chosen in
+    struct tr_expected_counts counts;
+    struct tr_scratch scratch;
+    union {
+        struct tr_sparse_lattice sparse;
+        struct tr_general_lattice general;
+        struct tr_pruning *pruning;
+    } of;
+};
+
+/* ---- kinds --------------------------------------------------------------------------------------- */
+
+/* The transitions into a state, but the first. */
+struct tr_arrivals {
+    const uint32_t *from;  // [count] ascending
+    const float *score;    // [count]
+    const float *residual; // [count] or NULL
+    size_t count;
+};
+
+/* Scratch of the recursion for the m best paths. */
+struct tr_max_rows {
+    double *best, *left; // [width]
+    double *max_out;     // [width] dense: the largest score of a transition out of each label
+};
+
+/* An operation may be NULL where a kind has nothing to do. */
+struct tr_lattice_kind {
+    /* ---- steps ---- */
+    /* Allocates the part of the kind; false on allocation failure. Freeing takes half-made ones too. */
+    bool (*make_steps)(struct tr_steps *steps);
+    void (*free_steps)(struct tr_steps *steps);
+    /* All weights were set. */
+    void (*set_weights)(struct tr_steps *steps);
+
+    /* ---- lattices ---- */
+    bool (*make)(struct tr_lattice *lattice);
+    void (*free)(struct tr_lattice *lattice);
+    /* A new sequence begins. */
+    void (*begin)(struct tr_lattice *lattice);
+    /* The questions of lattice.h, for a sequence that is not empty. */
+    trellis_status (*forward_backward)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                       trellis_error *error);
+    /* Between the two calls forward_backward() sums over what had survived before. */
+    trellis_status (*begin_restricted)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                       trellis_error *error);
+    void (*end_restricted)(struct tr_lattice *lattice);
+    trellis_status (*viterbi)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              uint16_t *labels, trellis_error *error);
+    trellis_status (*nbest)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                            uint16_t *labels, double *scores, size_t *ret_count,
+                            trellis_error *error);
+    trellis_status (*beam)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t width,
+                           uint16_t *labels, double *ret_score, trellis_error *error);
+    double (*path_score)(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                         const uint16_t *labels);
+    /* Of TR_FAST and TR_PRUNED; marginals [n][L][width] are 0. False on allocation failure. */
+    bool (*edge_marginals)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                           float *marginals);
+    bool (*collect)(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
+    void (*flush)(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected);
+
+    /* ---- what the shared algorithms ask for; not of the pruned kind ---- */
+    /* The score of a transition, an end or, in the sparse kind, the unlisted transitions into a label has
+     * changed. False where it is too far above the shift. */
+    bool (*change_step)(struct tr_steps *steps, uint32_t step);
+    bool (*change_end)(struct tr_steps *steps, uint32_t state);
+    bool (*change_unlisted)(struct tr_steps *steps, uint32_t label);
+    /* Computes all factors from the scores. */
+    void (*refresh)(struct tr_steps *steps);
+    /* Of the transitions out of a state by label: their scores [width], in place or in `row`, without edge
+     * scores; and the states they lead to [L], in place or in lattice->scratch.next, TR_NO_STATE where
+     * there is none. In first order a forbidden transition has a state and scores minus infinity. */
+    const float *(*out_scores)(const struct tr_steps *steps, uint32_t from, float *row);
+    const uint32_t *(*out_states)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  uint32_t from);
+    /* May be in the scratch rows. */
+    struct tr_arrivals (*arrivals)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                   uint32_t to);
+    /* False where single precision is not enough. */
+    bool (*fast_forward_backward)(struct tr_lattice *lattice, const struct tr_steps *steps);
+    /* First order: out(b) = sum_a row(a) M(a,b), and out(a) = sum_b M(a,b) row(b); [width]. */
+    void (*sum_forward)(struct tr_lattice *lattice, const struct tr_steps *steps, const float *row,
+                        float *out);
+    void (*sum_backward)(struct tr_lattice *lattice, const struct tr_steps *steps, const float *row,
+                         float *out);
+    /* For each state the sum, over all labels that may follow it at a position but the first, of the
+     * factors of transition, label, edge and, at the last position, end; into out [stride]. Returns the
+     * logarithm of what the sums are to be multiplied by. There must be room in `to`, `marginal` and, with
+     * edge scores, `pair`. */
+    float (*normaliser_sums)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                             size_t position, float *out);
+    /* out(z) = max_z' delta(z') + step(z', z), with node and edge scores of the position, [stride]. False
+     * on allocation failure. */
+    bool (*viterbi_row)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                        const float *delta, float *out);
+    /* The lowest z' of the largest delta(z') + step(z', z). */
+    uint32_t (*came_from)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                          const float *delta, uint32_t z);
+    /* The recursion of Viterbi in double precision, with all scores of the position; out [S] is minus
+     * infinity. */
+    void (*max_row)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
+                    struct tr_max_rows *rows, const double *before, double *out);
+    bool (*make_counts)(struct tr_lattice *lattice);
+    /* TR_LOCAL: counts.step += scale * p [width] of the transitions out of a state. */
+    void (*collect_local)(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t from,
+                          const float *p, double scale);
+};
+
+extern const struct tr_lattice_kind tr_dense_kind, tr_sparse_kind, tr_general_kind, tr_pruned_kind;
+const struct tr_lattice_kind *tr_lattice_kind_of(const struct tr_graph *graph);
+
+/* The operations that the kinds other than the pruned one share. */
+bool tr_listed_make_steps(struct tr_steps *steps);
+void tr_listed_set_weights(struct tr_steps *steps);
+trellis_status tr_listed_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                          trellis_error *error);
+trellis_status tr_listed_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 uint16_t *labels, trellis_error *error);
+trellis_status tr_listed_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                               uint16_t *labels, double *scores, size_t *ret_count,
+                               trellis_error *error);
+trellis_status tr_listed_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              size_t width, uint16_t *labels, double *ret_score,
+                              trellis_error *error);
+double tr_listed_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                            const uint16_t *labels);
+struct tr_arrivals tr_listed_arrivals(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                      uint32_t to);
+
+/* Those that both first-order kinds share (first_order_kinds.c, forward_backward.c). */
+const uint32_t *tr_first_order_out_states(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                          uint32_t from);
+bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
+float tr_first_order_normaliser_sums(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                     size_t position, float *out);
+/* The scores of all transitions with the edge scores of a position: [L][width], in the scratch matrix. NULL
+ * on allocation failure. */
+const float *tr_first_order_edge_scores(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                        size_t position);
+/* Adds the edge scores of a position, where there are any, to a column of transitions into a label. */
+void tr_first_order_add_edges(const struct tr_lattice *lattice, size_t position, uint32_t to,
+                              float *column);
+bool tr_first_order_edge_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                     size_t position, const float *delta, float *out);
+void tr_first_order_edge_max_row(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 size_t position, struct tr_max_rows *rows, const double *before,
+                                 double *out);
+/* Adds the scores of the states at a position to out [L]. */
+void tr_first_order_add_states(const struct tr_lattice *lattice, size_t position, double *out);
+/* factor [L][width]: of all transitions at every position; with edge scores they are in `pair`. */
+void tr_first_order_edge_marginals(struct tr_lattice *lattice, const float *factor,
+                                   float *marginals);
+/* counts.step += scale * the expected counts of a sequence with edge scores. */
+void tr_first_order_collect_edges(struct tr_lattice *lattice, double scale);
+
+/* ---- pieces of algorithms ------------------------------------------------------------------------ */
+
 /* The scratch matrix, NULL on allocation failure. */
 float *tr_lattice_matrix(struct tr_lattice *lattice);
 /* Pads the node scores with minus infinity. */
-void tr_lattice_seal(struct tr_lattice *lattice);
-
-/* The scores of all steps of a first-order graph with the edge scores of a position: [L][width], either
- * the steps' own matrix or the scratch one. NULL on allocation failure. */
-const float *tr_lattice_scores_at(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                  size_t position);
-/* A column of it: the scores of all steps into a label, [width]. */
-const float *tr_lattice_column_at(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                  size_t position, uint32_t to);
+void tr_lattice_pad_nodes(struct tr_lattice *lattice);
 
 static inline const float *tr_node_at(const struct tr_lattice *lattice, size_t position)
 {
-    return lattice->node.at + position * lattice->graph->width;
+    return lattice->scores.node.at + position * lattice->graph->width;
 }
 
 /* The edge scores of a position, NULL where there are none. */
 static inline const float *tr_edges_at(const struct tr_lattice *lattice, size_t position)
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
-    return lattice->has_edges ? lattice->edge.at + position * size : NULL;
+    return lattice->scores.has_edges ? lattice->scores.edge.at + position * size : NULL;
 }
 
-/* What leaving the states of a position scores, [stride]; NULL where there are no such scores. */
-static inline const float *tr_leaves_at(const struct tr_lattice *lattice, size_t position)
+/* -log N of the states of a position, [stride]; NULL where the lattice is not normalised. */
+static inline const float *tr_normalisers_at(const struct tr_lattice *lattice, size_t position)
 {
-    return lattice->has_leaves ? lattice->leave.at + position * lattice->stride : NULL;
+    return lattice->scores.has_normalisers
+               ? lattice->scores.normaliser.at + position * lattice->stride
+               : NULL;
 }
 
-/* The score of being in a state at a position: of its label there, and of leaving it. */
+/* The score of being in a state at a position: of its label there, and of its normaliser. */
 static inline double tr_state_score(const struct tr_lattice *lattice, size_t position,
                                     uint32_t state)
 {
+    const struct tr_lattice_scores *scores = &lattice->scores;
     uint32_t label = lattice->graph->label[state];
     double score = (double)tr_node_at(lattice, position)[label];
-    if (lattice->has_residuals) {
-        score += (double)lattice->residual.at[position * lattice->graph->width + label];
+    if (scores->has_residuals) {
+        score += (double)scores->residual.at[position * lattice->graph->width + label];
     }
-    return lattice->has_leaves ? score + (double)tr_leaves_at(lattice, position)[state] : score;
+    return scores->has_normalisers ? score + (double)tr_normalisers_at(lattice, position)[state]
+                                   : score;
 }
 
-/* A score with what its float left over; `residual` may be NULL. */
+/* A score with its residual; `residual` may be NULL. */
 static inline double tr_exact(const float *score, const float *residual, size_t at)
 {
     return residual ? (double)score[at] + (double)residual[at] : (double)score[at];
-}
-
-/* One behind the last step into a state that does not come from the start. */
-static inline uint32_t tr_steps_in_end(const struct tr_graph *graph, uint32_t state)
-{
-    uint32_t end = graph->in_begin[state + 1];
-    return end > graph->in_begin[state] && graph->from[end - 1] == TR_NO_STATE ? end - 1 : end;
 }
 
 /* The logarithm of a product of many factors, taken only now and then. */
@@ -213,10 +440,10 @@ static inline void tr_multiply_in(struct tr_log_product *z, double factor)
     }
 }
 
-/* Single precision did while the sums of beta are no larger (see forward_backward.c). */
-static inline float tr_most_beta(const struct tr_steps *steps)
+/* Single precision is enough while the sums of beta are no larger (see forward_backward.c). */
+static inline float tr_max_beta(const struct tr_steps *steps)
 {
-    return 1e30f / steps->most_factor;
+    return 1e30f / steps->max_factor;
 }
 
 /* On the way back: makes the marginals of a position sum to 1 again, and `to` with them. */
@@ -224,43 +451,48 @@ static inline float tr_most_beta(const struct tr_steps *steps)
 static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position)
 {
     size_t width = lattice->graph->width;
-    float *marginal = lattice->marginal.at + position * width;
+    float *marginal = lattice->marginal.node.at + position * width;
     float factor = 1 / lattice->kernels->sum(marginal, width);
     lattice->kernels->scale(marginal, factor, width);
-    lattice->kernels->scale(lattice->to.at + position * lattice->stride, factor, lattice->stride);
+    lattice->kernels->scale(lattice->fast.to.at + position * lattice->stride, factor,
+                            lattice->stride);
 }
 
-/* General graphs: the row of a fan at a position, by label read: to_i of the state it leads to, with the
- * factor of edge scores where there are any; [width] */
+void tr_free_counts(struct tr_expected_counts *counts);
+/* counts.end += scale * alpha_n(z) beta_n(z); end_factor NULL: it is part of alpha_n. */
+void tr_collect_ends(struct tr_lattice *lattice, const float *end_factor, double scale);
+/* Adds a count to the features that it is of, and clears it. */
+void tr_flush_count(double *count, const uint32_t *features, size_t number, float *expected);
+/* The ends, and what is left to clear after the transitions. */
+void tr_listed_flush_ends(struct tr_lattice *lattice, float *expected);
+/* Sums are taken of a part of the positions at a time. */
+enum { TR_POSITIONS_AT_ONCE = 128 };
+
+/* General: forward and backward (general_forward_backward.c), and the row of a fan at a position, by label
+ * read: to_i of the state it leads to, with the factor of edge scores where there are any; [width] */
+bool tr_general_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
+float tr_general_normaliser_sums(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 size_t position, float *out);
 void tr_general_fan_row(const struct tr_lattice *lattice, const struct tr_steps *steps,
                         size_t position, uint32_t fan, float *row);
 
-/* Free steps: out(c) = max_z delta(z) + step(z, c), [width]. What it gives for labels that may not stand at
- * the position is no more than that. */
-void tr_free_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
-                         const float *delta, float *out);
+/* Sparse: out(c) = max_z delta(z) + step(z, c), [width]. What it gives for labels that may not stand at the
+ * position is no more than that. */
+void tr_sparse_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps,
+                           size_t position, const float *delta, float *out);
 
-/* turned: the blocks are of the labels that steps come from. False on allocation failure. */
-bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned);
+/* transposed: the blocks are of the labels that transitions come from. False on allocation failure. */
+bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed);
 void tr_tiles_free(struct tr_tiles *tiles);
-/* out(b) = sum_a row(a) M(a,b), with 0 behind the labels; or, with turned tiles, out(a) =
+/* out(b) = sum_a row(a) M(a,b), with 0 behind the labels; or, with transposed tiles, out(a) =
  * sum_b M(a,b) row(b). */
 void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles, const float *row,
                   float *out);
 
-/* For each state the sum, over all labels that may follow it at a position but the first, of the factors of
- * step, label, edge and, at the last position, end; into out [stride]. Returns the logarithm of what the sums
- * are to be multiplied by. There must be room in `to`, `marginal` and, with edge scores, `pair`. */
-float tr_first_order_leaving(struct tr_lattice *lattice, const struct tr_steps *steps,
-                             size_t position, float *out);
-float tr_general_leaving(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
-                         float *out);
-/* The part of tr_lattice_collect_steps() that differs for decisions (local.c). */
-void tr_decisions_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
+/* TR_LOCAL: the part of tr_lattice_collect_steps() that differs (local.c). */
+void tr_local_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 
-/* The kernels. The fast ones return false where single precision did not do. */
-bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
-bool tr_general_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
+/* The reference: double precision in log space, for all kinds but the pruned one. */
 trellis_status tr_reference_forward_backward(struct tr_lattice *lattice,
                                              const struct tr_steps *steps, trellis_error *error);
 trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -268,30 +500,6 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
 void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);
-
-/* Pruned graphs (pruned.c): the same questions. With gold labels, what is found is of the highest level
- * that has them. */
-bool tr_pruning_create(struct tr_lattice *lattice);
-void tr_pruning_destroy(struct tr_pruning *pruning);
-/* A new sequence begins. */
-void tr_pruning_begin(struct tr_pruning *pruning);
-/* Whether it was searched. */
-bool tr_pruning_is_done(const struct tr_pruning *pruning);
-/* While this is on, sums are taken over what had survived before, whatever the scores are now. */
-void tr_pruning_hold(struct tr_pruning *pruning, bool hold);
-trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                          const uint16_t *gold, trellis_error *error);
-trellis_status tr_pruned_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                 uint16_t *labels, trellis_error *error);
-trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
-                               uint16_t *labels, double *scores, size_t *ret_count,
-                               trellis_error *error);
-void tr_pruned_edge_marginals(struct tr_lattice *lattice, float *marginals);
-bool tr_pruned_collect(struct tr_lattice *lattice, double scale);
-void tr_pruned_hand_over(struct tr_lattice *lattice, float *expected);
-/* Of the level at hand; minus infinity where a state was pruned. */
-double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
-                            const uint16_t *labels);
 
 /* For the m best paths and for beams: one way to reach a state, the rank-th best of those that come from
  * the state `from`. A way is better than another where its score is larger; of equal scores, where it comes
@@ -301,9 +509,36 @@ struct tr_way {
     uint32_t from, rank;
 };
 bool tr_way_better(const struct tr_way *a, const struct tr_way *b);
-/* Adds a way to the `most` best of those offered so far, kept[0 .. *count - 1] in no particular order. */
-void tr_ways_offer(struct tr_way *kept, size_t *count, size_t most, struct tr_way way);
-/* First order: the scores of the steps from a label, without edge scores; `row` [width] is scratch. */
-const float *tr_steps_row(const struct tr_steps *steps, uint32_t from, float *row);
+/* Adds a way to the `max` best of those offered so far, kept[0 .. *count - 1] in no particular order. */
+void tr_ways_offer(struct tr_way *kept, size_t *count, size_t max, struct tr_way way);
+
+/* out[c] = max(out[c], before + row[c]) */
+static inline void tr_max_plus_row(double *restrict out, double before, const float *restrict row,
+                                   size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        double score = before + (double)row[c];
+        out[c] = score > out[c] ? score : out[c];
+    }
+}
+
+/* The place of the largest number, of equal ones the first; and the smallest number. */
+static inline uint32_t tr_best_of(const double *row, uint32_t count)
+{
+    uint32_t best = 0;
+    for (uint32_t z = 1; z < count; z++) {
+        best = row[z] > row[best] ? z : best;
+    }
+    return best;
+}
+
+static inline double tr_lowest_of(const double *row, uint32_t count)
+{
+    double lowest = INFINITY;
+    for (uint32_t c = 0; c < count; c++) {
+        lowest = row[c] < lowest ? row[c] : lowest;
+    }
+    return lowest;
+}
 
 #endif

@@ -18,22 +18,15 @@
 
 #define LEAST_SUM 1e-28f // single precision has lost nothing that counts from a sum above
 
-/* The state after a label, the step not being forbidden. */
-static uint32_t next_state(const struct tr_graph *graph, uint32_t from, uint32_t label)
-{
-    return graph->first_order ? label : tr_graph_next(graph, from, (uint16_t)label);
-}
-
 /* s_i(from, c) for all c, padded with minus infinity; [width], may be the lattice's scratch row. */
-static void decision_row(const struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
+static void decision_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
                          uint32_t from, float *row)
 {
     const struct tr_graph *graph = lattice->graph;
     size_t width = graph->width;
     const float *edges = tr_edges_at(lattice, i);
-    const float *step = from == TR_NO_STATE  ? steps->start
-                        : graph->first_order ? tr_steps_row(steps, from, row)
-                                             : steps->row_score + from * width;
+    const float *step = from == TR_NO_STATE ? steps->score.start
+                                            : lattice->kind->out_scores(steps, from, row);
     if (step != row) {
         memcpy(row, step, width * sizeof *row);
     }
@@ -41,8 +34,11 @@ static void decision_row(const struct tr_lattice *lattice, const struct tr_steps
     if (edges && from != TR_NO_STATE) {
         lattice->kernels->add(row, edges + graph->label[from] * width, width);
     }
-    for (uint32_t c = 0; i + 1 == lattice->length && c < graph->labels; c++) {
-        row[c] += row[c] > -INFINITY ? steps->end[next_state(graph, from, c)] : 0;
+    if (i + 1 == lattice->length) {
+        const uint32_t *next = lattice->kind->out_states(lattice, steps, from);
+        for (uint32_t c = 0; c < graph->labels; c++) {
+            row[c] += row[c] > -INFINITY ? steps->score.end[next[c]] : 0;
+        }
     }
     for (size_t c = graph->labels; c < width; c++) {
         row[c] = -INFINITY;
@@ -55,7 +51,7 @@ static void decision_row(const struct tr_lattice *lattice, const struct tr_steps
 static double log_normaliser(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
                              uint32_t from)
 {
-    float *row = lattice->second_row;
+    float *row = lattice->scratch.second_row;
     decision_row(lattice, steps, i, from, row);
     float most = lattice->kernels->maximum(row, lattice->graph->width);
     double sum = 0;
@@ -69,25 +65,24 @@ static double log_normaliser(struct tr_lattice *lattice, const struct tr_steps *
 }
 
 /* -log N_i(z) of all states, at the position before. A state that nothing may follow is a dead end. */
-static void leave_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
+static void normaliser_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
 {
     const struct tr_graph *graph = lattice->graph;
-    float *sums = lattice->row, *leave = lattice->leave.at + (i - 1) * lattice->stride;
-    bool fast = !lattice->reference;
+    float *sums = lattice->scratch.row,
+          *row = lattice->scores.normaliser.at + (i - 1) * lattice->stride;
+    bool fast = !lattice->use_reference;
     double shift = 0;
-    if (fast && graph->first_order) {
-        shift = (double)tr_first_order_leaving(lattice, steps, i, sums);
-    } else if (fast) {
-        shift = (double)tr_general_leaving(lattice, steps, i, sums);
+    if (fast) {
+        shift = (double)lattice->kind->normaliser_sums(lattice, steps, i, sums);
     }
     for (uint32_t z = 0; z < graph->states; z++) {
         double normaliser = fast && sums[z] > LEAST_SUM && sums[z] < INFINITY && isfinite(shift)
                                 ? shift + log((double)sums[z])
                                 : log_normaliser(lattice, steps, i, z);
-        leave[z] = normaliser > -INFINITY ? (float)-normaliser : -INFINITY;
+        row[z] = normaliser > -INFINITY ? (float)-normaliser : -INFINITY;
     }
     for (size_t z = graph->states; z < lattice->stride; z++) {
-        leave[z] = -INFINITY;
+        row[z] = -INFINITY;
     }
 }
 
@@ -95,36 +90,38 @@ trellis_status tr_lattice_normalise(struct tr_lattice *lattice, const struct tr_
                                     trellis_error *error)
 {
     size_t n = lattice->length, width = lattice->graph->width;
-    size_t pairs = lattice->has_edges ? lattice->graph->labels * width : 0;
+    size_t pairs = lattice->scores.has_edges ? lattice->graph->labels * width : 0;
     lattice->computed = TR_NOTHING;
     if (n == 0) {
         return TRELLIS_OK;
     }
-    if (!tr_floats_room(&lattice->leave, n, lattice->stride) ||
-        !tr_floats_room(&lattice->to, n, lattice->stride) ||
-        !tr_floats_room(&lattice->marginal, n, width) ||
-        !tr_floats_room(&lattice->pair, n, pairs)) {
+    if (!tr_floats_room(&lattice->scores.normaliser, n, lattice->stride) ||
+        !tr_floats_room(&lattice->fast.to, n, lattice->stride) ||
+        !tr_floats_room(&lattice->marginal.node, n, width) ||
+        !tr_floats_room(&lattice->fast.pair, n, pairs)) {
         return tr_fail_memory(error);
     }
-    tr_lattice_seal(lattice);
+    tr_lattice_pad_nodes(lattice);
     for (size_t i = 1; i < n; i++) {
-        leave_row(lattice, steps, i);
+        normaliser_row(lattice, steps, i);
     }
     for (size_t z = 0; z < lattice->stride; z++) {
-        lattice->leave.at[(n - 1) * lattice->stride + z] = z < lattice->graph->states ? 0
-                                                                                      : -INFINITY;
+        lattice->scores.normaliser.at[(n - 1) * lattice->stride + z] = z < lattice->graph->states
+                                                                           ? 0
+                                                                           : -INFINITY;
     }
     double first = log_normaliser(lattice, steps, 0, TR_NO_STATE); // the same for all paths
     for (size_t c = 0; isfinite(first) && c < width; c++) {
-        lattice->node.at[c] = (float)((double)lattice->node.at[c] - first);
+        lattice->scores.node.at[c] = (float)((double)lattice->scores.node.at[c] - first);
     }
-    lattice->has_leaves = true;
+    lattice->scores.has_normalisers = true;
     return TRELLIS_OK;
 }
 
-double tr_lattice_leave_score(const struct tr_lattice *lattice, size_t position, uint32_t state)
+double tr_lattice_normaliser_score(const struct tr_lattice *lattice, size_t position,
+                                   uint32_t state)
 {
-    const float *leaves = tr_leaves_at(lattice, position);
+    const float *leaves = tr_normalisers_at(lattice, position);
     return leaves ? (double)leaves[state] : 0;
 }
 
@@ -139,13 +136,13 @@ trellis_status tr_lattice_local_likelihood(struct tr_lattice *lattice, const str
     uint32_t state = TR_NO_STATE;
     *ret_loss = 0;
     lattice->computed = TR_NOTHING;
-    if (!tr_floats_room(&lattice->marginal, n, width) ||
-        !tr_indices_room(&lattice->history, n, 1)) {
+    if (!tr_floats_room(&lattice->marginal.node, n, width) ||
+        !tr_indices_room(&lattice->decided_in, n, 1)) {
         return tr_fail_memory(error);
     }
-    tr_lattice_seal(lattice);
+    tr_lattice_pad_nodes(lattice);
     for (size_t i = 0; i < n; i++) {
-        float *p = lattice->marginal.at + i * width;
+        float *p = lattice->marginal.node.at + i * width;
         decision_row(lattice, steps, i, state, p);
         double gold = (double)p[labels[i]];
         double most = (double)lattice->kernels->exp_row(p, p, width);
@@ -157,53 +154,27 @@ trellis_status tr_lattice_local_likelihood(struct tr_lattice *lattice, const str
                        : tr_fail(error, TRELLIS_DATA, "a score is not a number or not finite");
         }
         lattice->kernels->scale(p, 1 / sum, width);
-        lattice->history.at[i] = state;
+        lattice->decided_in.at[i] = state;
         *ret_loss += loss;
-        state = next_state(graph, state, labels[i]);
+        state = tr_graph_next(graph, state, labels[i]);
     }
-    lattice->computed = TR_DECISIONS;
+    lattice->computed = TR_LOCAL;
     return TRELLIS_OK;
 }
 
-/* First order with free steps: those that are not listed fire label priors only. */
-static void collect_listed(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t from,
-                           const float *p, double scale)
-{
-    for (uint32_t k = steps->out_begin[from]; k < steps->out_begin[from + 1]; k++) {
-        lattice->step_count[steps->out_step[k]] += scale * (double)p[steps->out_to[k]];
-    }
-}
-
-/* Any other graph: all steps that can be taken are listed. */
-static void collect_all(struct tr_lattice *lattice, uint32_t from, const float *p, double scale)
-{
-    const struct tr_graph *graph = lattice->graph;
-    for (uint32_t c = 0; c < graph->labels; c++) {
-        uint32_t a = graph->step_at ? graph->step_at[(size_t)from * graph->labels + c]
-                                    : graph->in_begin[c] + from;
-        if (a != TR_NO_STEP) {
-            lattice->step_count[a] += scale * (double)p[c];
-        }
-    }
-}
-
-void tr_decisions_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale)
+void tr_local_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale)
 {
     const struct tr_graph *graph = lattice->graph;
     size_t last = lattice->length - 1;
     for (size_t i = 1; i <= last; i++) {
-        const float *p = lattice->marginal.at + i * graph->width;
-        if (graph->free_steps) {
-            collect_listed(lattice, steps, lattice->history.at[i], p, scale);
-        } else {
-            collect_all(lattice, lattice->history.at[i], p, scale);
-        }
+        const float *p = lattice->marginal.node.at + i * graph->width;
+        lattice->kind->collect_local(lattice, steps, lattice->decided_in.at[i], p, scale);
     }
+    const uint32_t *next = lattice->kind->out_states(lattice, steps, lattice->decided_in.at[last]);
     for (uint32_t c = 0; c < graph->labels; c++) {
-        uint32_t z = next_state(graph, lattice->history.at[last], c);
-        if (z != TR_NO_STATE) {
-            double p = (double)lattice->marginal.at[last * graph->width + c];
-            lattice->end_count[z] += scale * p;
+        if (next[c] != TR_NO_STATE) {
+            double p = (double)lattice->marginal.node.at[last * graph->width + c];
+            lattice->counts.end[next[c]] += scale * p;
         }
     }
 }

@@ -48,9 +48,7 @@ struct search {
     TR_ARRAY(struct tr_way) ways; // of all nodes
     uint32_t *first_here;         // [n + 1] of the nodes of a position
     uint32_t *chain;              // [n + 1] of nodes that wait for the one before them
-    float *row;                   // [width] scratch
-    double *best, *left;          // [width] scratch
-    double *most;                 // [L] first order: the score of the best step from a label
+    struct tr_max_rows rows;      // scratch
 };
 
 /* ---- heaps of ways ------------------------------------------------------------------------------- */
@@ -86,33 +84,20 @@ static void make_heap(struct tr_way *heap, size_t count, bool best_on_top)
     }
 }
 
-void tr_ways_offer(struct tr_way *kept, size_t *count, size_t most, struct tr_way way)
+void tr_ways_offer(struct tr_way *kept, size_t *count, size_t max, struct tr_way way)
 {
-    if (*count < most) {
+    if (*count < max) {
         kept[(*count)++] = way;
-        if (*count == most) {
-            make_heap(kept, most, false);
+        if (*count == max) {
+            make_heap(kept, max, false);
         }
     } else if (tr_way_better(&way, &kept[0])) {
         kept[0] = way;
-        sift_down(kept, most, 0, false);
+        sift_down(kept, max, 0, false);
     }
 }
 
 /* ---- forward ------------------------------------------------------------------------------------- */
-
-const float *tr_steps_row(const struct tr_steps *steps, uint32_t from, float *row)
-{
-    size_t width = steps->graph->width;
-    if (steps->matrix) {
-        return steps->matrix + from * width;
-    }
-    memcpy(row, steps->free, width * sizeof *row);
-    for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
-        row[steps->out_to[p]] = steps->out_score[p];
-    }
-    return row;
-}
 
 static void start_row(const struct search *search, double *out)
 {
@@ -121,202 +106,24 @@ static void start_row(const struct search *search, double *out)
         out[z] = -INFINITY;
     }
     for (uint32_t c = 0; c < graph->labels; c++) {
-        uint32_t z = graph->first_order ? c : search->steps->start_state[c];
+        uint32_t z = search->steps->start_state[c];
         if (z != TR_NO_STATE) {
-            out[z] = (double)search->steps->start[c] + tr_state_score(search->lattice, 0, z);
+            out[z] = (double)search->steps->score.start[c] + tr_state_score(search->lattice, 0, z);
         }
     }
 }
 
-/* out[c] = max(out[c], before + row[c]) */
-static void max_plus_row(double *restrict out, double before, const float *restrict row,
-                         size_t count)
+static void forward(struct search *search, double *delta)
 {
-    for (size_t c = 0; c < count; c++) {
-        double score = before + (double)row[c];
-        out[c] = score > out[c] ? score : out[c];
-    }
-}
-
-/* out[c] = max(out[c], before + row[c] + here[c] + edge[c]) */
-static void max_plus_rows(double *restrict out, double before, const float *restrict row,
-                          const double *restrict here, const float *restrict edge, size_t count)
-{
-    for (size_t c = 0; c < count; c++) {
-        double score = before + (double)row[c] + here[c] + (double)edge[c];
-        out[c] = score > out[c] ? score : out[c];
-    }
-}
-
-/* First order with edge scores: every step is looked at. */
-static void max_over_edges(const struct search *search, size_t position, const double *before,
-                           double *out)
-{
-    const struct tr_graph *graph = search->lattice->graph;
-    const float *edges = tr_edges_at(search->lattice, position);
-    for (uint32_t c = 0; c < graph->labels; c++) {
-        search->left[c] = tr_state_score(search->lattice, position, c);
-    }
-    for (uint32_t from = 0; from < graph->labels; from++) {
-        const float *row = tr_steps_row(search->steps, from, search->row);
-        if (before[from] > -INFINITY) {
-            max_plus_rows(out, before[from], row, search->left, edges + from * (size_t)graph->width,
-                          graph->labels);
-        }
-    }
-}
-
-static uint32_t best_of(const double *row, uint32_t count)
-{
-    uint32_t best = 0;
-    for (uint32_t z = 1; z < count; z++) {
-        best = row[z] > row[best] ? z : best;
-    }
-    return best;
-}
-
-static double lowest_of(const double *row, uint32_t count)
-{
-    double lowest = INFINITY;
-    for (uint32_t c = 0; c < count; c++) {
-        lowest = row[c] < lowest ? row[c] : lowest;
-    }
-    return lowest;
-}
-
-/* First order without: the best label comes first, and those whose best step cannot beat the worst of
- * its steps are passed over, which is most labels once a sentence is half clear. */
-static void max_over_matrix(const struct search *search, const double *before, double *out)
-{
-    uint32_t labels = search->lattice->graph->labels, best = best_of(before, labels);
-    const float *matrix = search->steps->matrix;
-    size_t width = search->lattice->graph->width;
-    max_plus_row(out, before[best], matrix + best * width, labels);
-    double lowest = lowest_of(out, labels);
-    for (uint32_t from = 0; from < labels; from++) {
-        if (before[from] + search->most[from] > lowest) {
-            max_plus_row(out, before[from], matrix + from * width, labels);
-        }
-    }
-}
-
-/* Free steps: the labels that are still open and that `from` reaches by a step that is not listed get
- * their score from it. Returns whether any are left. */
-static bool resolve_from(const struct search *search, uint32_t from, double before, double *out)
-{
-    const struct tr_steps *steps = search->steps;
-    uint64_t *open = search->lattice->open, left = 0;
-    uint32_t row = steps->bits_row[from];
-    for (size_t w = 0; w < steps->words; w++) {
-        uint64_t listed = row == TR_NO_STATE ? 0 : steps->bits[row * steps->words + w];
-        for (uint64_t now = open[w] & ~listed; now; now &= now - 1) {
-            size_t c = w * 64 + (size_t)__builtin_ctzll(now);
-            out[c] = before + (double)steps->free[c];
-        }
-        open[w] &= listed;
-        left |= open[w];
-    }
-    return left;
-}
-
-/* out[c] = free[c] + the largest before[z] of the z whose step to c is not listed: the z are taken from
- * the best down until every c has met one. */
-static void max_over_unlisted(const struct search *search, const double *before, double *out)
-{
-    uint32_t labels = search->lattice->graph->labels;
-    for (size_t w = 0; w < search->steps->words; w++) {
-        size_t bits = labels - w * 64;
-        search->lattice->open[w] = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    }
-    memcpy(search->left, before, labels * sizeof *before);
-    for (;;) {
-        uint32_t from = best_of(search->left, labels);
-        double score = search->left[from];
-        if (!(score > -INFINITY) || !resolve_from(search, from, score, out)) {
-            return;
-        }
-        search->left[from] = -INFINITY;
-    }
-}
-
-/* Free steps: a listed one counts where it beats the best of the others, and labels whose best listed
- * step cannot beat the worst of those are passed over. */
-static void max_over_free_steps(const struct search *search, const double *before, double *out)
-{
-    const struct tr_steps *steps = search->steps;
-    uint32_t labels = search->lattice->graph->labels;
-    max_over_unlisted(search, before, out);
-    double lowest = lowest_of(out, labels);
-    for (uint32_t from = 0; from < labels; from++) {
-        if (!(before[from] + (double)steps->out_most[from] > lowest)) {
-            continue;
-        }
-        for (uint32_t p = steps->out_begin[from]; p < steps->out_begin[from + 1]; p++) {
-            double score = before[from] + (double)steps->out_score[p];
-            double *best = &out[steps->out_to[p]];
-            *best = score > *best ? score : *best;
-        }
-    }
-}
-
-/* Any other graph: fan by fan, the best step for each label read, then the best of those that lead to
- * the same state. All states of a fan have one label, so edge scores may be added behind the maximum. */
-static void max_over_fans(const struct search *search, size_t position, const double *before,
-                          double *out)
-{
-    const struct tr_graph *graph = search->lattice->graph;
-    const float *edges = tr_edges_at(search->lattice, position);
-    double *best = search->best;
-    for (uint32_t fan = 0; fan < graph->fan_count; fan++) {
-        uint32_t first = graph->fan_begin[fan];
-        for (uint32_t c = 0; c < graph->labels; c++) {
-            best[c] = -INFINITY;
-        }
-        for (uint32_t z = first; z < graph->fan_begin[fan + 1]; z++) {
-            if (before[z] > -INFINITY) {
-                max_plus_row(best, before[z], search->steps->row_score + z * (size_t)graph->width,
-                             graph->labels);
-            }
-        }
-        const float *edge = edges ? edges + graph->label[first] * (size_t)graph->width : NULL;
-        for (uint32_t c = 0; c < graph->labels; c++) {
-            uint32_t step = graph->step_at[first * (size_t)graph->labels + c];
-            if (step == TR_NO_STEP) {
-                continue;
-            }
-            double score = best[c] + tr_state_score(search->lattice, position, graph->to[step]) +
-                           (edge ? (double)edge[c] : 0);
-            if (score > out[graph->to[step]]) {
-                out[graph->to[step]] = score;
-            }
-        }
-    }
-}
-
-static void forward(const struct search *search, double *delta)
-{
-    const struct tr_lattice *lattice = search->lattice;
-    const struct tr_graph *graph = lattice->graph;
-    size_t states = graph->states;
+    struct tr_lattice *lattice = search->lattice;
+    size_t states = lattice->graph->states;
     start_row(search, delta);
     for (size_t i = 1; i < lattice->length; i++) {
-        const double *before = delta + (i - 1) * states;
         double *out = delta + i * states;
         for (size_t z = 0; z < states; z++) {
             out[z] = -INFINITY;
         }
-        if (!graph->first_order) {
-            max_over_fans(search, i, before, out);
-        } else if (lattice->has_edges) {
-            max_over_edges(search, i, before, out);
-        } else if (graph->free_steps) {
-            max_over_free_steps(search, before, out);
-        } else {
-            max_over_matrix(search, before, out);
-        }
-        for (uint32_t c = 0; graph->first_order && !lattice->has_edges && c < states; c++) {
-            out[c] += tr_state_score(lattice, i, c);
-        }
+        lattice->kind->max_row(lattice, search->steps, i, &search->rows, out - states, out);
     }
 }
 
@@ -344,38 +151,27 @@ static double extend(const struct search *search, size_t position, uint32_t z, u
 static float step_score(const struct search *search, size_t position, uint32_t from, uint32_t z)
 {
     if (position == search->lattice->length) {
-        return search->steps->end[from];
+        return search->steps->score.end[from];
     }
     uint32_t a = tr_graph_step(search->lattice->graph, from, z);
-    return a == TR_NO_STEP ? search->steps->free[z] : search->steps->score[a];
+    return a == TR_NO_STEP ? search->steps->score.unlisted[z] : search->steps->score.step[a];
 }
 
-/* The steps into a state that do not come from the start, or into the end: how many, where they come from
- * (*ret_from NULL: from 0, 1, 2, ...) and what they score. */
+/* The transitions into a state that do not come from the start, or into the end: how many, where they come
+ * from (*ret_from NULL: from 0, 1, 2, ...) and what they score. */
 static size_t steps_into(const struct search *search, size_t position, uint32_t z,
                          const uint32_t **ret_from, const float **ret_score)
 {
-    const struct tr_graph *graph = search->lattice->graph;
-    const struct tr_steps *steps = search->steps;
-    *ret_from = NULL;
     if (position == search->lattice->length) {
-        *ret_score = steps->end;
-        return graph->states;
+        *ret_from = NULL;
+        *ret_score = search->steps->score.end;
+        return search->lattice->graph->states;
     }
-    uint32_t begin = graph->in_begin[z], end = tr_steps_in_end(graph, z);
-    if (!graph->free_steps) {
-        *ret_from = graph->from + begin;
-        *ret_score = steps->score + begin;
-        return end - begin;
-    }
-    for (uint32_t from = 0; from < graph->labels; from++) {
-        search->row[from] = steps->free[z];
-    }
-    for (uint32_t a = begin; a < end; a++) {
-        search->row[graph->from[a]] = steps->score[a];
-    }
-    *ret_score = search->row;
-    return graph->labels;
+    struct tr_arrivals arrivals = search->lattice->kind->arrivals(search->lattice, search->steps,
+                                                                  z);
+    *ret_from = arrivals.from;
+    *ret_score = arrivals.score;
+    return arrivals.count;
 }
 
 /* The m best ways to reach the state over each z' once, as its candidates. */
@@ -385,9 +181,9 @@ static bool gather(struct search *search, size_t position, struct node *node)
     const uint32_t *from;
     const float *score;
     size_t count = steps_into(search, position, node->state, &from, &score);
-    size_t most = count < search->m ? count : search->m;
+    size_t max = count < search->m ? count : search->m;
     node->waiting_begin = search->ways.size;
-    if (!tr_reserve(&search->ways, search->ways.size + most)) {
+    if (!tr_reserve(&search->ways, search->ways.size + max)) {
         return false;
     }
     struct tr_way *waiting = search->ways.at + node->waiting_begin;
@@ -395,7 +191,7 @@ static bool gather(struct search *search, size_t position, struct node *node)
         uint32_t z = from ? from[k] : (uint32_t)k;
         struct tr_way way = {extend(search, position, node->state, z, before[z], score[k]), z, 0};
         if (way.score > -INFINITY) {
-            tr_ways_offer(waiting, &node->waiting, most, way);
+            tr_ways_offer(waiting, &node->waiting, max, way);
         }
     }
     make_heap(waiting, node->waiting, true);
@@ -518,11 +314,11 @@ static bool find_next(struct search *search, size_t position, uint32_t at)
 static bool next_path(struct search *search)
 {
     size_t count = follow_chain(search);
-    bool fine = count > 0;
-    while (fine && count-- > 0) {
-        fine = find_next(search, search->lattice->length - count, search->chain[count]);
+    bool ok = count > 0;
+    while (ok && count-- > 0) {
+        ok = find_next(search, search->lattice->length - count, search->chain[count]);
     }
-    return fine;
+    return ok;
 }
 
 /* The labels of the path found last, from the end to the start. */
@@ -545,25 +341,21 @@ static bool write_labels(struct search *search, uint16_t *labels)
 static bool make_search(struct search *search)
 {
     struct tr_lattice *lattice = search->lattice;
+    struct tr_max_rows *rows = &search->rows;
     size_t n = lattice->length, width = lattice->graph->width;
     search->first_here = tr_alloc(n + 1, sizeof *search->first_here);
     search->chain = tr_alloc(n + 1, sizeof *search->chain);
-    search->row = tr_alloc(width, sizeof *search->row);
-    search->best = tr_alloc(width, sizeof *search->best);
-    search->left = tr_alloc(width, sizeof *search->left);
-    search->most = tr_alloc(width, sizeof *search->most);
-    if (!search->first_here || !search->chain || !search->row || !search->best || !search->left ||
-        !search->most || !tr_doubles_room(&lattice->log_alpha, n, lattice->graph->states)) {
+    rows->best = tr_alloc(width, sizeof *rows->best);
+    rows->left = tr_alloc(width, sizeof *rows->left);
+    rows->max_out = tr_alloc(width, sizeof *rows->max_out);
+    if (!search->first_here || !search->chain || !rows->best || !rows->left || !rows->max_out ||
+        !tr_doubles_room(&lattice->log_space.alpha, n, lattice->graph->states)) {
         return false;
     }
     for (size_t i = 0; i <= n; i++) {
         search->first_here[i] = NO_NODE;
     }
-    for (size_t z = 0; search->steps->matrix && z < lattice->graph->labels; z++) {
-        search->most[z] = (double)lattice->kernels->maximum(search->steps->matrix + z * width,
-                                                            width);
-    }
-    search->delta = lattice->log_alpha.at;
+    search->delta = lattice->log_space.alpha.at;
     return true;
 }
 
@@ -573,10 +365,9 @@ static void free_search(struct search *search)
     free(search->ways.at);
     free(search->first_here);
     free(search->chain);
-    free(search->row);
-    free(search->best);
-    free(search->left);
-    free(search->most);
+    free(search->rows.best);
+    free(search->rows.left);
+    free(search->rows.max_out);
 }
 
 static trellis_status enumerate(struct search *search, uint16_t *labels, double *scores,
@@ -601,6 +392,22 @@ static trellis_status enumerate(struct search *search, uint16_t *labels, double 
     return TRELLIS_OK;
 }
 
+trellis_status tr_listed_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                               uint16_t *labels, double *scores, size_t *ret_count,
+                               trellis_error *error)
+{
+    struct search search = {.lattice = lattice, .steps = steps, .m = m};
+    trellis_status status = TRELLIS_OK;
+    if (make_search(&search)) {
+        forward(&search, lattice->log_space.alpha.at);
+        status = enumerate(&search, labels, scores, ret_count, error);
+    } else {
+        status = tr_fail_memory(error);
+    }
+    free_search(&search);
+    return status;
+}
+
 trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
                                 uint16_t *labels, double *scores, size_t *ret_count,
                                 trellis_error *error)
@@ -614,18 +421,6 @@ trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_step
     if (m == 0 || lattice->length == 0) {
         return TRELLIS_OK;
     }
-    if (lattice->pruning) {
-        return tr_pruned_nbest(lattice, steps, m, labels, scores, ret_count, error);
-    }
-    struct search search = {
-        .lattice = lattice, .steps = steps, .m = m < UINT32_MAX ? m : UINT32_MAX};
-    trellis_status status = TRELLIS_OK;
-    if (make_search(&search)) {
-        forward(&search, lattice->log_alpha.at);
-        status = enumerate(&search, labels, scores, ret_count, error);
-    } else {
-        status = tr_fail_memory(error);
-    }
-    free_search(&search);
-    return status;
+    m = m < UINT32_MAX ? m : UINT32_MAX; // ranks are 32 bits
+    return lattice->kind->nbest(lattice, steps, m, labels, scores, ret_count, error);
 }

@@ -21,10 +21,10 @@
 #define LEAST_THRESHOLD 1e-8
 #define MAX_KEPT 32
 
-bool tr_pruning_create(struct tr_lattice *lattice)
+static bool make(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
-    struct tr_pruning *p = lattice->pruning = tr_alloc(1, sizeof *p);
+    struct tr_pruning *p = lattice->of.pruning = tr_alloc(1, sizeof *p);
     if (!p) {
         return false;
     }
@@ -42,8 +42,9 @@ bool tr_pruning_create(struct tr_lattice *lattice)
     return p->place && p->open && p->prior && p->count && p->is_collected;
 }
 
-void tr_pruning_destroy(struct tr_pruning *p)
+static void free_lattice(struct tr_lattice *lattice)
 {
+    struct tr_pruning *p = lattice->of.pruning;
     if (!p) {
         return;
     }
@@ -64,21 +65,40 @@ void tr_pruning_destroy(struct tr_pruning *p)
     free(p);
 }
 
-void tr_pruning_begin(struct tr_pruning *p)
+static void begin(struct tr_lattice *lattice)
 {
-    p->level = TR_NO_LEVEL;
-    p->hold = p->is_done = false;
+    lattice->of.pruning->level = TR_NO_LEVEL;
+    lattice->of.pruning->reuse = lattice->of.pruning->is_searched = false;
 }
 
-bool tr_pruning_is_done(const struct tr_pruning *p)
+static trellis_status begin_restricted(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                       trellis_error *error)
 {
-    return p->is_done;
+    double log_z;
+    trellis_status status = lattice->of.pruning->is_searched
+                                ? TRELLIS_OK
+                                : tr_lattice_forward_backward(lattice, steps, &log_z, error);
+    lattice->of.pruning->reuse = !status;
+    lattice->of.pruning->level = TR_NO_LEVEL;
+    return status;
 }
 
-void tr_pruning_hold(struct tr_pruning *p, bool hold)
+static void end_restricted(struct tr_lattice *lattice)
 {
-    p->hold = hold;
-    p->level = TR_NO_LEVEL;
+    lattice->of.pruning->reuse = false;
+    lattice->of.pruning->level = TR_NO_LEVEL;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------- */
+
+static void set_weights(struct tr_steps *steps)
+{
+    tr_steps_share(steps, steps->weight, 1);
+}
+
+void tr_steps_share(struct tr_steps *steps, const float *weights, double scale)
+{
+    steps->of.pruned = (struct tr_pruned_steps){weights, scale};
 }
 
 /* ---- what is kept -------------------------------------------------------------------------------- */
@@ -86,36 +106,36 @@ void tr_pruning_hold(struct tr_pruning *p, bool hold)
 /* The labels of level 0 that may be kept at a position. */
 static bool offer_labels(struct tr_lattice *lattice, size_t i, double threshold)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     const struct tr_graph *graph = lattice->graph;
-    const float *row = lattice->marginal.at + i * graph->width, *node = tr_node_at(lattice, i);
+    const float *row = lattice->marginal.node.at + i * graph->width, *node = tr_node_at(lattice, i);
     size_t best = lattice->kernels->argmax(row, graph->width);
-    bool fine = true;
-    for (uint32_t c = 0; fine && c < graph->labels; c++) {
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < graph->labels; c++) {
         if (c == best || ((double)row[c] >= threshold && node[c] > -INFINITY)) {
-            fine = tr_push(&p->candidates, (struct tr_candidate){(double)row[c], c, c});
+            ok = tr_push(&p->candidates, (struct tr_candidate){(double)row[c], c, c});
         }
     }
-    return fine;
+    return ok;
 }
 
 static bool offer_cells(struct tr_lattice *lattice, size_t i, double threshold)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     size_t begin = p->cell_begin.at[i], end = p->cell_begin.at[i + 1], best = begin;
-    bool fine = true;
+    bool ok = true;
     for (size_t k = begin; k < end; k++) {
         const struct tr_cell *cell = &p->cells.at[k], *most = &p->cells.at[best];
         best = cell->alpha + cell->beta > most->alpha + most->beta ? k : best;
     }
-    for (size_t k = begin; fine && k < end; k++) {
+    for (size_t k = begin; ok && k < end; k++) {
         double probability = tr_cell_probability(lattice, k);
         if (k == best || probability >= threshold) {
-            fine = tr_push(&p->candidates,
-                           (struct tr_candidate){probability, (uint32_t)k, p->cells.at[k].state});
+            ok = tr_push(&p->candidates,
+                         (struct tr_candidate){probability, (uint32_t)k, p->cells.at[k].state});
         }
     }
-    return fine;
+    return ok;
 }
 
 /* The most probable first; of equal ones the one found first. */
@@ -128,37 +148,37 @@ static int by_probability(const void *a, const void *b)
 
 static bool keep_candidates(struct tr_pruning *p, double threshold)
 {
-    bool fine = true;
+    bool ok = true;
     if (threshold > 0 && p->candidates.size > MAX_KEPT) {
         qsort(p->candidates.at, p->candidates.size, sizeof *p->candidates.at, by_probability);
         p->candidates.size = MAX_KEPT;
     }
-    for (size_t k = 0; fine && k < p->candidates.size; k++) {
-        fine = tr_push(&p->kept, p->candidates.at[k].state);
+    for (size_t k = 0; ok && k < p->candidates.size; k++) {
+        ok = tr_push(&p->kept, p->candidates.at[k].state);
     }
-    return fine;
+    return ok;
 }
 
 static bool keep(struct tr_lattice *lattice, double threshold)
 {
-    struct tr_pruning *p = lattice->pruning;
-    bool fine = true;
+    struct tr_pruning *p = lattice->of.pruning;
+    bool ok = true;
     p->kept.size = 0;
     p->kept_begin.at[0] = 0;
-    for (size_t i = 0; fine && i < lattice->length; i++) {
+    for (size_t i = 0; ok && i < lattice->length; i++) {
         p->candidates.size = 0;
-        fine = p->level == 0 ? offer_labels(lattice, i, threshold)
-                             : offer_cells(lattice, i, threshold);
-        fine = fine && keep_candidates(p, threshold);
+        ok = p->level == 0 ? offer_labels(lattice, i, threshold)
+                           : offer_cells(lattice, i, threshold);
+        ok = ok && keep_candidates(p, threshold);
         p->kept_begin.at[i + 1] = p->kept.size;
     }
-    return fine;
+    return ok;
 }
 
 /* Whether the states of some labels at the level at hand were all kept. */
 static bool has_path(const struct tr_lattice *lattice, const uint16_t *labels)
 {
-    const struct tr_pruning *p = lattice->pruning;
+    const struct tr_pruning *p = lattice->of.pruning;
     uint32_t level = p->level > 1 ? p->level : 1, state = TR_NO_STATE;
     bool kept = true;
     for (size_t i = 0; kept && i < lattice->length; i++) {
@@ -179,7 +199,7 @@ static trellis_status search_levels(struct tr_lattice *lattice, const struct tr_
                                     trellis_error *error)
 {
     uint32_t order = lattice->graph->order;
-    trellis_status status = tr_pruned_look(lattice, steps, error);
+    trellis_status status = tr_pruned_label_posteriors(lattice, steps, error);
     for (uint32_t level = 1; !status && level <= order; level++) {
         if (!keep(lattice, threshold)) {
             return tr_fail_memory(error);
@@ -197,9 +217,9 @@ static trellis_status search_levels(struct tr_lattice *lattice, const struct tr_
 
 static bool make_room(struct tr_lattice *lattice)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     size_t n = lattice->length;
-    return tr_floats_room(&lattice->marginal, n, lattice->graph->width) &&
+    return tr_floats_room(&lattice->marginal.node, n, lattice->graph->width) &&
            tr_reserve(&p->kept_begin, n + 1) && tr_reserve(&p->cell_begin, n + 1) &&
            tr_reserve(&p->arc_begin, n + 1);
 }
@@ -211,7 +231,7 @@ static trellis_status search(struct tr_lattice *lattice, const struct tr_steps *
     if (!make_room(lattice)) {
         return tr_fail_memory(error);
     }
-    if (lattice->pruning->hold) {
+    if (lattice->of.pruning->reuse) {
         trellis_status status = tr_pruned_make_level(lattice, steps, lattice->graph->order, error);
         return status ? status : tr_pruned_sum_level(lattice, error);
     }
@@ -220,7 +240,7 @@ static trellis_status search(struct tr_lattice *lattice, const struct tr_steps *
         threshold = threshold > LEAST_THRESHOLD ? threshold / 10 : 0;
         status = search_levels(lattice, steps, gold, sums, threshold, error);
     }
-    lattice->pruning->is_done = !status && !gold;
+    lattice->of.pruning->is_searched = !status && !gold;
     return status;
 }
 
@@ -232,11 +252,11 @@ trellis_status tr_pruned_search(struct tr_lattice *lattice, const struct tr_step
 
 static void node_marginals(struct tr_lattice *lattice)
 {
-    const struct tr_pruning *p = lattice->pruning;
+    const struct tr_pruning *p = lattice->of.pruning;
     const struct tr_graph *graph = lattice->graph;
-    memset(lattice->marginal.at, 0, lattice->length * graph->width * sizeof(float));
+    memset(lattice->marginal.node.at, 0, lattice->length * graph->width * sizeof(float));
     for (size_t i = 0; i < lattice->length; i++) {
-        float *row = lattice->marginal.at + i * graph->width;
+        float *row = lattice->marginal.node.at + i * graph->width;
         for (size_t k = p->cell_begin.at[i]; k < p->cell_begin.at[i + 1]; k++) {
             row[graph->label[p->cells.at[k].state]] += (float)tr_cell_probability(lattice, k);
         }
@@ -247,7 +267,7 @@ trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const stru
                                           const uint16_t *gold, trellis_error *error)
 {
     trellis_status status = search(lattice, steps, gold, true, error);
-    if (!status && lattice->pruning->level > 0) {
+    if (!status && lattice->of.pruning->level > 0) {
         node_marginals(lattice);
     }
     lattice->computed = status ? TR_NOTHING : TR_PRUNED;
@@ -271,10 +291,10 @@ static void best_arrivals(struct tr_pruning *p, size_t i)
     }
 }
 
-trellis_status tr_pruned_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                 uint16_t *labels, trellis_error *error)
+static trellis_status viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              uint16_t *labels, trellis_error *error)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     size_t n = lattice->length;
     trellis_status status = tr_pruned_search(lattice, steps, error);
     if (status) {
@@ -308,7 +328,7 @@ static bool has_cell(const struct tr_pruning *p, size_t i, uint32_t state)
 double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                             const uint16_t *labels)
 {
-    const struct tr_pruning *p = lattice->pruning;
+    const struct tr_pruning *p = lattice->of.pruning;
     uint32_t level = p->level == TR_NO_LEVEL ? lattice->graph->order : p->level;
     uint32_t state = TR_NO_STATE;
     double score = 0;
@@ -320,3 +340,35 @@ double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_st
     }
     return score;
 }
+
+/* ---- the kind ------------------------------------------------------------------------------------ */
+
+static trellis_status forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                       trellis_error *error)
+{
+    return tr_pruned_forward_backward(lattice, steps, NULL, error);
+}
+
+static trellis_status beam(struct tr_lattice *lattice, const struct tr_steps *steps, size_t width,
+                           uint16_t *labels, double *ret_score, trellis_error *error)
+{
+    (void)lattice, (void)steps, (void)width, (void)labels, (void)ret_score;
+    return tr_fail(error, TRELLIS_OPTION, "a search is pruned or keeps to a beam, not both");
+}
+
+const struct tr_lattice_kind tr_pruned_kind = {
+    .set_weights = set_weights,
+    .make = make,
+    .free = free_lattice,
+    .begin = begin,
+    .forward_backward = forward_backward,
+    .begin_restricted = begin_restricted,
+    .end_restricted = end_restricted,
+    .viterbi = viterbi,
+    .nbest = tr_pruned_nbest,
+    .beam = beam,
+    .path_score = tr_pruned_path_score,
+    .edge_marginals = tr_pruned_edge_marginals,
+    .collect = tr_pruned_collect,
+    .flush = tr_pruned_flush,
+};

@@ -35,8 +35,8 @@ struct tr_pruning {
     TR_ARRAY(size_t) cell_begin; // [n + 1]
     TR_ARRAY(struct tr_arc) arcs;
     TR_ARRAY(size_t) arc_begin; // [n + 1] those to each position
-    bool is_done;               // what was kept last is for the last level, without gold labels
-    bool hold;                  // see tr_pruning_hold()
+    bool is_searched;           // what was kept last is for the last level, without gold labels
+    bool reuse;                 // sums are over what was kept before, whatever the scores
 
     TR_ARRAY(struct tr_candidate) candidates; // of a position
 
@@ -60,8 +60,8 @@ static inline double tr_alpha_before(const struct tr_pruning *p, const struct tr
 }
 
 /* Level 0: P_i(c) of all positions, into the marginals, and log Z. */
-trellis_status tr_pruned_look(struct tr_lattice *lattice, const struct tr_steps *steps,
-                              trellis_error *error);
+trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                          trellis_error *error);
 /* The cells and arcs of a level, over what was kept; TRELLIS_DATA where there is no way through. */
 trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     uint32_t level, trellis_error *error);
@@ -73,14 +73,28 @@ double tr_pruned_read_label(const struct tr_lattice *lattice, const struct tr_st
                             size_t i, uint32_t from, uint16_t label, uint32_t level,
                             uint32_t *ret_next);
 
+/* Forward and backward over all levels; with gold labels, up to the highest level that has them. */
+trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                          const uint16_t *gold, trellis_error *error);
 /* All levels, without the sums of the last. */
 trellis_status tr_pruned_search(struct tr_lattice *lattice, const struct tr_steps *steps,
                                 trellis_error *error);
 
+/* Operations of the kind. The score is of the level at hand, minus infinity where a state was pruned. */
+double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                            const uint16_t *labels);
+trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
+                               uint16_t *labels, double *scores, size_t *ret_count,
+                               trellis_error *error);
+bool tr_pruned_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              float *marginals);
+bool tr_pruned_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
+void tr_pruned_flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected);
+
 /* P(cell | X) */
 static inline double tr_cell_probability(const struct tr_lattice *lattice, size_t cell)
 {
-    const struct tr_cell *c = &lattice->pruning->cells.at[cell];
+    const struct tr_cell *c = &lattice->of.pruning->cells.at[cell];
     return exp(c->alpha + c->beta - lattice->log_z);
 }
 

@@ -14,20 +14,21 @@
 
 /* ---- level 0 ------------------------------------------------------------------------------------- */
 
-trellis_status tr_pruned_look(struct tr_lattice *lattice, const struct tr_steps *steps,
-                              trellis_error *error)
+trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                          trellis_error *error)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     size_t width = lattice->graph->width;
     lattice->log_z = 0;
-    tr_lattice_seal(lattice);
+    tr_lattice_pad_nodes(lattice);
     for (size_t i = 0; i < lattice->length; i++) {
-        float *row = lattice->marginal.at + i * width;
+        float *row = lattice->marginal.node.at + i * width;
         memcpy(row, tr_node_at(lattice, i), width * sizeof *row);
         for (uint32_t c = 0; p->has_priors && c < lattice->graph->labels; c++) {
             row[c] += p->prior[c] == UINT32_MAX
                           ? 0
-                          : (float)(steps->scale * (double)steps->seen[p->prior[c]]);
+                          : (float)(steps->of.pruned.scale *
+                                    (double)steps->of.pruned.weight[p->prior[c]]);
         }
         float most = lattice->kernels->exp_row(row, row, width);
         float sum = lattice->kernels->sum(row, width);
@@ -48,22 +49,22 @@ trellis_status tr_pruned_look(struct tr_lattice *lattice, const struct tr_steps 
 /* Opens the states that were kept at a position, and lists their labels. */
 static bool open_states(struct tr_lattice *lattice, size_t i)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     const uint16_t *label = lattice->graph->label;
-    bool fine = true;
+    bool ok = true;
     p->labels.size = 0;
-    for (size_t k = p->kept_begin.at[i]; fine && k < p->kept_begin.at[i + 1]; k++) {
+    for (size_t k = p->kept_begin.at[i]; ok && k < p->kept_begin.at[i + 1]; k++) {
         uint16_t c = label[p->kept.at[k]];
         p->open[p->kept.at[k]] = true;
         if (p->place[c] == 0) { // until the cells are placed it says which labels are listed
             p->place[c] = 1;
-            fine = tr_push(&p->labels, c);
+            ok = tr_push(&p->labels, c);
         }
     }
     for (size_t k = 0; k < p->labels.size; k++) {
         p->place[p->labels.at[k]] = 0;
     }
-    return fine;
+    return ok;
 }
 
 static void close_states(struct tr_pruning *p, size_t i)
@@ -80,9 +81,9 @@ static double sum_of_weights(const struct tr_steps *steps, const struct tr_readi
 {
     double sum = 0;
     for (uint32_t k = 0; k < reading->count; k++) {
-        sum += (double)steps->seen[reading->feature[k]];
+        sum += (double)steps->of.pruned.weight[reading->feature[k]];
     }
-    return reading->count ? steps->scale * sum : 0;
+    return reading->count ? steps->of.pruned.scale * sum : 0;
 }
 
 double tr_pruned_read_label(const struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -111,7 +112,7 @@ double tr_pruned_read_label(const struct tr_lattice *lattice, const struct tr_st
 static bool add_arcs(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
                      uint32_t level, uint32_t from_cell, uint32_t from)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     for (size_t k = 0; k < p->labels.size; k++) {
         uint32_t next;
         double score = tr_pruned_read_label(lattice, steps, i, from, p->labels.at[k], level, &next);
@@ -137,23 +138,23 @@ static bool add_arcs(struct tr_lattice *lattice, const struct tr_steps *steps, s
 trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     uint32_t level, trellis_error *error)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     trellis_status status = TRELLIS_OK;
     p->cells.size = p->arcs.size = 0;
     p->cell_begin.at[0] = p->arc_begin.at[0] = 0;
     for (size_t i = 0; !status && i < lattice->length; i++) {
         size_t begin = p->cell_begin.at[i];
-        bool fine = open_states(lattice, i);
+        bool ok = open_states(lattice, i);
         if (i == 0) {
-            fine = fine && add_arcs(lattice, steps, 0, level, TR_NO_CELL, TR_NO_STATE);
+            ok = ok && add_arcs(lattice, steps, 0, level, TR_NO_CELL, TR_NO_STATE);
         }
-        for (size_t k = i ? p->cell_begin.at[i - 1] : begin; fine && k < begin; k++) {
-            fine = add_arcs(lattice, steps, i, level, (uint32_t)k, p->cells.at[k].state);
+        for (size_t k = i ? p->cell_begin.at[i - 1] : begin; ok && k < begin; k++) {
+            ok = add_arcs(lattice, steps, i, level, (uint32_t)k, p->cells.at[k].state);
         }
         close_states(p, i);
         p->cell_begin.at[i + 1] = p->cells.size;
         p->arc_begin.at[i + 1] = p->arcs.size;
-        if (!fine) {
+        if (!ok) {
             status = p->arcs.size < MAX_ARCS
                          ? tr_fail_memory(error)
                          : tr_fail(error, TRELLIS_LIMIT,
@@ -231,7 +232,7 @@ static double log_sum_last(const struct tr_pruning *p, size_t n)
 
 trellis_status tr_pruned_sum_level(struct tr_lattice *lattice, trellis_error *error)
 {
-    struct tr_pruning *p = lattice->pruning;
+    struct tr_pruning *p = lattice->of.pruning;
     size_t n = lattice->length;
     for (size_t i = 0; i < n; i++) {
         forward(p, i);

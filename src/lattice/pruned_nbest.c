@@ -57,24 +57,24 @@ static void sort_ways(struct ways *ways, size_t to)
 static bool advance(const struct tr_pruning *p, struct ways *ways, size_t i)
 {
     size_t begin = p->cell_begin.at[i], end = p->cell_begin.at[i + 1];
-    bool fine = true;
+    bool ok = true;
     for (size_t a = p->arc_begin.at[i]; a < p->arc_begin.at[i + 1]; a++) {
         size_t *available = &ways->count[p->arcs.at[a].to]; // until the ways are found
         size_t more = ways_before(ways, &p->arcs.at[a]);
         *available = *available + more < ways->most ? *available + more : ways->most;
     }
-    for (size_t k = begin; fine && k < end; k++) {
-        fine = make_room(ways, k, ways->count[k]);
+    for (size_t k = begin; ok && k < end; k++) {
+        ok = make_room(ways, k, ways->count[k]);
     }
-    for (size_t a = p->arc_begin.at[i]; fine && a < p->arc_begin.at[i + 1]; a++) {
+    for (size_t a = p->arc_begin.at[i]; ok && a < p->arc_begin.at[i + 1]; a++) {
         const struct tr_arc *arc = &p->arcs.at[a];
         size_t next = arc->to + 1u < end ? ways->begin[arc->to + 1] : ways->all.size;
         offer_ways(ways, arc->from, arc->score, arc->to, next - ways->begin[arc->to]);
     }
-    for (size_t k = begin; fine && k < end; k++) {
+    for (size_t k = begin; ok && k < end; k++) {
         sort_ways(ways, k);
     }
-    return fine;
+    return ok;
 }
 
 /* The best ways to the end, as those to a cell behind all. */
@@ -97,7 +97,7 @@ static bool finish(const struct tr_pruning *p, struct ways *ways, size_t n)
 static void trace(const struct tr_lattice *lattice, const struct ways *ways, struct tr_way way,
                   uint16_t *labels)
 {
-    const struct tr_pruning *p = lattice->pruning;
+    const struct tr_pruning *p = lattice->of.pruning;
     for (size_t i = lattice->length; i-- > 0;) {
         labels[i] = lattice->graph->label[p->cells.at[way.from].state];
         way = ways->all.at[ways->begin[way.from] + way.rank];
@@ -108,7 +108,7 @@ trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps
                                uint16_t *labels, double *scores, size_t *ret_count,
                                trellis_error *error)
 {
-    const struct tr_pruning *p = lattice->pruning;
+    const struct tr_pruning *p = lattice->of.pruning;
     size_t n = lattice->length;
     trellis_status status = tr_pruned_search(lattice, steps, error);
     if (status) {
@@ -117,12 +117,12 @@ trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps
     struct ways ways = {.most = m < UINT32_MAX ? m : UINT32_MAX,
                         .begin = tr_alloc(p->cells.size + 1, sizeof *ways.begin),
                         .count = tr_alloc(p->cells.size + 1, sizeof *ways.count)};
-    bool fine = ways.begin && ways.count;
-    for (size_t i = 0; fine && i < n; i++) {
-        fine = advance(p, &ways, i);
+    bool ok = ways.begin && ways.count;
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = advance(p, &ways, i);
     }
-    fine = fine && finish(p, &ways, n);
-    *ret_count = fine ? ways.count[p->cells.size] : 0;
+    ok = ok && finish(p, &ways, n);
+    *ret_count = ok ? ways.count[p->cells.size] : 0;
     for (size_t k = 0; k < *ret_count; k++) {
         struct tr_way way = ways.all.at[ways.begin[p->cells.size] + k];
         trace(lattice, &ways, way, labels + k * n);
@@ -131,5 +131,5 @@ trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps
     free(ways.all.at);
     free(ways.begin);
     free(ways.count);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }

@@ -10,44 +10,35 @@
  */
 #include "lattice/lattice_internal.h"
 
-/* The steps into a state, the first ones left out: score[k] is of the step from from[k]. */
+/* The transitions into a state at a position, but the first. */
 struct arrivals {
-    const uint32_t *from;  // [count]
-    const float *score;    // [count]
-    const float *residual; // [count] what its floats leave over, or NULL
-    size_t count;
+    struct tr_arrivals of;
     const float *edge; // edge[label(from) * width] is added; NULL where there are no edge scores
 };
 
 static struct arrivals arrivals_at(struct tr_lattice *lattice, const struct tr_steps *steps,
                                    size_t position, uint32_t z)
 {
-    const struct tr_graph *graph = lattice->graph;
     const float *edges = tr_edges_at(lattice, position);
-    const float *edge = edges ? edges + graph->label[z] : NULL;
-    uint32_t begin = graph->in_begin[z], end = tr_steps_in_end(graph, z);
-    if (!graph->free_steps) {
-        return (struct arrivals){graph->from + begin, steps->score + begin,
-                                 steps->residual_score ? steps->residual_score + begin : NULL,
-                                 end - begin, edge};
-    }
-    float *residual = steps->residual_score ? lattice->second_row : NULL;
-    for (uint32_t from = 0; from < graph->labels; from++) {
-        lattice->row[from] = steps->free[z];
-        lattice->second_row[from] = residual ? steps->residual_free[z] : 0;
-    }
-    for (uint32_t a = begin; a < end; a++) {
-        lattice->row[graph->from[a]] = steps->score[a];
-        lattice->second_row[graph->from[a]] = residual ? steps->residual_score[a] : 0;
-    }
-    return (struct arrivals){lattice->identity, lattice->row, residual, graph->labels, edge};
+    return (struct arrivals){lattice->kind->arrivals(lattice, steps, z),
+                             edges ? edges + lattice->graph->label[z] : NULL};
+}
+
+struct tr_arrivals tr_listed_arrivals(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                      uint32_t to)
+{
+    const struct tr_graph *graph = lattice->graph;
+    uint32_t begin = graph->in_begin[to];
+    return (struct tr_arrivals){graph->from + begin, steps->score.step + begin,
+                                steps->residual.step ? steps->residual.step + begin : NULL,
+                                tr_steps_in_end(graph, to) - begin};
 }
 
 static double arrival_score(const struct tr_graph *graph, const struct arrivals *arrivals, size_t k)
 {
-    double score = tr_exact(arrivals->score, arrivals->residual, k);
+    double score = tr_exact(arrivals->of.score, arrivals->of.residual, k);
     return arrivals->edge
-               ? score + (double)arrivals->edge[graph->label[arrivals->from[k]] * graph->width]
+               ? score + (double)arrivals->edge[graph->label[arrivals->of.from[k]] * graph->width]
                : score;
 }
 
@@ -66,9 +57,9 @@ static void start_row(const struct tr_lattice *lattice, const struct tr_steps *s
         row[z] = -INFINITY;
     }
     for (uint32_t c = 0; c < graph->labels; c++) {
-        uint32_t z = graph->first_order ? c : steps->start_state[c];
+        uint32_t z = steps->start_state[c];
         if (z != TR_NO_STATE) {
-            row[z] = tr_exact(steps->start, steps->residual_start, c) +
+            row[z] = tr_exact(steps->score.start, steps->residual.start, c) +
                      tr_state_score(lattice, 0, z);
         }
     }
@@ -80,8 +71,8 @@ static double largest_arrival(const struct tr_graph *graph, const struct arrival
 {
     double most = -INFINITY;
     *ret_place = 0;
-    for (size_t k = 0; k < arrivals->count; k++) {
-        double score = before[arrivals->from[k]] + arrival_score(graph, arrivals, k);
+    for (size_t k = 0; k < arrivals->of.count; k++) {
+        double score = before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k);
         if (score > most || isnan(score)) {
             most = score;
             *ret_place = k;
@@ -99,8 +90,8 @@ static double log_sum_arrivals(const struct tr_graph *graph, const struct arriva
     if (!isfinite(most)) {
         return most;
     }
-    for (size_t k = 0; k < arrivals->count; k++) {
-        sum += exp_below(before[arrivals->from[k]] + arrival_score(graph, arrivals, k) - most);
+    for (size_t k = 0; k < arrivals->of.count; k++) {
+        sum += exp_below(before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k) - most);
     }
     return most + log(sum);
 }
@@ -109,12 +100,12 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     const struct tr_graph *graph = lattice->graph;
     size_t states = graph->states;
-    start_row(lattice, steps, lattice->log_alpha.at);
+    start_row(lattice, steps, lattice->log_space.alpha.at);
     for (size_t i = 1; i < lattice->length; i++) {
-        const double *before = lattice->log_alpha.at + (i - 1) * states;
+        const double *before = lattice->log_space.alpha.at + (i - 1) * states;
         for (uint32_t z = 0; z < states; z++) {
             double here = tr_state_score(lattice, i, z),
-                   *alpha = lattice->log_alpha.at + i * states;
+                   *alpha = lattice->log_space.alpha.at + i * states;
             alpha[z] = here;
             if (here != -INFINITY) { // most labels are ruled out where there is a tag dictionary
                 struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
@@ -133,7 +124,8 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
                          double *beta, double *most)
 {
     const struct tr_graph *graph = lattice->graph;
-    const double *after = beta + graph->states, *alpha = lattice->log_alpha.at + i * graph->states;
+    const double *after = beta + graph->states,
+                 *alpha = lattice->log_space.alpha.at + i * graph->states;
     for (uint32_t z = 0; z < graph->states; z++) {
         beta[z] = 0;
         most[z] = -INFINITY;
@@ -145,8 +137,8 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
                 continue;
             }
             struct arrivals arrivals = arrivals_at(lattice, steps, i + 1, z);
-            for (size_t k = 0; k < arrivals.count; k++) {
-                uint32_t from = arrivals.from[k];
+            for (size_t k = 0; k < arrivals.of.count; k++) {
+                uint32_t from = arrivals.of.from[k];
                 if (alpha[from] == -INFINITY) {
                     continue;
                 }
@@ -167,12 +159,13 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
 static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     size_t states = lattice->graph->states;
-    double *beta = lattice->log_beta.at;
+    double *beta = lattice->log_space.beta.at;
     for (uint32_t z = 0; z < states; z++) {
-        beta[(lattice->length - 1) * states + z] = tr_exact(steps->end, steps->residual_end, z);
+        beta[(lattice->length - 1) * states + z] = tr_exact(steps->score.end, steps->residual.end,
+                                                            z);
     }
     for (size_t i = lattice->length - 1; i-- > 0;) {
-        backward_row(lattice, steps, i, beta + i * states, lattice->double_row);
+        backward_row(lattice, steps, i, beta + i * states, lattice->scratch.double_row);
     }
 }
 
@@ -183,14 +176,15 @@ static double log_z(const struct tr_lattice *lattice)
     size_t states = lattice->graph->states, last = (lattice->length - 1) * states;
     double most = -INFINITY, sum = 0;
     for (size_t z = 0; z < states; z++) {
-        double score = lattice->log_alpha.at[last + z] + lattice->log_beta.at[last + z];
+        double score = lattice->log_space.alpha.at[last + z] + lattice->log_space.beta.at[last + z];
         most = score > most || isnan(score) ? score : most;
     }
     if (!isfinite(most)) {
         return most;
     }
     for (size_t z = 0; z < states; z++) {
-        sum += exp_below(lattice->log_alpha.at[last + z] + lattice->log_beta.at[last + z] - most);
+        sum += exp_below(lattice->log_space.alpha.at[last + z] +
+                         lattice->log_space.beta.at[last + z] - most);
     }
     return most + log(sum);
 }
@@ -200,9 +194,9 @@ static void node_marginals(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
     for (size_t i = 0; i < lattice->length; i++) {
-        float *marginal = lattice->marginal.at + i * graph->width;
-        const double *alpha = lattice->log_alpha.at + i * graph->states;
-        const double *beta = lattice->log_beta.at + i * graph->states;
+        float *marginal = lattice->marginal.node.at + i * graph->width;
+        const double *alpha = lattice->log_space.alpha.at + i * graph->states;
+        const double *beta = lattice->log_space.beta.at + i * graph->states;
         for (uint32_t c = 0; c < graph->width; c++) {
             marginal[c] = 0;
         }
@@ -218,9 +212,9 @@ trellis_status tr_reference_forward_backward(struct tr_lattice *lattice,
                                              const struct tr_steps *steps, trellis_error *error)
 {
     size_t states = lattice->graph->states;
-    if (!tr_doubles_room(&lattice->log_alpha, lattice->length, states) ||
-        !tr_doubles_room(&lattice->log_beta, lattice->length, states) ||
-        !tr_floats_room(&lattice->marginal, lattice->length, lattice->graph->width)) {
+    if (!tr_doubles_room(&lattice->log_space.alpha, lattice->length, states) ||
+        !tr_doubles_room(&lattice->log_space.beta, lattice->length, states) ||
+        !tr_floats_room(&lattice->marginal.node, lattice->length, lattice->graph->width)) {
         return tr_fail_memory(error);
     }
     forward(lattice, steps);
@@ -244,14 +238,14 @@ static void visit_steps(struct tr_lattice *lattice, const struct tr_steps *steps
                         visitor visit, void *user)
 {
     const struct tr_graph *graph = lattice->graph;
-    const double *before = lattice->log_alpha.at + (i - 1) * graph->states;
+    const double *before = lattice->log_space.alpha.at + (i - 1) * graph->states;
     for (uint32_t z = 0; z < graph->states; z++) {
         struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
         uint32_t listed = graph->in_begin[z], end = tr_steps_in_end(graph, z);
-        double here = tr_state_score(lattice, i, z) + lattice->log_beta.at[i * graph->states + z] -
-                      lattice->log_z;
-        for (size_t k = 0; k < arrivals.count; k++) {
-            uint32_t from = arrivals.from[k];
+        double here = tr_state_score(lattice, i, z) +
+                      lattice->log_space.beta.at[i * graph->states + z] - lattice->log_z;
+        for (size_t k = 0; k < arrivals.of.count; k++) {
+            uint32_t from = arrivals.of.from[k];
             double x = before[from] + arrival_score(graph, &arrivals, k) + here;
             bool is_listed = listed < end && graph->from[listed] == from;
             visit(lattice, is_listed ? listed++ : TR_NO_STEP, from, z, exp(x), user);
@@ -264,7 +258,7 @@ static void count_step(struct tr_lattice *lattice, uint32_t step, uint32_t from,
 {
     (void)from, (void)to;
     if (step != TR_NO_STEP) {
-        lattice->step_count[step] += *(const double *)user * probability;
+        lattice->counts.step[step] += *(const double *)user * probability;
     }
 }
 
@@ -275,8 +269,8 @@ void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *ste
     }
     size_t states = lattice->graph->states, last = (lattice->length - 1) * states;
     for (size_t z = 0; z < states; z++) {
-        double x = lattice->log_alpha.at[last + z] + lattice->log_beta.at[last + z];
-        lattice->end_count[z] += scale * exp(x - lattice->log_z);
+        double x = lattice->log_space.alpha.at[last + z] + lattice->log_space.beta.at[last + z];
+        lattice->counts.end[z] += scale * exp(x - lattice->log_z);
     }
 }
 
@@ -304,10 +298,10 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
 {
     const struct tr_graph *graph = lattice->graph;
     size_t states = graph->states, n = lattice->length, place;
-    if (!tr_doubles_room(&lattice->log_alpha, n, states)) {
+    if (!tr_doubles_room(&lattice->log_space.alpha, n, states)) {
         return tr_fail_memory(error);
     }
-    double *delta = lattice->log_alpha.at;
+    double *delta = lattice->log_space.alpha.at;
     start_row(lattice, steps, delta);
     for (size_t i = 1; i < n; i++) {
         for (uint32_t z = 0; z < states; z++) {
@@ -320,7 +314,7 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
     uint32_t best = 0;
     for (uint32_t z = 0; z < states; z++) {
         double *score = &delta[(n - 1) * states + z];
-        *score += tr_exact(steps->end, steps->residual_end, z);
+        *score += tr_exact(steps->score.end, steps->residual.end, z);
         best = *score > delta[(n - 1) * states + best] ? z : best;
     }
     for (size_t i = n; i-- > 0;) {
@@ -328,7 +322,7 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
         if (i > 0) {
             struct arrivals arrivals = arrivals_at(lattice, steps, i, best);
             largest_arrival(graph, &arrivals, delta + (i - 1) * states, &place);
-            best = arrivals.count ? arrivals.from[place] : 0;
+            best = arrivals.of.count ? arrivals.of.from[place] : 0;
         }
     }
     return TRELLIS_OK;

@@ -18,8 +18,8 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
     float *kept = tr_alloc(count, width * sizeof *kept); // [count][width] rows as they were
     trellis_status status = kept ? TRELLIS_OK : tr_fail_memory(error);
     size_t changed = 0;
-    if (!status && lattice->pruning && !tr_pruning_is_done(lattice->pruning)) {
-        status = tr_lattice_forward_backward(lattice, steps, ret_log_z, error);
+    if (!status && lattice->kind->begin_restricted) {
+        status = lattice->kind->begin_restricted(lattice, steps, error);
     }
     while (!status && changed < count) {
         const struct tr_restriction *r = &restrictions[changed];
@@ -29,14 +29,11 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
         status = tr_lattice_restrict(lattice, r->position, r->labels, r->count, error);
         changed += status == TRELLIS_OK;
     }
-    if (!status && lattice->pruning) {
-        tr_pruning_hold(lattice->pruning, true);
-    }
     if (!status) {
         status = tr_lattice_forward_backward(lattice, steps, ret_log_z, error);
     }
-    if (lattice->pruning) {
-        tr_pruning_hold(lattice->pruning, false);
+    if (lattice->kind->end_restricted) {
+        lattice->kind->end_restricted(lattice);
     }
     if (status == TRELLIS_DATA && changed == count) { // no path is left
         *ret_log_z = -INFINITY;
@@ -44,8 +41,8 @@ trellis_status tr_lattice_restricted_log_z(struct tr_lattice *lattice, const str
     }
     while (changed > 0) { // backwards, so that a position restricted twice is as it was
         changed--;
-        memcpy(lattice->node.at + restrictions[changed].position * width, kept + changed * width,
-               width * sizeof *kept);
+        memcpy(lattice->scores.node.at + restrictions[changed].position * width,
+               kept + changed * width, width * sizeof *kept);
     }
     lattice->computed = TR_NOTHING;
     free(kept);

@@ -22,11 +22,11 @@
 /* ---- making -------------------------------------------------------------------------------------- */
 
 /* The labels at both ends of a listed step: the one that is summed into, and the other. */
-static void ends_of(const struct tr_graph *graph, uint32_t a, bool turned, uint32_t *ret_into,
+static void ends_of(const struct tr_graph *graph, uint32_t a, bool transposed, uint32_t *ret_into,
                     uint32_t *ret_other)
 {
-    *ret_into = turned ? graph->from[a] : graph->to[a];
-    *ret_other = turned ? graph->to[a] : graph->from[a];
+    *ret_into = transposed ? graph->from[a] : graph->to[a];
+    *ret_other = transposed ? graph->to[a] : graph->from[a];
 }
 
 /* Finds the tiles of a block: tile_of[other] becomes its number. Steps are met in any order, so the tiles
@@ -46,7 +46,7 @@ static uint32_t number_tiles(uint32_t *tile_of, uint32_t labels, uint32_t next, 
 
 /* Calls mark_block() for each block in turn: with `tiles->other` NULL it only counts. `first` lists the
  * steps by block, see sort_by_block(). */
-static void mark_block(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned,
+static void mark_block(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed,
                        const uint32_t *step, size_t count, uint32_t *tile_of, uint32_t block)
 {
     uint32_t into, other;
@@ -54,25 +54,25 @@ static void mark_block(struct tr_tiles *tiles, const struct tr_graph *graph, boo
         tile_of[c] = TR_NO_STATE;
     }
     for (size_t i = 0; i < count; i++) {
-        ends_of(graph, step[i], turned, &into, &other);
+        ends_of(graph, step[i], transposed, &into, &other);
         tile_of[other] = 0;
     }
     tiles->begin[block + 1] = number_tiles(tile_of, graph->labels, tiles->begin[block],
                                            tiles->other);
     for (size_t i = 0; tiles->other && i < count; i++) {
-        ends_of(graph, step[i], turned, &into, &other);
+        ends_of(graph, step[i], transposed, &into, &other);
         tiles->place[step[i]] = tile_of[other] * TR_LANES + into % TR_LANES;
     }
 }
 
 /* The listed steps, but those from the start, by the block they are summed into: those of block k are
  * step[first[k]] .. step[first[k+1]-1]. */
-static void sort_by_block(const struct tr_graph *graph, bool turned, uint32_t *step,
+static void sort_by_block(const struct tr_graph *graph, bool transposed, uint32_t *step,
                           uint32_t *first)
 {
     uint32_t blocks = graph->width / TR_LANES, into, other;
     for (uint32_t a = 0; a < graph->step_count; a++) {
-        ends_of(graph, a, turned, &into, &other);
+        ends_of(graph, a, transposed, &into, &other);
         if (graph->from[a] != TR_NO_STATE) {
             first[into / TR_LANES + 1]++;
         }
@@ -81,7 +81,7 @@ static void sort_by_block(const struct tr_graph *graph, bool turned, uint32_t *s
         first[k + 1] += first[k];
     }
     for (uint32_t a = 0; a < graph->step_count; a++) {
-        ends_of(graph, a, turned, &into, &other);
+        ends_of(graph, a, transposed, &into, &other);
         if (graph->from[a] != TR_NO_STATE) {
             step[first[into / TR_LANES]++] = a;
         }
@@ -93,12 +93,13 @@ static void sort_by_block(const struct tr_graph *graph, bool turned, uint32_t *s
 }
 
 /* All factors are 1 until they are set. */
-static bool fill_tiles(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned,
+static bool fill_tiles(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed,
                        const uint32_t *step, const uint32_t *first, uint32_t *tile_of)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t k = 0; k < tiles->blocks; k++) {
-            mark_block(tiles, graph, turned, step + first[k], first[k + 1] - first[k], tile_of, k);
+            mark_block(tiles, graph, transposed, step + first[k], first[k + 1] - first[k], tile_of,
+                       k);
         }
         size_t count = tiles->begin[tiles->blocks];
         if (pass == 0) {
@@ -115,7 +116,7 @@ static bool fill_tiles(struct tr_tiles *tiles, const struct tr_graph *graph, boo
     return true;
 }
 
-bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool turned)
+bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed)
 {
     tiles->blocks = graph->width / TR_LANES;
     tiles->begin = tr_alloc((size_t)tiles->blocks + 1, sizeof *tiles->begin);
@@ -125,8 +126,8 @@ bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool tu
     uint32_t *tile_of = tr_alloc(graph->labels, sizeof *tile_of);
     bool made = tiles->begin && tiles->place && step && first && tile_of;
     if (made) {
-        sort_by_block(graph, turned, step, first);
-        made = fill_tiles(tiles, graph, turned, step, first, tile_of);
+        sort_by_block(graph, transposed, step, first);
+        made = fill_tiles(tiles, graph, transposed, step, first, tile_of);
     }
     free(step);
     free(first);
@@ -169,17 +170,17 @@ void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles
                   float *out)
 {
     const struct tr_graph *graph = lattice->graph;
-    double all = lattice->kernels->widen(lattice->double_row, row, graph->width);
+    double all = lattice->kernels->widen(lattice->scratch.double_row, row, graph->width);
     float least = (float)(NEXT_TO_NOTHING * all);
-    if (lattice->kernels->tiled_sums(out, lattice->double_row, row, all, tiles->begin, tiles->other,
-                                     tiles->factor, tiles->blocks) < least) {
+    if (lattice->kernels->tiled_sums(out, lattice->scratch.double_row, row, all, tiles->begin,
+                                     tiles->other, tiles->factor, tiles->blocks) < least) {
         for (uint32_t block = 0; block < tiles->blocks; block++) {
             uint32_t j = block * TR_LANES, end = j + TR_LANES;
             while (j < end && !(out[j] < least)) {
                 j++;
             }
             if (j < end) {
-                sum_block(tiles, block, lattice->double_row, graph->labels, out);
+                sum_block(tiles, block, lattice->scratch.double_row, graph->labels, out);
             }
         }
     }

@@ -216,8 +216,8 @@ static bool compare_normalisers(trellis_explainer *explainer, const struct tr_fo
     trellis_contribution c = {
         .position = i,
         .attribute = tr_text("normaliser"),
-        .predicted = tr_lattice_leave_score(found->lattice, i - 1, ours),
-        .runner_up = tr_lattice_leave_score(found->lattice, i - 1, theirs),
+        .predicted = tr_lattice_normaliser_score(found->lattice, i - 1, ours),
+        .runner_up = tr_lattice_normaliser_score(found->lattice, i - 1, theirs),
     };
     return c.predicted == c.runner_up || tr_push(&explainer->contributions, c);
 }

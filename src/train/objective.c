@@ -64,7 +64,7 @@ trellis_status tr_likelihood_of(const struct tr_training *training, size_t seque
     const uint16_t *gold = data->gold.at + data->sequence.at[sequence];
     tr_training_add_loss(training, sequence, lattice);
     if (training->graph->pruned) {
-        return tr_lattice_learn_pruned(lattice, steps, gold, ret_loss, error);
+        return tr_lattice_pruned_likelihood(lattice, steps, gold, ret_loss, error);
     }
     if (training->local) {
         return tr_lattice_local_likelihood(lattice, steps, gold, ret_loss, error);

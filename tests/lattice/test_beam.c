@@ -32,8 +32,9 @@ static int by_score_then_state(const void *a, const void *b)
 static double next_score(const struct trial *trial, const struct prefix *prefix, size_t i)
 {
     const struct brute_chain *chain = &trial->chain;
-    double end = i + 1 == chain->length && !chain->local ? (double)trial->steps->end[prefix->state]
-                                                         : 0;
+    double end = i + 1 == chain->length && !chain->local
+                     ? (double)trial->steps->score.end[prefix->state]
+                     : 0;
     return (i ? prefix->score : 0) + brute_gain(chain, prefix->labels, i) + end;
 }
 

@@ -94,7 +94,7 @@ static void check_counts(struct trial *trial, double tolerance)
 static void check_sums(struct trial *trial, bool restricted)
 {
     const struct brute_answer *answer = &trial->answer;
-    bool reference = trial->lattice->reference;
+    bool reference = trial->lattice->use_reference;
     double log_z, right = trial->chain.length ? answer->log_z : 0;
     trellis_status status = tr_lattice_forward_backward(trial->lattice, trial->steps, &log_z, NULL);
     if (right == -INFINITY) {

@@ -585,17 +585,18 @@ static void ties_in_higher_orders(void **state)
 static void assert_same_steps(const struct tr_steps *a, const struct tr_steps *b, uint32_t labels)
 {
     const struct tr_graph *graph = a->graph;
-    assert_memory_equal(a->start, b->start, labels * sizeof(float));
-    assert_memory_equal(a->end, b->end, graph->states * sizeof(float));
+    assert_memory_equal(a->score.start, b->score.start, labels * sizeof(float));
+    assert_memory_equal(a->score.end, b->score.end, graph->states * sizeof(float));
     for (uint32_t s = 0; s < graph->step_count; s++) {
-        assert_true(a->score[s] == b->score[s]);
+        assert_true(a->score.step[s] == b->score.step[s]);
     }
-    for (size_t i = 0; a->matrix && i < (size_t)labels * graph->width; i++) {
-        assert_true(a->matrix[i] == b->matrix[i] && a->matrix_by_to[i] == b->matrix_by_to[i]);
+    const struct tr_dense_steps *x = &a->of.dense, *y = &b->of.dense;
+    for (size_t i = 0; a->kind == &tr_dense_kind && i < (size_t)labels * graph->width; i++) {
+        assert_true(x->score[i] == y->score[i] && x->score_by_to[i] == y->score_by_to[i]);
     }
-    for (uint32_t z = 0; a->out_most && z < labels; z++) {
-        assert_true(a->out_most[z] == b->out_most[z]);
-        assert_true(a->out_gain[z] == b->out_gain[z]);
+    for (uint32_t z = 0; a->kind == &tr_sparse_kind && z < labels; z++) {
+        assert_true(a->of.sparse.out_max[z] == b->of.sparse.out_max[z]);
+        assert_true(a->of.sparse.out_gain[z] == b->of.sparse.out_gain[z]);
     }
 }
 

@@ -74,7 +74,7 @@ struct trial {
         if (!(condition)) {                                                                        \
             print_error("%s, seed %u, kernels %s%s: ", kind_name[(trial)->kind], (trial)->seed,    \
                         (trial)->lattice->kernels->name,                                           \
-                        (trial)->lattice->reference ? ", reference" : "");                         \
+                        (trial)->lattice->use_reference ? ", reference" : "");                     \
             print_error(__VA_ARGS__);                                                              \
             print_error("\n");                                                                     \
             fail();                                                                                \
