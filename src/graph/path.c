@@ -10,63 +10,87 @@ struct tr_path_walk tr_path_walk(const struct tr_graph *graph, const uint16_t *l
         .graph = graph, .labels = labels, .length = length, .to = TR_NO_STATE};
 }
 
-/* The features of an automaton that lists its transitions, in place. */
-static size_t listed_features(const struct tr_graph *graph, uint32_t from, uint32_t to,
-                              const uint32_t **ret_features)
+/* Finds the state that a label leads to, and what is fired on the way. */
+static void follow_listed(struct tr_path_walk *walk, uint16_t label)
 {
+    const struct tr_graph *graph = walk->graph;
     const uint32_t *begin = graph->feature_begin, *features = graph->feature;
-    uint32_t place = to == TR_NO_STATE ? from : tr_graph_step(graph, from, to);
-    if (to == TR_NO_STATE) {
-        begin = graph->end_begin;
-        features = graph->end_feature;
-    } else if (place == TR_NO_STEP) {
-        if (!graph->free_steps) {
-            return 0;
-        }
+    uint32_t step;
+    if (graph->step_at) {
+        size_t row = walk->from == TR_NO_STATE ? graph->states : walk->from;
+        step = graph->step_at[row * graph->labels + label];
+        walk->to = step == TR_NO_STEP ? TR_NO_STATE : graph->to[step];
+    } else {
+        step = tr_graph_step(graph, walk->from, label);
+        walk->to = step != TR_NO_STEP && graph->forbidden[step] ? TR_NO_STATE : label;
+    }
+    if (walk->to == TR_NO_STATE) {
+        return;
+    }
+    if (step == TR_NO_STEP) {
         begin = graph->free_begin;
         features = graph->free_feature;
-        place = to;
+        step = walk->to;
     }
-    *ret_features = features + begin[place];
-    return begin[place + 1] - begin[place];
+    walk->feature = features + begin[step];
+    walk->count = begin[step + 1] - begin[step];
 }
 
-size_t tr_path_features(const struct tr_graph *graph, uint32_t from, uint32_t to, uint32_t *feature)
+static void follow_listed_end(struct tr_path_walk *walk)
 {
-    const uint32_t *fired = NULL;
-    size_t count;
-    struct tr_reading reading;
-    if (from == TR_NO_STATE && to == TR_NO_STATE) {
-        return 0; // an empty sequence fires nothing
-    }
-    if (graph->pruned) {
-        uint32_t label = to == TR_NO_STATE ? graph->labels + 1 : graph->label[to];
-        reading = tr_graph_read(graph, from, label, graph->order);
-        fired = reading.feature;
-        count = reading.count;
-    } else {
-        count = listed_features(graph, from, to, &fired);
-    }
-    if (count) {
-        memcpy(feature, fired, count * sizeof *feature);
-    }
-    return count;
+    const uint32_t *begin = walk->graph->end_begin + walk->from;
+    walk->feature = walk->graph->end_feature + begin[0];
+    walk->count = begin[1] - begin[0];
+}
+
+static void follow_pruned(struct tr_path_walk *walk, uint32_t label)
+{
+    const struct tr_graph *graph = walk->graph;
+    walk->reading = tr_graph_read(graph, walk->from, label, graph->order);
+    walk->to = label < graph->labels ? walk->reading.next : TR_NO_STATE;
+    walk->feature = walk->reading.feature;
+    walk->count = walk->reading.count;
 }
 
 bool tr_path_next(struct tr_path_walk *walk)
 {
-    bool more = walk->length > 0 && walk->taken <= walk->length && !walk->forbidden;
-    if (!more) {
+    const struct tr_graph *graph = walk->graph;
+    if (walk->length == 0 || walk->taken > walk->length || walk->forbidden) {
         return false;
     }
     bool end = walk->taken == walk->length;
     walk->position = walk->taken++;
     walk->from = walk->to;
-    walk->to = end ? TR_NO_STATE
-                   : tr_graph_next(walk->graph, walk->from, walk->labels[walk->position]);
-    walk->forbidden = end ? walk->graph->end_forbidden[walk->from] : walk->to == TR_NO_STATE;
-    walk->count = walk->forbidden
-                      ? 0
-                      : tr_path_features(walk->graph, walk->from, walk->to, walk->feature);
+    walk->to = TR_NO_STATE;
+    walk->count = 0;
+    if (end && graph->end_forbidden[walk->from]) {
+        walk->forbidden = true;
+    } else if (graph->pruned) {
+        follow_pruned(walk, end ? graph->labels + 1 : walk->labels[walk->position]);
+    } else if (end) {
+        follow_listed_end(walk);
+    } else {
+        follow_listed(walk, walk->labels[walk->position]);
+    }
+    walk->forbidden = walk->forbidden || (!end && walk->to == TR_NO_STATE);
     return true;
+}
+
+size_t tr_path_features(const struct tr_graph *graph, uint32_t from, uint32_t to, uint32_t *feature)
+{
+    struct tr_path_walk walk = {.graph = graph, .from = from};
+    if (from == TR_NO_STATE && to == TR_NO_STATE) {
+        return 0; // an empty sequence fires nothing
+    }
+    if (graph->pruned) {
+        follow_pruned(&walk, to == TR_NO_STATE ? graph->labels + 1 : graph->label[to]);
+    } else if (to == TR_NO_STATE) {
+        follow_listed_end(&walk);
+    } else {
+        follow_listed(&walk, graph->label[to]);
+    }
+    if (walk.count) {
+        memcpy(feature, walk.feature, walk.count * sizeof *feature);
+    }
+    return walk.count;
 }

@@ -19,11 +19,12 @@ struct tr_path_walk {
     size_t taken; // transitions so far
 
     /* The transition at hand. */
-    size_t position;   // that it leads to; the length for the end
-    uint32_t from, to; // states; TR_NO_STATE: from the start, to the end
-    bool forbidden;    // the walk ends here; nothing is fired
-    size_t count;      // of features
-    uint32_t feature[TR_MAX_ORDER + 1];
+    size_t position;           // that it leads to; the length for the end
+    uint32_t from, to;         // states; TR_NO_STATE: from the start, to the end
+    bool forbidden;            // the walk ends here; nothing is fired
+    size_t count;              // of features
+    const uint32_t *feature;   // [count] until the next transition
+    struct tr_reading reading; // of a pruned graph
 };
 
 struct tr_path_walk tr_path_walk(const struct tr_graph *graph, const uint16_t *labels,

@@ -297,7 +297,7 @@ struct violation {
 static size_t find_violation(struct beam *beam, bool early, const uint16_t *labels, uint16_t *found)
 {
     struct followed gold = {.labels = labels, .state = TR_NO_STATE, .kept = true};
-    struct violation most = {.amount = -INFINITY};
+    struct violation largest = {.amount = -INFINITY};
     size_t n = beam->lattice->length;
     advance(beam, 0);
     for (size_t i = 0; i < n && beam->count > 0; i++) {
@@ -312,19 +312,19 @@ static size_t find_violation(struct beam *beam, bool early, const uint16_t *labe
             }
         }
         if (early && (last || !gold.kept)) {
-            most = here;
+            largest = here;
             break;
         }
         bool differs = last || !gold.kept || here.amount > 0;
-        if (!early && differs && here.amount >= most.amount) {
-            most = here;
+        if (!early && differs && here.amount >= largest.amount) {
+            largest = here;
         }
         if (!last) {
             advance(beam, i + 1);
         }
     }
-    trace(beam, most.prefix, most.place, found);
-    return most.prefix;
+    trace(beam, largest.prefix, largest.place, found);
+    return largest.prefix;
 }
 
 trellis_status tr_lattice_beam_violation(struct tr_lattice *lattice, const struct tr_steps *steps,

@@ -53,15 +53,15 @@ static double log_normaliser(struct tr_lattice *lattice, const struct tr_steps *
 {
     float *row = lattice->scratch.second_row;
     decision_row(lattice, steps, i, from, row);
-    float most = lattice->kernels->maximum(row, lattice->graph->width);
+    float largest = lattice->kernels->maximum(row, lattice->graph->width);
     double sum = 0;
-    if (!isfinite(most)) {
-        return (double)most;
+    if (!isfinite(largest)) {
+        return (double)largest;
     }
     for (uint32_t c = 0; c < lattice->graph->labels; c++) {
-        sum += exp((double)row[c] - (double)most);
+        sum += exp((double)row[c] - (double)largest);
     }
-    return (double)most + log(sum);
+    return (double)largest + log(sum);
 }
 
 /* -log N_i(z) of all states, at the position before. A state that nothing may follow is a dead end. */
@@ -145,9 +145,9 @@ trellis_status tr_lattice_local_likelihood(struct tr_lattice *lattice, const str
         float *p = lattice->marginal.node.at + i * width;
         decision_row(lattice, steps, i, state, p);
         double gold = (double)p[labels[i]];
-        double most = (double)lattice->kernels->exp_row(p, p, width);
+        double largest = (double)lattice->kernels->exp_row(p, p, width);
         float sum = lattice->kernels->sum(p, width);
-        double loss = most + log((double)sum) - gold;
+        double loss = largest + log((double)sum) - gold;
         if (!isfinite(loss)) {
             return gold == -INFINITY
                        ? tr_fail(error, TRELLIS_DATA, "the sequence of labels is not allowed")

@@ -1,4 +1,4 @@
-/* loss.c - what a wrong labelling costs: Hamming loss, a file of costs, and what breaks spans. */
+/* loss.c - the loss of a labelling: Hamming, a file of costs, and errors that break spans. */
 #include "lattice/loss.h"
 
 #include "base/input.h"
@@ -12,13 +12,13 @@ struct part {
 
 /* A cost other than 1. */
 struct exception {
-    uint16_t gold, found;
+    uint16_t gold, predicted;
     float cost;
 };
 
 struct tr_loss {
     uint32_t labels;
-    TR_ARRAY(struct exception) exceptions; // sorted by gold and found
+    TR_ARRAY(struct exception) exceptions; // sorted by gold and predicted
     uint32_t *begin;                       // [labels + 1] into exceptions; NULL: there are none
     double span;                           // the X of --span-loss
     struct part *parts;                    // [labels], NULL where X is 1
@@ -29,19 +29,19 @@ struct tr_loss {
 static trellis_status read_line(struct tr_loss *loss, const struct tr_intern *labels,
                                 trellis_text line, struct tr_place place, trellis_error *error)
 {
-    trellis_text gold = tr_text_word(&line), found = tr_text_word(&line),
+    trellis_text gold = tr_text_word(&line), predicted = tr_text_word(&line),
                  number = tr_text_word(&line);
     if (gold.size == 0 || gold.data[0] == '#') {
         return TRELLIS_OK;
     }
     if (number.size == 0 || tr_text_word(&line).size) {
         return tr_fail_at(error, TRELLIS_FORMAT, place,
-                          "a cost is three words: the right label, the one found, and a number");
+                          "expected a gold label, a predicted label and a cost");
     }
-    uint32_t a = tr_intern_find(labels, gold), b = tr_intern_find(labels, found);
+    uint32_t a = tr_intern_find(labels, gold), b = tr_intern_find(labels, predicted);
     if (a >= loss->labels || b >= loss->labels) {
         return tr_fail_at(error, TRELLIS_FORMAT, place, "there is no label '%.*s'",
-                          TR_SHOW(a >= loss->labels ? gold : found));
+                          TR_SHOW(a >= loss->labels ? gold : predicted));
     }
     double cost;
     if (!tr_text_real(number, &cost) || !(cost >= 0 && cost <= 1e9)) {
@@ -49,8 +49,8 @@ static trellis_status read_line(struct tr_loss *loss, const struct tr_intern *la
                           "a cost is a number from 0 to 1e9, not '%.*s'", TR_SHOW(number));
     }
     if (a == b && cost != 0) {
-        return tr_fail_at(error, TRELLIS_FORMAT, place, "the right label costs 0, not %.*s",
-                          TR_SHOW(number));
+        return tr_fail_at(error, TRELLIS_FORMAT, place,
+                          "the cost of a correct label is 0, not %.*s", TR_SHOW(number));
     }
     struct exception exception = {(uint16_t)a, (uint16_t)b, (float)cost};
     return a == b || tr_push(&loss->exceptions, exception) ? TRELLIS_OK : tr_fail_memory(error);
@@ -60,7 +60,7 @@ static int by_labels(const void *a, const void *b)
 {
     const struct exception *x = a, *y = b;
     return x->gold != y->gold ? (x->gold > y->gold) - (x->gold < y->gold)
-                              : (x->found > y->found) - (x->found < y->found);
+                              : (x->predicted > y->predicted) - (x->predicted < y->predicted);
 }
 
 /* Sorts the costs by label. A pair with two costs is a mistake. */
@@ -79,8 +79,8 @@ static trellis_status arrange(struct tr_loss *loss, const struct tr_intern *labe
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && by_labels(&at[i - 1], &at[i]) == 0) {
             return tr_fail(error, TRELLIS_FORMAT,
-                           "%s: the cost of '%.*s' found for '%.*s' is given twice", path,
-                           TR_SHOW(tr_intern_text(labels, at[i].found)),
+                           "%s: the cost of predicting '%.*s' for '%.*s' is given twice", path,
+                           TR_SHOW(tr_intern_text(labels, at[i].predicted)),
                            TR_SHOW(tr_intern_text(labels, at[i].gold)));
         }
         loss->begin[at[i].gold + 1]++;
@@ -159,28 +159,30 @@ static bool begins_span(const struct tr_loss *loss, uint16_t label)
 /* ---- the loss -------------------------------------------------------------------------------------- */
 
 double tr_loss_at(const struct tr_loss *loss, const uint16_t *gold, size_t n, size_t i,
-                  uint16_t found)
+                  uint16_t predicted)
 {
-    if (gold[i] == found) {
+    if (gold[i] == predicted) {
         return 0;
     }
     double cost = 1;
     size_t k = loss->begin ? loss->begin[gold[i]] : 0;
     size_t end = loss->begin ? loss->begin[gold[i] + 1] : 0;
     for (; k < end; k++) {
-        if (loss->exceptions.at[k].found == found) {
+        if (loss->exceptions.at[k].predicted == predicted) {
             cost = (double)loss->exceptions.at[k].cost;
         }
     }
-    bool breaks = loss->parts && (begins_span(loss, found) || beside_boundary(loss, gold, n, i));
+    bool breaks = loss->parts &&
+                  (begins_span(loss, predicted) || beside_boundary(loss, gold, n, i));
     return breaks ? cost * loss->span : cost;
 }
 
-double tr_loss_of(const struct tr_loss *loss, const uint16_t *gold, const uint16_t *found, size_t n)
+double tr_loss_of(const struct tr_loss *loss, const uint16_t *gold, const uint16_t *predicted,
+                  size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        sum += tr_loss_at(loss, gold, n, i, found[i]);
+        sum += tr_loss_at(loss, gold, n, i, predicted[i]);
     }
     return sum;
 }
@@ -190,16 +192,16 @@ static void augment_row(const struct tr_loss *loss, const uint16_t *gold, size_t
                         double scale, float *row)
 {
     bool boundary = loss->parts && beside_boundary(loss, gold, n, i);
-    float usual = (float)(boundary ? scale * loss->span : scale);
+    float other = (float)(boundary ? scale * loss->span : scale);
     for (uint32_t d = 0; d < loss->labels; d++) {
         bool begins = loss->parts && !boundary && begins_span(loss, (uint16_t)d);
-        row[d] += d == gold[i] ? 0 : begins ? (float)(scale * loss->span) : usual;
+        row[d] += d == gold[i] ? 0 : begins ? (float)(scale * loss->span) : other;
     }
     size_t end = loss->begin ? loss->begin[gold[i] + 1] : 0;
     for (size_t k = loss->begin ? loss->begin[gold[i]] : 0; k < end; k++) {
         const struct exception *e = &loss->exceptions.at[k];
-        bool breaks = boundary || (loss->parts && begins_span(loss, e->found));
-        row[e->found] += (float)(scale * (breaks ? loss->span : 1) * ((double)e->cost - 1));
+        bool breaks = boundary || (loss->parts && begins_span(loss, e->predicted));
+        row[e->predicted] += (float)(scale * (breaks ? loss->span : 1) * ((double)e->cost - 1));
     }
 }
 
@@ -224,7 +226,7 @@ uint16_t tr_loss_least_risk(const struct tr_loss *loss, const float *p, double *
     }
     for (size_t k = 0; k < loss->exceptions.size; k++) {
         const struct exception *e = &loss->exceptions.at[k];
-        risk[e->found] += (double)p[e->gold] * ((double)e->cost - 1);
+        risk[e->predicted] += (double)p[e->gold] * ((double)e->cost - 1);
     }
     uint16_t best = 0;
     for (uint32_t d = 1; d < loss->labels; d++) {

@@ -1,4 +1,4 @@
-/* loss.h - what a wrong labelling costs, as a sum over positions.
+/* loss.h - the loss of a labelling, as a sum over positions.
  *
  *     L(Z, Z') = sum_i cost_i(z_i, z'_i),          cost_i(c, c) = 0
  *
@@ -23,18 +23,18 @@ trellis_status tr_loss_create(const trellis_options *options, const struct tr_in
                               uint32_t count, struct tr_loss **ret_loss, trellis_error *error);
 void tr_loss_destroy(struct tr_loss *loss);
 
-/* cost_i(gold[i], found) for a sequence of n labels. */
+/* cost_i(gold[i], predicted) for a sequence of n labels. */
 double tr_loss_at(const struct tr_loss *loss, const uint16_t *gold, size_t n, size_t i,
-                  uint16_t found);
-/* L(gold, found). */
-double tr_loss_of(const struct tr_loss *loss, const uint16_t *gold, const uint16_t *found,
+                  uint16_t predicted);
+/* L(gold, predicted). */
+double tr_loss_of(const struct tr_loss *loss, const uint16_t *gold, const uint16_t *predicted,
                   size_t n);
 /* scores[i * stride + d] += scale * cost_i(gold[i], d) for all positions and labels. */
 void tr_loss_augment(const struct tr_loss *loss, const uint16_t *gold, size_t n, double scale,
                      float *scores, size_t stride);
 /* The label d with the least risk[d] = sum_c p[c] cost(c, d), of equal ones the lowest, among those with
  * p[d] > 0: the others may not stand there. `p` is a distribution over the labels, `risk` [labels] is filled
- * in. Spans are not looked at, as where they are is not known. */
+ * in. The span loss is left out, as the gold spans are not known. */
 uint16_t tr_loss_least_risk(const struct tr_loss *loss, const float *p, double *risk);
 
 #endif

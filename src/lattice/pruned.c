@@ -125,8 +125,8 @@ static bool offer_cells(struct tr_lattice *lattice, size_t i, double threshold)
     size_t begin = p->cell_begin.at[i], end = p->cell_begin.at[i + 1], best = begin;
     bool ok = true;
     for (size_t k = begin; k < end; k++) {
-        const struct tr_cell *cell = &p->cells.at[k], *most = &p->cells.at[best];
-        best = cell->alpha + cell->beta > most->alpha + most->beta ? k : best;
+        const struct tr_cell *cell = &p->cells.at[k], *first = &p->cells.at[best];
+        best = cell->alpha + cell->beta > first->alpha + first->beta ? k : best;
     }
     for (size_t k = begin; ok && k < end; k++) {
         double probability = tr_cell_probability(lattice, k);

@@ -30,15 +30,15 @@ trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const stru
                           : (float)(steps->of.pruned.scale *
                                     (double)steps->of.pruned.weight[p->prior[c]]);
         }
-        float most = lattice->kernels->exp_row(row, row, width);
+        float largest = lattice->kernels->exp_row(row, row, width);
         float sum = lattice->kernels->sum(row, width);
-        if (!isfinite(most) || !isfinite(sum)) {
-            return most == -INFINITY
+        if (!isfinite(largest) || !isfinite(sum)) {
+            return largest == -INFINITY
                        ? tr_fail(error, TRELLIS_DATA, "no sequence of labels is allowed")
                        : tr_fail(error, TRELLIS_DATA, "a score is not a number or not finite");
         }
         lattice->kernels->scale(row, 1 / sum, width);
-        lattice->log_z += (double)most + log((double)sum);
+        lattice->log_z += (double)largest + log((double)sum);
     }
     p->level = 0;
     return TRELLIS_OK;
@@ -217,17 +217,17 @@ static void backward(struct tr_pruning *p, size_t i)
 
 static double log_sum_last(const struct tr_pruning *p, size_t n)
 {
-    double most = -INFINITY, sum = 0;
+    double largest = -INFINITY, sum = 0;
     for (size_t k = p->cell_begin.at[n - 1]; k < p->cell_begin.at[n]; k++) {
-        most = fmax(most, p->cells.at[k].alpha);
+        largest = fmax(largest, p->cells.at[k].alpha);
     }
-    if (most == -INFINITY) {
-        return most;
+    if (largest == -INFINITY) {
+        return largest;
     }
     for (size_t k = p->cell_begin.at[n - 1]; k < p->cell_begin.at[n]; k++) {
-        sum += exp(p->cells.at[k].alpha - most);
+        sum += exp(p->cells.at[k].alpha - largest);
     }
-    return most + log(sum);
+    return largest + log(sum);
 }
 
 trellis_status tr_pruned_sum_level(struct tr_lattice *lattice, trellis_error *error)

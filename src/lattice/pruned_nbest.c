@@ -12,7 +12,7 @@ struct ways {
     TR_ARRAY(struct tr_way) all; // `from` is a cell
     size_t *begin;               // [cells + 1] best first
     size_t *count;               // [cells + 1]
-    size_t most;                 // m
+    size_t max;                  // m
 };
 
 static int by_score(const void *a, const void *b)
@@ -35,10 +35,10 @@ static void offer_ways(struct ways *ways, uint32_t from, double score, size_t to
     }
 }
 
-/* Room for as many ways to a cell as there are, at most m; false on allocation failure. */
+/* Room for as many ways to a cell as there are, at max m; false on allocation failure. */
 static bool make_room(struct ways *ways, size_t to, size_t available)
 {
-    size_t room = available < ways->most ? available : ways->most;
+    size_t room = available < ways->max ? available : ways->max;
     ways->begin[to] = ways->all.size;
     ways->count[to] = 0;
     if (!tr_reserve(&ways->all, ways->all.size + room)) {
@@ -61,7 +61,7 @@ static bool advance(const struct tr_pruning *p, struct ways *ways, size_t i)
     for (size_t a = p->arc_begin.at[i]; a < p->arc_begin.at[i + 1]; a++) {
         size_t *available = &ways->count[p->arcs.at[a].to]; // until the ways are found
         size_t more = ways_before(ways, &p->arcs.at[a]);
-        *available = *available + more < ways->most ? *available + more : ways->most;
+        *available = *available + more < ways->max ? *available + more : ways->max;
     }
     for (size_t k = begin; ok && k < end; k++) {
         ok = make_room(ways, k, ways->count[k]);
@@ -114,7 +114,7 @@ trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps
     if (status) {
         return status;
     }
-    struct ways ways = {.most = m < UINT32_MAX ? m : UINT32_MAX,
+    struct ways ways = {.max = m,
                         .begin = tr_alloc(p->cells.size + 1, sizeof *ways.begin),
                         .count = tr_alloc(p->cells.size + 1, sizeof *ways.count)};
     bool ok = ways.begin && ways.count;

@@ -69,16 +69,16 @@ static void start_row(const struct tr_lattice *lattice, const struct tr_steps *s
 static double largest_arrival(const struct tr_graph *graph, const struct arrivals *arrivals,
                               const double *before, size_t *ret_place)
 {
-    double most = -INFINITY;
+    double largest = -INFINITY;
     *ret_place = 0;
     for (size_t k = 0; k < arrivals->of.count; k++) {
         double score = before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k);
-        if (score > most || isnan(score)) {
-            most = score;
+        if (score > largest || isnan(score)) {
+            largest = score;
             *ret_place = k;
         }
     }
-    return most;
+    return largest;
 }
 
 /* log sum_k exp(before[from_k] + score_k) */
@@ -86,14 +86,15 @@ static double log_sum_arrivals(const struct tr_graph *graph, const struct arriva
                                const double *before)
 {
     size_t place;
-    double most = largest_arrival(graph, arrivals, before, &place), sum = 0;
-    if (!isfinite(most)) {
-        return most;
+    double largest = largest_arrival(graph, arrivals, before, &place), sum = 0;
+    if (!isfinite(largest)) {
+        return largest;
     }
     for (size_t k = 0; k < arrivals->of.count; k++) {
-        sum += exp_below(before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k) - most);
+        sum += exp_below(before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k) -
+                         largest);
     }
-    return most + log(sum);
+    return largest + log(sum);
 }
 
 static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
@@ -118,17 +119,17 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 /* ---- backward ------------------------------------------------------------------------------------ */
 
 /* Steps are listed by where they lead to, so a row is summed up in two rounds over all of them: first
- * the largest term of each z', then the sums beside it. most is scratch [S]. What no path from the start reaches is
+ * the largest term of each z', then the sums beside it. largest is scratch [S]. What no path from the start reaches is
  * passed over, and has minus infinity: with a tag dictionary, that is nearly all. */
 static void backward_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
-                         double *beta, double *most)
+                         double *beta, double *largest)
 {
     const struct tr_graph *graph = lattice->graph;
     const double *after = beta + graph->states,
                  *alpha = lattice->log_space.alpha.at + i * graph->states;
     for (uint32_t z = 0; z < graph->states; z++) {
         beta[z] = 0;
-        most[z] = -INFINITY;
+        largest[z] = -INFINITY;
     }
     for (int summing = 0; summing < 2; summing++) {
         for (uint32_t z = 0; z < graph->states; z++) {
@@ -143,16 +144,16 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
                     continue;
                 }
                 double score = here + arrival_score(graph, &arrivals, k);
-                if (summing && isfinite(most[from])) {
-                    beta[from] += exp_below(score - most[from]);
-                } else if (!summing && score > most[from]) {
-                    most[from] = score;
+                if (summing && isfinite(largest[from])) {
+                    beta[from] += exp_below(score - largest[from]);
+                } else if (!summing && score > largest[from]) {
+                    largest[from] = score;
                 }
             }
         }
     }
     for (uint32_t z = 0; z < graph->states; z++) {
-        beta[z] = isfinite(most[z]) ? most[z] + log(beta[z]) : most[z];
+        beta[z] = isfinite(largest[z]) ? largest[z] + log(beta[z]) : largest[z];
     }
 }
 
@@ -174,19 +175,19 @@ static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 static double log_z(const struct tr_lattice *lattice)
 {
     size_t states = lattice->graph->states, last = (lattice->length - 1) * states;
-    double most = -INFINITY, sum = 0;
+    double largest = -INFINITY, sum = 0;
     for (size_t z = 0; z < states; z++) {
         double score = lattice->log_space.alpha.at[last + z] + lattice->log_space.beta.at[last + z];
-        most = score > most || isnan(score) ? score : most;
+        largest = score > largest || isnan(score) ? score : largest;
     }
-    if (!isfinite(most)) {
-        return most;
+    if (!isfinite(largest)) {
+        return largest;
     }
     for (size_t z = 0; z < states; z++) {
         sum += exp_below(lattice->log_space.alpha.at[last + z] +
-                         lattice->log_space.beta.at[last + z] - most);
+                         lattice->log_space.beta.at[last + z] - largest);
     }
-    return most + log(sum);
+    return largest + log(sum);
 }
 
 /* P(label c at i) = sum over z with label c of exp(A_i(z) + B_i(z) - log Z) */

@@ -134,9 +134,11 @@ static void test_bad_files(void **state)
     assert_refused("O B-X nan\n", "", TRELLIS_FORMAT, "a cost is a number");
     assert_refused("O B-X much\n", "", TRELLIS_FORMAT, "a cost is a number");
     assert_refused("O B-X 1e30\n", "", TRELLIS_FORMAT, "a cost is a number");
-    assert_refused("O O 1\n", "", TRELLIS_FORMAT, "the right label costs 0");
-    assert_refused("O B-X\n", "", TRELLIS_FORMAT, "three words");
-    assert_refused("O B-X 1 2\n", "", TRELLIS_FORMAT, "three words");
+    assert_refused("O O 1\n", "", TRELLIS_FORMAT, "the cost of a correct label is 0");
+    assert_refused("O B-X\n", "", TRELLIS_FORMAT,
+                   "expected a gold label, a predicted label and a cost");
+    assert_refused("O B-X 1 2\n", "", TRELLIS_FORMAT,
+                   "expected a gold label, a predicted label and a cost");
     assert_refused("O B-X 1\nO I-X 1\nO B-X 2\n", "", TRELLIS_FORMAT, "given twice");
     struct tr_loss *loss;
     trellis_error error = {0};

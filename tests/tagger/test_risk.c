@@ -159,9 +159,10 @@ static void test_bad_costs(void **state)
 {
     (void)state;
     trellis_model *model = make_model(1);
-    static const char *const bad[][2] = {{"L0 Q 1\n", "there is no label 'Q'"},
-                                         {"L0 L1 -1\n", "a cost is a number from 0"},
-                                         {"L0 L1\n", "three words"}};
+    static const char *const bad[][2] = {
+        {"L0 Q 1\n", "there is no label 'Q'"},
+        {"L0 L1 -1\n", "a cost is a number from 0"},
+        {"L0 L1\n", "expected a gold label, a predicted label and a cost"}};
     for (size_t i = 0; i < TR_COUNT(bad); i++) {
         char settings[700];
         trellis_tagger *tagger = NULL;

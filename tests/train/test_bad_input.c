@@ -336,7 +336,7 @@ static void test_margins(void **state)
     static const char *const bad[][2] = {
         {"D Q 1\n", "there is no label 'Q'"},      {"Q D 1\n", "there is no label 'Q'"},
         {"D N -1\n", "a cost is a number from 0"}, {"D N nan\n", "a cost is a number from 0"},
-        {"D N\n", "a cost is three words"},        {"D D 1\n", "the right label costs 0"},
+        {"D N\n", "expected a gold label"},        {"D D 1\n", "the cost of a correct label is 0"},
     };
     for (size_t i = 0; i < TR_COUNT(bad); i++) {
         char *costs = write_file("costs", bad[i][0]), settings[500];
