@@ -1,4 +1,4 @@
-# The front door of Trellis; CMake does the building. `make help` lists what there is.
+# The entry point of the build; CMake does the work. `make help` lists the targets.
 #
 # Every target installs the packages it is missing (packages.txt, scripts/setup.sh) and configures its build
 # directory the first time only. Useful variables:
@@ -7,7 +7,7 @@
 #   BUILD=build           the build directory
 #   CMAKE_ARGS=           more options for CMake, e.g. -DTRELLIS_WERROR=OFF
 #   JOBS=N                compile and test N things at a time (default: one per processor)
-#   SETUP=no              install nothing; the packages are there under other names
+#   SETUP=no              install no packages
 #   PREFIX=/usr/local DESTDIR=    where `make install` puts things
 #   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer
 
@@ -34,12 +34,12 @@ endif
 
 # $(call setup,GROUPS)
 setup = $(if $(filter yes,$(SETUP)),scripts/setup.sh $(1),:)
-# $(call configure,DIRECTORY,OPTIONS): the last file that CMake writes says that it was done before.
+# $(call configure,DIRECTORY,OPTIONS): the Makefile is the last file that CMake writes, so it marks a configured directory.
 configure = test -f $(1)/Makefile || cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) $(2) $(CMAKE_ARGS)
 # $(call compile,DIRECTORY,TARGET)
 compile = MAKEFLAGS= cmake --build $(1) --parallel $(JOBS) --target $(2) -- --no-print-directory
-# $(call run_tests,DIRECTORY,OPTIONS[,TARGET,OPTIONS OF CTEST]): configures again where the directory was made
-# without tests; all tests, unless a target builds some and ctest is told to run those.
+# $(call run_tests,DIRECTORY,OPTIONS[,TARGET,OPTIONS OF CTEST]): configures again if the directory was configured
+# without tests; runs all tests, unless a target builds some and options for ctest select them.
 define run_tests
 @grep -qsx 'TRELLIS_TESTS:BOOL=ON' $(1)/CMakeCache.txt && test -f $(1)/Makefile || \
     cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) -DTRELLIS_TESTS=ON $(2) $(CMAKE_ARGS)
@@ -55,7 +55,7 @@ all: ## build the command and both libraries into build/
 demo: all ## train and evaluate four taggers on the corpora that ship, then tag a sentence
 	@scripts/demo.sh $(BUILD)
 
-bench: all ## measure speed, memory and growth, beside the peers on PATH; BENCH_FULL=1 takes longer
+bench: all ## measure speed, memory and scaling, compared with other tools on PATH; BENCH_FULL=1 takes longer
 	@bench/run.sh $(BUILD)/trellis $(BUILD)/bench.json
 
 test: ## build and run all tests
@@ -67,16 +67,16 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed.txt
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
-uninstall: ## remove what the last `make install` from this directory put there
+uninstall: ## remove what the last `make install` from this directory installed
 	@test -f $(BUILD)/installed.txt || { echo "nothing was installed from $(BUILD)/"; exit 1; }
 	@sed 's|^|$(DESTDIR)|' $(BUILD)/installed.txt | tr '\n' '\0' | xargs -0 rm -fv
 
-lint: ## check layout (clang-format) and look for mistakes (clang-tidy, cppcheck)
+lint: ## check formatting (clang-format) and run static analysis (clang-tidy, cppcheck)
 	@$(call setup,build test lint)
 	@$(call configure,$(BUILD))
 	@JOBS=$(JOBS) scripts/lint.sh $(BUILD)
 
-format: ## lay out all .c and .h files with clang-format
+format: ## format all .c and .h files with clang-format
 	@$(call setup,lint)
 	@scripts/lint.sh --format
 
@@ -92,7 +92,7 @@ races: ## run the tests that use threads under the thread sanitizer
 	@$(call setup,build test)
 	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread,build_thread_tests,-L threads)
 
-coverage: ## run all tests and say which share of the lines of src/ they reach
+coverage: ## run all tests and measure the line coverage of src/
 	@$(call setup,build test)
 	@find build-coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(call run_tests,build-coverage,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_COVERAGE=ON)
@@ -102,16 +102,16 @@ fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 	@$(call setup,build test)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
 
-soak: all ## tag 10^8 tokens and train for 1,000 epochs, watching the memory
+soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
 	@scripts/soak.sh $(BUILD)
 
-mutants: ## make a mistake in each kernel, which the tests must notice
+mutants: ## mutation testing of the kernels
 	@$(call setup,build test)
 	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
 	@$(call compile,$(BUILD),all)
 	@scripts/mutants.sh $(BUILD)
 
-reliability: ## try faults of all kinds and write the table in docs/reliability.md
+reliability: ## run all stress tests and write the table in docs/reliability.md
 	@$(call setup,build test)
 	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
 	@$(call compile,$(BUILD),build_tests)

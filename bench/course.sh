@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The table of a course on sequence models, as Markdown: a generative, an online and two log-linear learners with the
-# features of an HMM (id) and with spelling (extended; for an HMM the endings of unknown words), on little data.
+# features of an HMM (id) and with spelling (extended; for an HMM the suffixes of unknown words), on little data.
 # Trained on 1,000 sentences of at most 15 words of the Brown corpus with the 12 universal parts of speech
-# (bench/brown-universal.map), taken at even distances from all of its training files; tested on 1,000 such sentences
-# of the others. Smoothing and penalties are those with the highest accuracy on a third thousand, from the training
-# files too. Takes about a minute.
+# (bench/brown-universal.map), evenly spaced over its training files; tested on 1,000 such sentences of the test files.
+# Smoothing and penalties are those with the highest accuracy on a third thousand, also from the training files. Takes
+# about a minute.
 #
 #   bench/course.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
-# The corpus directory holds train.txt and test.txt; without it there is nothing to measure.
+# The corpus directory contains train.txt and test.txt; without it nothing is measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trellis=${1:-build/trellis}
@@ -17,10 +17,10 @@ corpus=${2:-../shared/data/brown}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# universal FILE PHASE: its sentences of at most 15 words with universal tags, 1,000 of them; those of two phases
-# between 0 and 1 differ.
+# universal FILE PHASE: 1,000 of its sentences of at most 15 words, with universal tags. Different phases between 0 and 1
+# select different sentences.
 universal() {
-    awk -v most=15 -v wanted=1000 -v phase="$2" '
+    awk -v max_words=15 -v wanted=1000 -v phase="$2" '
         FNR == NR { if (!/^#/ && NF == 2) map[$1] = $2; next }
         function universal(tag) {
             if (tag ~ /^fw-/) return "X"
@@ -31,7 +31,7 @@ universal() {
             return map[tag]
         }
         function end_sentence() {
-            if (words > 0 && words <= most) sentences[++count] = sentence
+            if (words > 0 && words <= max_words) sentences[++count] = sentence
             words = 0; sentence = ""
         }
         NF < 2 { end_sentence(); next }
@@ -42,13 +42,12 @@ universal() {
         }' bench/brown-universal.map "$1"
 }
 
-# accuracy FILE [OPTION...]: of the model at hand, in per cent.
+# accuracy FILE [OPTION...]: of the current model, in per cent.
 accuracy() {
     "$trellis" eval -m "$work/model" "${@:2}" "$work/$1" | awk '/^accuracy:/ { print $2 + 0; exit }'
 }
 
-# row NAME FEATURES OPTION...: trains and tests. The last option is tried with each of the values in $values, where
-# there are any.
+# row NAME FEATURES OPTION...: trains and tests. The last option is tried with each value in $values, if there are any.
 row() {
     local name=$1 features=$2 best=-1 chosen="" posterior=– score options
     shift 2
@@ -74,7 +73,7 @@ universal "$corpus/train.txt" 0.75 >"$work/train.txt"
 universal "$corpus/train.txt" 0.25 >"$work/dev.txt"
 universal "$corpus/test.txt" 0.5 >"$work/test.txt"
 awk -v known=0 'FNR == NR { if (NF) seen[$1]; next } NF { n++; known += $1 in seen }
-    END { printf "%d test tokens, %.1f %% of them words of the training data\n\n", n, 100 * known / n }' \
+    END { printf "%d test tokens, %.1f %% of them in vocabulary\n\n", n, 100 * known / n }' \
     "$work/train.txt" "$work/test.txt"
 echo "| learner | features | options | training | Viterbi | posterior |"
 echo "|---|---|---|---:|---:|---:|"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How time grows: over label sets of 2 to 1,000 and over generated corpora of 10^4 to 10^7 tokens, with the exponent
-# that fits best. BENCH_FULL=1 takes three epochs over the corpora instead of one.
+# How time scales: with label sets of 2 to 1,000 and with generated corpora of 10^4 to 10^7 tokens, and the fitted
+# exponents. BENCH_FULL=1 runs three epochs over the corpora instead of one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/lib.sh
@@ -8,19 +8,19 @@ label_sets="2 10 50 200 1000" sizes="10000 100000 1000000 10000000" epochs=1
 [ -z "${BENCH_FULL:-}" ] || epochs=3
 [ -z "${BENCH_QUICK:-}" ] || label_sets="2 10 50" sizes="10000 30000 100000"
 
-# pass_of NAME OPTION... FILE: leaves the seconds of a $pass, and notes them for the fit.
+# pass_of NAME OPTION... FILE: sets $pass to the seconds of a pass, and records them for the fit.
 pass_of() {
     local name=$1
     shift
     rm -f "$work/log"
     measure "$trellis" train -q -j 2 -m "$work/model" -e 5 --log "$work/log" "$@"
-    pass=$(a_pass "$work/log")
+    pass=$(seconds_per_pass "$work/log")
     echo "$labels $pass" >>"$work/labels-$name"
 }
 
-heading "Label sets, 20,000 generated tokens, order 1, two threads: seconds a pass" labels perceptron "CRF, L-BFGS"
+heading "Label sets, 20,000 generated tokens, order 1, two threads: seconds per pass" labels perceptron "CRF, L-BFGS"
 for labels in $label_sets; do
-    file=$(draw "$labels" 20000)
+    file=$(generated "$labels" 20000)
     pass_of perceptron -t perceptron -f id "$file"
     perceptron=$pass
     pass_of crf -t crf --warm-up 0 -f id "$file"
@@ -34,7 +34,7 @@ row "exponent" "${by_labels[@]}"
 heading "Corpora, 20 labels, two threads: seconds to read and train, peak MB" tokens "perceptron, epochs: $epochs" "peak MB" \
     "CRF by SGD, epochs: $epochs" "peak MB"
 for tokens in $sizes; do
-    file=$(draw 20 "$tokens")
+    file=$(generated 20 "$tokens")
     measure "$trellis" train -q -j 2 -t perceptron -e $epochs -f extended -m "$work/model" "$file"
     perceptron=$seconds perceptron_peak=$peak
     echo "$tokens $seconds" >>"$work/perceptron"

@@ -4,7 +4,7 @@
 #
 #   bench/learners.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
-# The corpus directory holds train.txt and test.txt; without it there is nothing to measure.
+# The corpus directory contains train.txt and test.txt; without it nothing is measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trellis=${1:-build/trellis}

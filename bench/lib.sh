@@ -1,8 +1,8 @@
-# lib.sh - what the parts of `make bench` share: measuring, recording, tables. To be sourced.
+# lib.sh - shared by the parts of `make bench`: measuring, recording, tables. To be sourced.
 #
-# Every measurement is one record, a line of JSON in $records. Times are wall clock, in seconds; peaks of memory
-# come from GNU time, and are null where that is not installed. BENCH_QUICK=1 makes everything small, to see whether
-# the scripts run; its figures mean nothing.
+# Every measurement is one record, a line of JSON in $records. Times are wall clock, in seconds; peak memory
+# comes from GNU time and is null if that is not installed. BENCH_QUICK=1 makes everything small, to test the scripts;
+# its figures are meaningless.
 # shellcheck shell=bash disable=SC2034
 
 trellis=${TRELLIS:?}
@@ -11,7 +11,7 @@ work=${WORK:?}
 shared=${TRELLIS_SHARED:-../shared/data}
 gnu_time=$(command -v /usr/bin/time || true)
 
-# measure COMMAND...: runs it, leaves $seconds and $peak (kilobytes, or null); its output goes to $work/out.
+# measure COMMAND...: runs it, sets $seconds and $peak (kilobytes, or null); its output goes to $work/out.
 measure() {
     local start=$EPOCHREALTIME
     if [ -n "$gnu_time" ]; then
@@ -33,7 +33,7 @@ fail() {
 # calculate EXPRESSION: with six digits.
 calculate() { awk "BEGIN { printf \"%.6g\", $1 }"; }
 
-# record NAME KEY VALUE...: numbers and null as they are, all else as text.
+# record NAME KEY VALUE...: numbers and null unquoted, everything else as strings.
 record() {
     local line="{\"name\": \"$1\"" key value
     shift
@@ -46,7 +46,7 @@ record() {
     echo "$line}" >>"$records"
 }
 
-# heading TITLE COLUMN...: begins a table.
+# heading TITLE COLUMN...: starts a table.
 heading() {
     echo
     echo "### $1"
@@ -70,15 +70,15 @@ median() { printf '%s\n' "$@" | sort -g | awk '{ x[NR] = $1 } END { print NR % 2
 # megabytes KILOBYTES: null stays null.
 megabytes() { if [ "$1" = null ]; then echo null; else calculate "$1 * 1024 / 1e6"; fi; }
 
-# draw LABELS TOKENS: a generated corpus, made once; its path.
-draw() {
-    local file="$work/draw-$1-$2.txt"
+# generated LABELS TOKENS: the path of a generated corpus, made once.
+generated() {
+    local file="$work/generated-$1-$2.txt"
     [ -f "$file" ] || "$trellis" sample --labels "$1" --vocabulary 20000 -n "$2" --seed 7 >"$file"
     echo "$file"
 }
 
-# cut_corpus NAME: the folder of a corpus of ../shared/data with train.txt and test.txt, nothing where it is not there;
-# with BENCH_QUICK the beginnings of both.
+# cut_corpus NAME: the folder of a corpus of ../shared/data with train.txt and test.txt, empty if there is none; with
+# BENCH_QUICK, of the first sentences of both.
 cut_corpus() {
     local folder=$shared/$1 part
     [ -f "$folder/train.txt" ] || return 0
@@ -92,14 +92,14 @@ cut_corpus() {
     echo "$folder"
 }
 
-# a_pass FILE: the mean seconds of an iteration but the first, in a log of iterations.
-a_pass() {
+# seconds_per_pass FILE: the mean seconds of an iteration, without the first, in a training log.
+seconds_per_pass() {
     sed -n 's/.*"seconds": \([-0-9.e+]*\).*/\1/p' "$1" |
         awk 'NR == 1 { a = $1 } { b = $1 } END { printf "%.6g", (NR > 1 ? (b - a) / (NR - 1) : b) }'
 }
 
-# exponent FILE: that fits lines "size seconds" best, least squares of the logarithms, without the smallest size, whose
-# time is mostly starting up.
+# exponent FILE: fitted to lines "size seconds" by least squares of the logarithms, without the smallest size, whose time
+# is mostly start-up.
 exponent() {
     tail -n +2 "$1" | awk '$2 > 0 { x = log($1); y = log($2); n++; a += x; b += y; c += x * x; d += x * y }
         END { if (n > 1) printf "%.3f", (n * d - a * b) / (n * c - a * a); else printf "null" }'

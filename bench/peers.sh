@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Other tools on the same data and features, where they are on PATH: crfsuite, wapiti, crf_learn. Runs are
-# interleaved with ours, and the ratios are those of the medians. None of them is built here.
+# Other tools on the same data and features, if they are on PATH: crfsuite, wapiti, crf_learn. Runs alternate with ours,
+# and the ratios are those of the medians. None of them is built here.
 #
-# CRFsuite has our features, the pairs of attribute and label that were seen and all label steps, and our objective:
-# training to where each stops, epochs of the perceptron, tagging. Wapiti and CRF++ make every pair a feature: seconds
+# CRFsuite has our features, the observed pairs of attribute and label and all transitions, and our objective:
+# training until each stops, epochs of the perceptron, tagging. Wapiti and CRF++ make every pair a feature: seconds
 # of an iteration, from two runs of different length. One thread each; two as well with BENCH_FULL=1, which also takes
 # three rounds of everything.
 set -euo pipefail
@@ -14,7 +14,7 @@ corpus=$(cut_corpus conll2000)
 template=examples/templates/crfpp-chunking.txt
 shown=
 
-# an_iteration FEW MANY COMMAND...: both numbers in the place of @; leaves the $seconds of one iteration.
+# an_iteration FEW MANY COMMAND...: both numbers in place of @; sets $seconds to those of one iteration.
 an_iteration() {
     local few=$1 many=$2 start
     shift 2
@@ -24,8 +24,8 @@ an_iteration() {
     seconds=$(calculate "($seconds - $start) / ($many - $few)")
 }
 
-# against ROUNDS NAME WHAT OURS... -- THEIRS...: both, turn by turn; each begins with measure or an_iteration. Leaves
-# the medians in $our_time and $their_time.
+# against ROUNDS NAME WHAT OURS... -- THEIRS...: both, alternating; each begins with measure or an_iteration. Sets
+# $our_time and $their_time to the medians.
 against() {
     local rounds=$1 name=$2 what=$3 ours=() theirs=() our_times=() their_times=() our_peak their_peak ratio
     shift 3

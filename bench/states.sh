@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Hidden Markov models without labels on the Brown corpus with 45 states: how well states agree with tags
-# from random starts, with a tag dictionary of the most frequent words, with some labelled sentences that choose
-# among starts, and with some to learn from; as Markdown tables. Takes about three quarters of an hour.
+# Unsupervised HMMs with 45 states on the Brown corpus, scored against its tags: from random starts, with a tag
+# dictionary of the most frequent words, with labelled sentences that choose among starts, and with labelled sentences
+# to train on; as Markdown tables. Takes about three quarters of an hour.
 #
 #   bench/states.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
-# The corpus directory holds train.txt and test.txt; without it there is nothing to measure. The tags are
-# Brown's without what is added to them (-tl, -hl, +..., *, fw-): the 44 most frequent, and 'other'.
+# The corpus directory contains train.txt and test.txt; without it nothing is measured. The tags are Brown's without
+# affixes (-tl, -hl, +..., *, fw-): the 44 most frequent, and 'other'.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trellis=$(realpath "${1:-build/trellis}")
@@ -24,12 +24,12 @@ for part in train test; do
         "$work/tags" "$corpus/$part.txt" >"$work/$part"
 done
 
-# dictionary N: the N most frequent words with the tags that make at least one in a hundred of each.
+# dictionary N: the N most frequent words with the tags of at least 1 % of the occurrences of each.
 dictionary() {
     awk 'NF == 2 { n[$1]++; c[$1 "\t" $2]++ }
         END { for (k in c) { split(k, a, "\t"); if (c[k] >= n[a[1]] / 100) print n[a[1]] "\t" k } }' "$work/train" |
         sort -t "$(printf '\t')" -k1,1nr -k2,2 -k3,3 |
-        awk -F '\t' -v most="$1" 'seen == most && $2 != word { next }
+        awk -F '\t' -v count="$1" 'seen == count && $2 != word { next }
             $2 != word { if (seen++) print line; word = $2; line = $2 "\t" $3; next }
             { line = line " " $3 } END { print line }'
 }
@@ -67,14 +67,14 @@ for words in 100 1000; do
     states "dictionary of $words words" -a em --dictionary "$work/dictionary"
 done
 
-# clusters PART NAME: how the states of the model agree with the tags of a part.
+# clusters PART NAME: a score of the states of the model against the tags of a part.
 clusters() { "$trellis" eval --clusters --json -m "$work/model" "$work/$1" | sed -n "s/.*\"$2\": \([0-9.][0-9.]*\).*/\1/p"; }
 
-# One sentence in forty is held out to choose by. A line a start: log P, and many-to-one and one-to-one of these
+# One sentence in forty is held out to choose by. A line for each start: log P, and many-to-one and one-to-one of these
 # sentences and of the test text.
-awk -v dev="$work/held" 'NF == 0 { s++ } { if (s % 40 == 20) print >dev; else print }' "$work/train" >"$work/most"
+awk -v dev="$work/held" 'NF == 0 { s++ } { if (s % 40 == 20) print >dev; else print }' "$work/train" >"$work/train-part"
 for seed in 1 2 3 4 5 6 7 8 9 10; do
-    learn --states 45 -e 100 -a em --seed "$seed" "$work/most"
+    learn --states 45 -e 100 -a em --seed "$seed" "$work/train-part"
     echo "$("$trellis" info "$work/model" | awk '$1 == "log-likelihood" { print $2 }')" \
         "$(clusters held many_to_one) $(clusters held one_to_one)" \
         "$(clusters test many_to_one) $(clusters test one_to_one)"
@@ -87,13 +87,13 @@ awk '{ for (k = 1; k <= 5; k++) { v[NR, k] = $k; if (!(k in best) || $k > v[best
         m2 += $4 * $4; o2 += $5 * $5 }
     function row(name, i) { printf "| %s | %.2f | %.2f |\n", name, 100 * v[i, 4], 100 * v[i, 5] }
     END {
-        printf "| mean ± deviation | %.2f ± %.2f | %.2f ± %.2f |\n", 100 * m / NR, 100 * sqrt((m2 - m * m / NR) / (NR - 1)),
+        printf "| mean ± standard deviation | %.2f ± %.2f | %.2f ± %.2f |\n", 100 * m / NR, 100 * sqrt((m2 - m * m / NR) / (NR - 1)),
             100 * o / NR, 100 * sqrt((o2 - o * o / NR) / (NR - 1))
         row("chosen by the likelihood", best[1])
         row("chosen by many-to-one of the sentences held out", best[2])
         row("chosen by one-to-one of the sentences held out", best[3])
     }' "$work/starts"
-learn --states 45 -e 100 -a em --restarts 5 --patience 0 --dev "$work/held" --dev-score one-to-one "$work/most"
+learn --states 45 -e 100 -a em --restarts 5 --patience 0 --dev "$work/held" --dev-score one-to-one "$work/train-part"
 echo "| five starts, start and iteration chosen by one-to-one (\`--dev-score one-to-one\`) |" \
     "$(clusters test many_to_one) | $(clusters test one_to_one) |" | awk -F '|' '{ printf "|%s| %.2f | %.2f |\n", $2, 100 * $3, 100 * $4 }'
 
@@ -112,6 +112,6 @@ echo
 echo "| 1000 labelled sentences, and | accuracy on the test text |"
 echo "|---|---:|"
 labelled "nothing else (\`-f id --alpha 0.01\`)" 1000 -f id
-labelled "the rest without labels, 20 passes" 1000 -a em -e 20 --unlabelled "$work/rest"
+labelled "the rest unlabelled, 20 iterations" 1000 -a em -e 20 --unlabelled "$work/rest"
 labelled "the rest, until the accuracy on 500 others falls" 1000 -a em -e 20 --patience 2 --dev "$work/dev" --unlabelled "$work/rest"
-labelled "the rest with weight 0.01, 20 passes" 1000 -a em -e 20 --unlabelled "$work/rest" --unlabelled-weight 0.01
+labelled "the rest with weight 0.01, 20 iterations" 1000 -a em -e 20 --unlabelled "$work/rest" --unlabelled-weight 0.01

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tagging from raw columns to labels, with and without loading: the same file once and four times over; the time
-# to load is that of tagging nothing. Once with weights of 32 bits and once with 16, and how many labels that changes.
+# Tagging from columns to labels, with and without loading: the same file once and four times over; the time to load is
+# that of tagging an empty file. With weights in 32 and in 16 bits, and the number of predictions that differ.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/lib.sh
@@ -19,7 +19,7 @@ for _ in $(seq 20); do cat "$corpus/test.txt"; done >"$work/many"
 for _ in $(seq 4); do cat "$work/many"; done >"$work/more"
 tokens=$(grep -c . "$work/many")
 
-# timed FILE: leaves the median of five runs in $middle.
+# timed FILE: sets $middle to the median of five runs.
 timed() {
     local times=()
     for _ in 1 2 3 4 5; do
@@ -51,4 +51,4 @@ done
 changed=$(diff "$work/tagged.32" "$work/tagged.16" | grep -c '^>' || true)
 record bits labels "$(grep -c . "$corpus/test.txt")" labels_changed "$changed"
 echo
-echo "Labels that 16 bits change: $changed of $(grep -c . "$corpus/test.txt")."
+echo "Predictions changed by 16 bits: $changed of $(grep -c . "$corpus/test.txt")."

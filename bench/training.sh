@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training on CoNLL-2000 chunking: for each learner the time to a stated objective and to a stated FB1, the time of
-# a pass and the peak of memory; then the same CRF on one thread and on two; then a pass over Brown with its 472 tags.
+# Training on CoNLL-2000 chunking: for each learner the time to a given objective and to a given FB1, the time of a pass
+# and peak memory; then the same CRF on one thread and on two; then a pass over Brown with its 472 tags.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/lib.sh
@@ -9,7 +9,7 @@ corpus=$(cut_corpus conll2000)
 template=examples/templates/crfpp-chunking.txt
 goals="93 93.6"
 
-# reached KEY RELATION NUMBER: the seconds of the first iteration whose figure is at least (ge) or at most (le) it.
+# reached KEY RELATION NUMBER: the seconds until the figure is at least (ge) or at most (le) the number.
 reached() {
     awk -v key="\"$1\": " -v relation="$2" -v goal="$3" '{
         at = index($0, key); figure = substr($0, at + length(key)) + 0
@@ -19,14 +19,14 @@ reached() {
     } END { if (!found) print "null" }' "$work/log"
 }
 
-# learner NAME OBJECTIVE OPTION...: the objective of SGD is that of weights which move during the pass.
+# learner NAME OBJECTIVE OPTION...: the objective of SGD is summed while the weights change.
 learner() {
     local name=$1 objective=$2 to_objective=null goal passes pass to_score=() recorded=()
     shift 2
     rm -f "$work/log"
     measure "$trellis" train -j 1 -f "$template" --dev "$corpus/test.txt" --patience 0 --log "$work/log" \
         -m "$work/model" "$@" "$corpus/train.txt"
-    passes=$(grep -c . "$work/log") pass=$(a_pass "$work/log")
+    passes=$(grep -c . "$work/log") pass=$(seconds_per_pass "$work/log")
     [ "$objective" = null ] || to_objective=$(reached objective le "$objective")
     for goal in $goals; do
         to_score+=("$(reached dev_f1 ge "$(calculate "$goal / 100")")")
@@ -39,8 +39,8 @@ learner() {
 
 columns=()
 for goal in $goals; do columns+=("seconds to FB1 $goal"); done
-heading "Training, CoNLL-2000, one thread; scoring the test data after each pass included" \
-    learner seconds passes "seconds a pass" objective "seconds to it" "${columns[@]}" "peak MB"
+heading "Training, CoNLL-2000, one thread, including scoring the test data after each pass" \
+    learner seconds passes "seconds per pass" objective "seconds to it" "${columns[@]}" "peak MB"
 learner "averaged perceptron" null -t perceptron -e 8
 learner "passive-aggressive" null -t perceptron -a pa1 -e 8
 learner "CRF, SGD" 17000 -t crf -a sgd -e 8
@@ -70,12 +70,12 @@ brown=$(cut_corpus brown)
 [ -n "$brown" ] || { echo "training: no corpus in $shared/brown"; exit 0; }
 iterations=3
 [ -z "${BENCH_FULL:-}" ] || iterations=10
-heading "Brown, all tags, preset pos, two threads" learner seconds "seconds a pass" "peak MB"
+heading "Brown, all tags, preset pos, two threads" learner seconds "seconds per pass" "peak MB"
 for learner in "perceptron" "crf --warm-up 0"; do
     rm -f "$work/log"
     # shellcheck disable=SC2086 # its options are words
     measure "$trellis" train -j 2 -f pos -t $learner -e $iterations --log "$work/log" -m "$work/model" "$brown/train.txt"
-    pass=$(a_pass "$work/log")
+    pass=$(seconds_per_pass "$work/log")
     record brown learner "$learner" seconds "$seconds" seconds_per_pass "$pass" peak_kilobytes "$peak"
     row "$learner" "$seconds" "$pass" "$(megabytes "$peak")"
 done

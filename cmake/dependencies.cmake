@@ -1,4 +1,4 @@
-# The libraries under ours, as the target trellis_dependencies. packages.txt says what each is for.
+# The libraries we depend on, as the target trellis_dependencies. packages.txt says what each is for.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)

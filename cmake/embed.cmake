@@ -1,6 +1,6 @@
-# Files of the tree as arrays of bytes in a C header, so that the library carries them along.
+# Files of the tree as arrays of bytes in a C header, so that the library contains them.
 #
-#   trellis_embed(<header> <file>...)     page.css becomes `static const char tr_page_css[]`, ended by a zero byte
+#   trellis_embed(<header> <file>...)     page.css becomes `static const char tr_page_css[]`, zero-terminated
 #
 # The header is written while building, by this same file run as a script (cmake -P).
 

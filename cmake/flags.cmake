@@ -10,8 +10,8 @@ target_compile_definitions(trellis_flags INTERFACE _GNU_SOURCE)
 target_compile_options(trellis_flags INTERFACE
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
   $<$<BOOL:${TRELLIS_WERROR}>:-Werror>)
-# What gcc says of "maybe uninitialised" depends on how much it inlined; clang-tidy and the sanitizers judge
-# the same without guessing.
+# Whether gcc warns about "maybe uninitialised" depends on how much it inlined; clang-tidy and the sanitizers check
+# this reliably.
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
   target_compile_options(trellis_flags INTERFACE -Wno-maybe-uninitialized)
 endif()
@@ -29,7 +29,7 @@ if(TRELLIS_HAS_STACK_CLASH)
 endif()
 target_link_options(trellis_flags INTERFACE LINKER:-z,relro,-z,now LINKER:--as-needed)
 
-# Instrumented builds. Everything gets these, whatever its other flags, since one runtime serves the process.
+# Instrumented builds. All files get these, whatever their other flags, since a process has one runtime.
 if(TRELLIS_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
   if(NOT TRELLIS_SANITIZE)
@@ -46,7 +46,7 @@ if(TRELLIS_COVERAGE)
 endif()
 
 # src/*/*_avx2.c and src/*/*_avx512.c are compiled for those instructions and chosen at run time;
-# other processors leave the files out.
+# on other processors they are not compiled.
 function(trellis_select_cpu_files variable)
   set(sources ${${variable}})
   set(avx2_files ${sources})

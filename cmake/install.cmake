@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: header, libraries, command, trellis.pc, the CMake package, man pages,
+# What `cmake --install` installs: header, libraries, command, trellis.pc, the CMake package, man pages,
 # completion.
 
 include(CMakePackageConfigHelpers)

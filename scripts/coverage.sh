@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Line coverage of src/, by folder and by file, from what the tests left in a build with TRELLIS_COVERAGE=ON.
+# Line coverage of src/, by folder and by file, after a run of the tests in a build with TRELLIS_COVERAGE=ON.
 #
 #   scripts/coverage.sh BUILD_DIRECTORY
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Trains a tagger for each of four tasks on the corpora in data/, scores it on sentences it has not seen, and
-# tags a line of running text. Takes less than a minute.
+# Trains a tagger for each of four tasks on the corpora in data/, scores it on test sentences, and tags
+# a line of running text. Takes less than a minute.
 #
 #   scripts/demo.sh BUILD_DIRECTORY
 set -euo pipefail

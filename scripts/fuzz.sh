@@ -3,8 +3,8 @@
 #
 #   scripts/fuzz.sh BUILD_DIRECTORY
 #
-# What a fuzzer discovers is kept in BUILD_DIRECTORY/corpus/<name>; tests/fuzz/seeds/<name>, where there is
-# such a folder, is where it starts from. An input that fails is left in BUILD_DIRECTORY/failures.
+# New inputs are kept in BUILD_DIRECTORY/corpus/<name>; tests/fuzz/seeds/<name>, if it exists, has the initial ones. An
+# input that fails is kept in BUILD_DIRECTORY/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1

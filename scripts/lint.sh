@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks the layout of our C files and looks for mistakes in them; fails on any finding.
+# Checks the formatting of our C files and runs static analysis; fails on any finding.
 #
 #   scripts/lint.sh BUILD_DIRECTORY     a configured one, for its compile_commands.json
-#   scripts/lint.sh --format            lays the files out instead of checking
+#   scripts/lint.sh --format            formats the files instead of checking
 set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-# our_files NAME_PATTERN... -- FOLDER...: NUL-separated; folders that are not there are left out.
+# our_files NAME_PATTERN... -- FOLDER...: NUL-separated; missing folders are skipped.
 our_files() {
     local folder names=()
     while [ "$1" != -- ]; do names+=(-o -name "$1"); shift; done
@@ -24,7 +24,7 @@ if [ "$1" = --format ]; then
 fi
 build=$1
 failed=()
-check() { # NAME COMMAND...: its output matters only when it fails
+check() { # NAME COMMAND...: its output is shown only when it fails
     local start=$SECONDS output
     if output=$("${@:2}" 2>&1); then
         printf '%-14s ok (%d s)\n' "$1" $((SECONDS - start))
@@ -45,7 +45,7 @@ scripts() {
     return $bad
 }
 
-# The compile commands are gcc's or clang's, whichever built last, so unknown warnings are not news.
+# The compile commands are gcc's or clang's, whichever built last, so unknown warning options are ignored.
 tidy() {
     cmake -S . -B "$build" >/dev/null || return 1
     our_files '*.c' -- src cli examples |

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# For each kernel variants that are wrong on purpose, which the tests must notice. A variant leaves out the last
-# vector or element of what it works on: the mistake that is easily made and hardly seen. Kernels and loops are found
-# in their files, so new ones are tried without being listed here.
+# Mutation testing of the kernels: the tests must detect every mutant. A mutant skips the last vector or element, a
+# mistake that is easily made and hard to see. Kernels and loops are found in their files, so that new ones need not be
+# listed here.
 #
-#   scripts/mutants.sh BUILD_DIRECTORY      built with tests; prints a line for each, fails where one survives
+#   scripts/mutants.sh BUILD_DIRECTORY      built with tests; prints a line for each, fails if one survives
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -18,7 +18,7 @@ die() {
     exit 1
 }
 
-# shorten FILE FUNCTION: the file with the function's last parameter that says how many made smaller
+# shorten FILE FUNCTION: the file with the function's last count parameter reduced
 shorten() {
     awk -v name="$2" '
         $0 ~ "^static .*[ *]" name "\\(" { inside = 1; text = "" }
@@ -34,18 +34,18 @@ shorten() {
         }' "$1"
 }
 
-# loops FILE: "LINE FUNCTION" for each loop that computes something; fetching ahead does not
+# loops FILE: "LINE FUNCTION" for each loop that computes something, not for those that prefetch
 loops() {
     awk '/^(static|INLINE) / { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
         /^ +for \(.*; [a-z]+ < .*\{$/ && name !~ /^fetch_/ { print NR, name }' "$1"
 }
 
-# cut_loop FILE LINE: the file with the last round of the loop left out
+# cut_loop FILE LINE: the file without the last iteration of the loop
 cut_loop() {
     sed -E "$2{/\\+= LANES/s/; ([a-z]+) < /; \\1 + LANES < /;/\\+= LANES/!s/; ([a-z]+) < /; \\1 + 1 < /}" "$1"
 }
 
-# prepare TEST FOLDER BODY SOURCE...: what is tried next; as it is, the test passes
+# prepare TEST FOLDER BODY SOURCE...: sets up the next mutants; the unchanged test must pass
 prepare() {
     test=$1 folder=$2 body=$3
     shift 3
@@ -77,12 +77,12 @@ link() {
 
 passes() { TRELLIS_TMP=$dir timeout 60 "$dir/test" >"$dir/log" 2>&1; }
 
-# try NAME COMMAND...: with what the command writes as the body, the test must fail
+# try NAME COMMAND...: with the output of the command as the body, the test must fail
 try() {
     local name=$1 verdict=noticed
     shift
     "$@" >"$dir/src/$folder/$body"
-    cmp -s "src/$folder/$body" "$dir/src/$folder/$body" && return # it has no number to make smaller
+    cmp -s "src/$folder/$body" "$dir/src/$folder/$body" && return # it has no count to reduce
     link
     ! passes || verdict=survived
     tried=$((tried + 1))

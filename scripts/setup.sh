@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs the packages of the given groups of packages.txt that are not there yet.
+# Installs the missing packages of the given groups of packages.txt.
 #
 #   scripts/setup.sh GROUP...        for example: scripts/setup.sh build test
 #
-# Where nothing is missing this is one call of dpkg-query; apt-get is not touched.
+# If nothing is missing this is one call of dpkg-query, without apt-get.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Names of the groups asked for; an optional one keeps its '?'.
+# Packages of the given groups; an optional one keeps its '?'.
 wanted=$(awk -v groups=" $* " '
     /^[[:space:]]*(#|$)/ { next }
     { group = $3; sub(/:$/, "", group); if (index(groups, " " group " ")) print $1 }' packages.txt)
@@ -16,7 +16,7 @@ if [ -z "$wanted" ]; then
     exit 1
 fi
 
-# Sets $required and $optional to what is missing of each kind.
+# Sets $required and $optional to the missing packages of each kind.
 find_missing() {
     local installed name
     installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' ${wanted//\?/} 2>/dev/null |
@@ -31,7 +31,7 @@ find_missing() {
     done
 }
 
-# The optional packages that this release knows.
+# The optional packages that this release has.
 known() {
     local name
     for name in "$@"; do
@@ -72,7 +72,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
 
-# A package list that is missing or older than a day names files that the mirror may no longer have.
+# A package list that is missing or older than a day may name files that the mirror no longer has.
 if [ -z "$(find /var/lib/apt/lists -name '*Packages*' -mtime -1 -print -quit 2>/dev/null)" ]; then
     echo "setup: apt-get update"
     apt update || echo "setup: apt-get update failed; trying with the lists there are" >&2

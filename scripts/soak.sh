@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Long runs: tagging TOKENS (10^8) generated tokens in a stream keeps its memory, training for EPOCHS (1,000)
-# epochs neither drifts nor leaks, and valgrind finds nothing in short ones. Prints what was measured.
+# Long runs: tagging TOKENS (10^8) generated tokens in a stream uses constant memory, training for EPOCHS
+# (1,000) epochs neither drifts nor leaks, and valgrind finds no errors in short runs. Prints the measurements.
 #
 #   scripts/soak.sh BUILD_DIRECTORY
 set -euo pipefail
@@ -22,7 +22,7 @@ watch() {
     done >>"$dir/memory"
 }
 
-# steady WHAT: the memory does not grow behind the first fifth of what was watched
+# steady WHAT: the memory does not grow after the first fifth of the samples
 steady() {
     local samples early late
     samples=$(wc -l <"$dir/memory")
@@ -49,7 +49,7 @@ wait "$counting"
 [ "$(cat "$dir/count")" -ge "$tokens" ] || fail "tokens are missing"
 steady "tagged $(cat "$dir/count") tokens in $((SECONDS - begin)) s"
 
-# drifts LOG: whether the errors or the objective are worse in the last tenth of the epochs than in the fifth
+# drifts LOG: whether the error rate or the objective is worse in the last tenth of the epochs than in the fifth
 drifts() {
     awk -v epochs="$epochs" '
         match($0, /"objective": [-0-9.e+]+/) || match($0, /"error_rate": [-0-9.e+]+/) {

@@ -1,6 +1,6 @@
 /* test_determinism.c - the same data, options and seed give the same model to the byte: twice, and for 1, 2, 3
- * and 8 threads, for every learner and algorithm that there is; and another seed gives another model where chance
- * has a part in it. */
+ * and 8 threads, for every learner and algorithm; and another seed gives another model if the learner is
+ * randomised. */
 #include "model/model.h"
 #include "model/test_model.h"
 #include "train/ways.h"
@@ -21,7 +21,7 @@ static char *learn(const char *path, const char *settings, size_t *ret_size)
 
 static void assert_one_model(const char *path, const char *way)
 {
-#ifdef __SANITIZE_THREAD__ // which looks at what threads do to each other, and takes its time
+#ifdef __SANITIZE_THREAD__ // which is slow
     static const int threads[] = {8};
 #else
     static const int threads[] = {1, 1, 2, 2, 3, 3, 8, 8};
@@ -44,7 +44,7 @@ static void assert_one_model(const char *path, const char *way)
 static const char *write_corpus(char path[600])
 {
     struct tr_buffer corpus = {0};
-    ways_corpus(11, 150, &corpus); // more than the blocks that the threads share
+    ways_corpus(11, 150, &corpus); // more sequences than blocks
     snprintf(path, 600, "%s", put_text("train.txt", corpus.data));
     tr_buffer_free(&corpus);
     return path;
@@ -80,7 +80,7 @@ static void test_variants(void **state)
     }
 }
 
-/* Or the seed would be for show. */
+/* The seed has an effect. */
 static void test_seed_matters(void **state)
 {
     (void)state;

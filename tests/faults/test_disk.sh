@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Disks that are full, and paths that cannot be written: the error says so, the old file stays, and nothing is
-# left beside it.
+# Full disks, and paths that cannot be written: the error says so, the old file stays, and no other file is left
+# behind.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 head -n 300 data/english/train.conll >$t/train.txt
@@ -8,7 +8,7 @@ mkdir $t/place
 "$TRELLIS" train -q -e 1 -m $t/place/kept $t/train.txt
 cp $t/place/kept $t/old
 
-# refused DESCRIPTION SENTENCE COMMAND...: fails with the sentence, and the old model is all there is
+# refused DESCRIPTION MESSAGE COMMAND...: fails with the message and leaves only the old model
 refused() {
     local description=$1 sentence=$2
     shift 2
@@ -31,7 +31,7 @@ refused "an imported model beyond the limit" 'cannot write .*: File too large' \
 refused "a corpus beyond the limit" 'File too large' \
     limited convert -o $t/place/kept data/english/train.conll
 
-# A device without room.
+# A full device.
 if [ -c /dev/full ]; then
     refused "tags on a full disk" 'No space left' \
         bash -c '"$0" tag -m "$1" "$2" >/dev/full' "$TRELLIS" $t/old $t/train.txt
@@ -39,7 +39,7 @@ if [ -c /dev/full ]; then
         "$TRELLIS" train -q -e 1 -m /dev/full $t/train.txt
 fi
 
-# A file system without room, mounted by root or in a name space of our own.
+# A full file system, mounted by root or in a namespace of our own.
 full_file_system() {
     mount -t tmpfs -o size=512k tmpfs $t/small 2>/dev/null || return 77
     "$TRELLIS" train -q -e 1 -f id -m $t/small/kept $t/train.txt

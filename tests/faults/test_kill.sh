@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# kill -9 at random moments, KILLS times (200): while a model is trained with checkpoints, while options are tuned,
-# and while a model is saved. After each, the model on disk is the complete old one or the complete new one, and it
-# opens; what is gone on with from a checkpoint ends with the model of a run that nobody killed; a search goes on
-# from the scores it had and ends with the same table; and no temporary files are left.
+# kill -9 at random moments, KILLS times (200): during training with checkpoints, during tuning, and while a
+# model is saved. After each, the model on disk is the complete old one or the complete new one, and it opens; a
+# training resumed from a checkpoint ends with the model of an uninterrupted run; a search resumes with the scores it
+# had and ends with the same table; and no temporary files are left.
 . tests/cli/lib.sh
 kills=${KILLS:-200}
 dir=$TRELLIS_TMP
@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 head -n 900 data/english/train.conll >"$dir/train.txt"
 RANDOM=7
 
-# milliseconds COMMAND...: how long it takes at the least, of three times
+# milliseconds COMMAND...: the shortest of three runs
 milliseconds() {
     local begin i
     for i in 1 2 3; do
@@ -21,7 +21,7 @@ milliseconds() {
     done | sort -n | head -n 1
 }
 
-# kill_after MOST COMMAND...: kills it after 0 to MOST milliseconds, unless it has ended
+# kill_after MAX COMMAND...: kills it after 0 to MAX milliseconds, unless it has ended
 kill_after() {
     local most=$1 pid wait
     shift
@@ -47,7 +47,7 @@ one_of() {
 killed=0
 train() { "$TRELLIS" train "$@" -q -j 1 "$dir/train.txt"; }
 
-# Training and saving over a model that is there: a series for each learner.
+# Training and saving over an existing model: a series for each learner.
 ways=("-t perceptron -f chunk -e 8" "-t perceptron -f chunk -a arow -e 8" "-t crf -f chunk -e 20"
     "-t crf -f chunk -a sgd -e 8" "-t ssvm -f chunk -e 6 --gap 0" "-t hmm -a em --states 9 --restarts 3 -e 20")
 share=$((kills / 2 / ${#ways[@]}))
@@ -67,7 +67,7 @@ for way in "${ways[@]}"; do
     cmp -s "$target" "$dir/new.model" || complain "$way: gone on with after $share kills, another model"
 done
 
-# Tuning: every score that was written stays, what is left of a last line does no harm.
+# Tuning: every score that was written stays, an incomplete last line is harmless.
 tune=("$TRELLIS" tune -t perceptron -e 2 -f id -k 2 --try "order=0,1" --try "min-count=1,2,3" -q -j 1 "$dir/train.txt")
 ranks() { awk '{ $3 = ""; print }'; } # without the seconds
 "${tune[@]}" | ranks >"$dir/ranks"
@@ -80,14 +80,14 @@ for ((i = 0; i < kills / 5; i++)); do
     [ "$(head -n "${lines:-0}" "$dir/scores" 2>/dev/null | grep -cvE '^\{.*\}$')" = 0 ] ||
         complain "a score is broken after kill -9"
     had=${lines:-0}
-    if [ "$had" = 7 ] || [ "$i" = $((kills / 5 - 1)) ]; then # all six scores behind the task, or no kill to come
+    if [ "$had" = 7 ] || [ "$i" = $((kills / 5 - 1)) ]; then # all six scores after the task, or the last kill
         "${tune[@]}" -r "$dir/scores" | ranks | cmp -s - "$dir/ranks" || complain "gone on with after kill -9, another result"
         rm -f "$dir/scores"
         had=0
     fi
 done
 
-# Saving: little else happens while a model is imported.
+# Saving: an import does little else.
 "$TRELLIS" export "$dir/old.model" >"$dir/old.text"
 "$TRELLIS" export "$dir/new.model" >"$dir/new.text"
 "$TRELLIS" import -m "$dir/old.model" "$dir/old.text" 2>/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Odd input, each with a defined result: lengths of 0, 1 and 1,000,000; 10,000 attributes on a token; a token of
-# 1 MB; strange labels; duplicate attributes; values 0, negative, 1e308, NaN and Inf; CRLF; a folder or a socket
+# Unusual input, each with a defined result: lengths of 0, 1 and 1,000,000; 10,000 attributes on a token; a token of
+# 1 MB; unusual labels; duplicate attributes; values 0, negative, 1e308, NaN and Inf; CRLF; a directory or a socket
 # as a file; a closed output pipe.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
@@ -88,7 +88,7 @@ if command -v python3 >/dev/null; then
     done
 fi
 
-# A reader that goes away.
+# A closed output pipe.
 { "$TRELLIS" tag -m $t/m $t/long 2>$t/pipe.err; echo $? >$t/status; } | head -n 1 >/dev/null
 want "a closed pipe is exit status 1" test "$(cat $t/status)" = 1
 want "a closed pipe gets no message" test ! -s $t/pipe.err

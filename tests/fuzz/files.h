@@ -1,4 +1,4 @@
-/* files.h - files in memory, which have a path all the same, for fuzzers. */
+/* files.h - files in memory that have a path, for fuzzers. */
 #ifndef TRELLIS_TESTS_FUZZ_FILES_H
 #define TRELLIS_TESTS_FUZZ_FILES_H
 

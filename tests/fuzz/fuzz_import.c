@@ -20,7 +20,7 @@ static trellis_model *import_bytes(const void *data, size_t size)
     return model;
 }
 
-/* Graphs of many steps are allowed but slow. */
+/* Graphs with many transitions are allowed but slow. */
 static bool is_out_of_scope(const uint8_t *data, size_t size)
 {
     size_t labels = 0;

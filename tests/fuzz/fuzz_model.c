@@ -1,7 +1,7 @@
 /* fuzz_model.c - any bytes as a model file.
  *
- * They are tried as they are, with header and checksums made right, and as a list of changes to sound
- * models, because from nothing a fuzzer would not soon come upon eleven sections that fit each other.
+ * They are tried as they are, with corrected header and checksums, and as a list of changes to valid
+ * models, because a fuzzer would hardly find eleven consistent sections from scratch.
  */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"
@@ -9,7 +9,7 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* ---- sound models ---------------------------------------------------------------------------------- */
+/* ---- valid models ---------------------------------------------------------------------------------- */
 
 static const char corpus[] =
     "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\ncan VB\n\ndogs NN\ncan VB\n";
@@ -22,7 +22,7 @@ static const char hmm[] =
     "step\t-0.5\tO\tO\tO\nforbid\tB-X\tB-X\nword\t-1\tO\tthe\nword\t-2\tB-X\tcan\n";
 static struct tr_buffer sound[4];
 
-/* Keeps the bytes of a model, and the model no longer. */
+/* Keeps the bytes of a model and closes it. */
 static void keep(struct tr_buffer *bytes, trellis_status status, trellis_model *model,
                  const trellis_error *error)
 {

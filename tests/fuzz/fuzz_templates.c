@@ -1,6 +1,6 @@
 /* fuzz_templates.c - any bytes as templates in one of the three languages, as a word list, as clusters, as costs
- * or as label steps: whatever a training reads beside its corpus. The first byte says as what. What compiles
- * is run on a few tokens and learned with. */
+ * or as constraints: whatever a training reads besides its corpus. The first byte selects which. What
+ * compiles is run on a few tokens and trained with. */
 #include "base/text.h"
 #include "fuzz/files.h"
 
@@ -38,7 +38,7 @@ static void train_with(const char *format, const char *path)
     close(file.number);
 }
 
-/* Templates could name any file of this machine, and read it for us. */
+/* Otherwise templates could read any file of this machine. */
 static bool names_a_file(const uint8_t *data, size_t size)
 {
     return memmem(data, size, "inlist", 6) || memmem(data, size, "cluster", 7);

@@ -1,4 +1,4 @@
-/* The smallest program that uses an installed Trellis: header, link and run, nothing of the source tree. */
+/* consumer.c - the smallest program that uses an installed Trellis, without the source tree. */
 #include <stdio.h>
 #include <string.h>
 #include <trellis.h>

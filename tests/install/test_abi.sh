@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What programs that were linked before rely on: the functions that libtrellis.so exports, and the sizes and
-# values in trellis.h, against tests/install/abi.txt. While the major version is 0 both may grow and change; a
-# change is made on purpose by UPDATE=1 and shows in the diff. Also checks how the files are hardened.
+# The ABI: the functions that libtrellis.so exports, and the sizes and enum numbers in trellis.h, against
+# tests/install/abi.txt. While the major version is 0 they may change; UPDATE=1 accepts a change, which then shows in
+# the diff. Also checks the hardening of the binaries.
 set -euo pipefail
 so=$TRELLIS_BUILD/libtrellis.so
 list=tests/install/abi.txt
@@ -17,7 +17,7 @@ fail() {
 } >"$TRELLIS_TMP/abi.txt"
 [ "$(uname -m)" = x86_64 ] || exit 77
 [ "${UPDATE:-}" != 1 ] || cp "$TRELLIS_TMP/abi.txt" $list
-# New functions break nobody; what was there must stay.
+# New entries are compatible; what was there must stay.
 missing=$(LC_ALL=C comm -23 <(LC_ALL=C sort $list) <(LC_ALL=C sort "$TRELLIS_TMP/abi.txt"))
 [ -z "$missing" ] || fail "gone or changed since the last release (UPDATE=1 accepts it): $missing"
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Installs into an empty prefix and uses the result as a stranger would: through pkg-config, shared and static,
-# and through CMake. Then looks into the libraries: only trellis_* is exported, nothing of ours prints, ends
-# the process or keeps writable data.
+# Installs into an empty prefix and uses the result through pkg-config, shared and static, and through CMake. Then
+# checks the libraries: only trellis_* is exported, nothing prints, exits the process or has writable data.
 set -euo pipefail
 prefix=$TRELLIS_TMP/prefix
 here=$PWD/tests/install
@@ -59,7 +58,7 @@ for name in $declared; do
     grep -qx "$name" <<<"$exported" || fail "trellis.h declares $name, libtrellis.so does not export it"
 done
 
-# printf and friends become __printf_chk under _FORTIFY_SOURCE; fprintf to a file of the caller is fine.
+# printf and friends become __printf_chk under _FORTIFY_SOURCE; fprintf to a file of the caller is ok.
 archive=$prefix/$lib/libtrellis.a
 forbidden='exit|_exit|_Exit|quick_exit|abort|__assert_fail|(__)?v?printf(_chk)?|puts|putchar|perror|stdout|stderr|rand|srand|random|srandom|drand48|setlocale|strtok'
 used=$(nm -A --undefined-only "$archive" | awk '{ print $NF " in " $1 }' | grep -E "^($forbidden) in " || true)

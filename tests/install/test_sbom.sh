@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The software bill of materials is sound SPDX, and names every library that libtrellis.so is linked with.
+# The software bill of materials is valid SPDX, and names every library that libtrellis.so is linked with.
 set -euo pipefail
 bill=$TRELLIS_TMP/trellis.spdx.json
 bash scripts/sbom.sh >"$bill"
