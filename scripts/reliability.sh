@@ -25,8 +25,16 @@ row() {
 }
 
 tests=$build/tests
+# The tests with a failing allocator, and the sum of their runs.
+failing_allocator() {
+    local test
+    for test in "$tests"/faults/allocator_*; do "$test" || exit 1; done |
+        awk '/ runs with a failing allocator/ { sum += $1; next } { print } END { print sum " runs with a failing allocator" }'
+}
+export -f failing_allocator
+export tests
 row "the n-th allocation fails, for all n, in every public function" "runs with a failing allocator" \
-    "$tests/faults/allocator"
+    bash -o pipefail -c failing_allocator
 row "\`kill -9\` at random during training with checkpoints, tuning and saving" "processes killed" \
     bash tests/faults/test_kill.sh
 row "interrupted and resumed, every learner: the same model to the byte; damaged checkpoints" \

@@ -1,0 +1,129 @@
+/* test_allocator_corpus.c - reading and writing corpora, label schemes and features,
+ * with a failing allocator. */
+#include "faults/allocator.h"
+
+static void see_sequence(const trellis_sequence *sequence, struct outcome *outcome)
+{
+    for (size_t i = 0; i < sequence->length * sequence->columns; i++) {
+        see_text(outcome, sequence->cells[i]);
+    }
+    for (size_t i = 0; sequence->labels && i < sequence->length; i++) {
+        see_text(outcome, sequence->labels[i]);
+    }
+    for (size_t i = 0; sequence->attributes && i < sequence->attribute_begin[sequence->length];
+         i++) {
+        see_text(outcome, sequence->attributes[i].name);
+    }
+}
+
+static int file_of(const char *name)
+{
+    static const char *const names[] = {"columns", "crfsuite", "wordtag", "jsonl",
+                                        "conllu",  "text",     "gzip",    "zstd"};
+    for (size_t i = 0; i < TR_COUNT(names); i++) {
+        if (strcmp(names[i], name) == 0) {
+            return (int)i;
+        }
+    }
+    return COLUMNS;
+}
+
+/* "IN OUT": reads a corpus in one format and writes it in another. */
+static trellis_status convert(const char *about, struct outcome *outcome)
+{
+    char in[20] = "", out[20] = "", settings[100];
+    sscanf(about, "%19s %19s", in, out);
+    int file = file_of(in);
+    snprintf(settings, sizeof settings, "format=%s output-format=%s",
+             file == GZIP || file == ZSTD ? "columns" : in, out);
+    trellis_options *options = NULL;
+    trellis_reader *reader = NULL;
+    trellis_writer *writer = NULL;
+    const trellis_sequence *sequence;
+    trellis_error *error = &outcome->error;
+    trellis_status status = options_of(settings, &options, outcome);
+    if (!status) {
+        status = trellis_reader_open(paths[file], options, &reader, error);
+    }
+    if (!status) {
+        status = trellis_writer_create(options, see, &outcome->seen, &writer, error);
+    }
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        see_sequence(sequence, outcome);
+        status = trellis_writer_put(writer, sequence, sequence->labels, error);
+    }
+    if (status == TRELLIS_END) {
+        status = trellis_writer_finish(writer, error);
+    }
+    trellis_writer_destroy(writer);
+    trellis_reader_close(reader);
+    trellis_options_destroy(options);
+    return status;
+}
+
+static trellis_status schemes(const char *about, struct outcome *outcome)
+{
+    (void)about;
+    static const trellis_text labels[] = {{"B-X", 3}, {"I-X", 3}, {"O", 1}, {"B-Y", 3}, {"B-Y", 3}};
+    trellis_scheme_storage *storage = NULL;
+    const trellis_text *converted;
+    trellis_status status = TRELLIS_OK;
+    for (int to = TRELLIS_IOB1; !status && to < TRELLIS_NO_SCHEME; to++) {
+        status = trellis_scheme_convert(TRELLIS_IOB2, (trellis_scheme)to, labels, TR_COUNT(labels),
+                                        &storage, &converted, &outcome->error);
+        for (size_t i = 0; !status && i < TR_COUNT(labels); i++) {
+            see_text(outcome, converted[i]);
+        }
+    }
+    trellis_scheme_storage_destroy(storage);
+    return status;
+}
+
+static trellis_status features(const char *about, struct outcome *outcome)
+{
+    trellis_features *set = NULL;
+    trellis_reader *reader = NULL;
+    const trellis_sequence *sequence;
+    trellis_error *error = &outcome->error;
+    const char *path = strcmp(about, "file") == 0 ? paths[TEMPLATES] : about;
+    trellis_status status = trellis_features_open(path, &set, error);
+    if (!status) {
+        status = trellis_reader_open(paths[COLUMNS], NULL, &reader, error);
+    }
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        status = trellis_features_print(set, reader, sequence, see, &outcome->seen, error);
+    }
+    trellis_reader_close(reader);
+    trellis_features_destroy(set);
+    return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
+static void test_reading_and_writing(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"columns columns", "crfsuite crfsuite", "wordtag wordtag",
+                                        "jsonl jsonl",     "conllu conllu",     "text wordtag",
+                                        "gzip inline",     "zstd jsonl",        "jsonl columns"};
+    for (size_t i = 0; i < TR_COUNT(pairs); i++) {
+        try_all(convert, pairs[i]);
+    }
+    try_all(schemes, "");
+}
+
+static void test_features(void **state)
+{
+    (void)state;
+    for (size_t i = 0; trellis_preset_name(i); i++) {
+        try_all(features, trellis_preset_name(i));
+    }
+    try_all(features, "file");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading_and_writing),
+        cmocka_unit_test(test_features),
+    };
+    return RUN_WITH_FILES(tests);
+}
