@@ -18,12 +18,12 @@
 
 enum { RAW_SIZE = 1 << 17, STEP_SIZE = 1 << 18 };
 
-enum kind { PLAIN, GZIP, ZSTD };
+enum compression { PLAIN, GZIP, ZSTD };
 
 struct tr_input {
     char *path;
     int file;
-    enum kind kind;
+    enum compression kind;
     bool at_end;         // of the decoded bytes
     bool raw_end;        // of the file
     bool between_frames; // compressed input may end here

@@ -21,15 +21,15 @@
 
 enum { MAX_LOOKS = 4000, LEAST_LOOKS = 500, PIECES = 64, SMALL = 16384 };
 
-struct worker {
+struct pool_worker {
     struct tr_pool *pool;
     unsigned number;
     pthread_t thread;
 };
 
 struct tr_pool {
-    unsigned threads;       // the caller included
-    struct worker *workers; // [threads - 1]
+    unsigned threads;            // the caller included
+    struct pool_worker *workers; // [threads - 1]
     unsigned started;
     atomic_int looks; // before a sleep
     pthread_mutex_t lock;
@@ -106,7 +106,7 @@ static void drain(struct tr_pool *pool, unsigned thread)
 
 static void *worker_main(void *argument)
 {
-    struct worker *worker = argument;
+    struct pool_worker *worker = argument;
     struct tr_pool *pool = worker->pool;
     size_t seen = 0;
     for (;;) {
@@ -124,7 +124,7 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     *ret_pool = NULL;
     threads = threads ? threads : 1;
     struct tr_pool *pool = tr_alloc(1, sizeof *pool);
-    struct worker *workers = tr_alloc(threads, sizeof *workers);
+    struct pool_worker *workers = tr_alloc(threads, sizeof *workers);
     if (!pool || !workers) {
         free(pool);
         free(workers);
@@ -136,7 +136,7 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {
-        workers[i] = (struct worker){.pool = pool, .number = i + 1};
+        workers[i] = (struct pool_worker){.pool = pool, .number = i + 1};
         if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) != 0) {
             tr_pool_destroy(pool);
             return tr_fail(error, TRELLIS_MEMORY, "cannot start thread %u of %u", i + 2, threads);

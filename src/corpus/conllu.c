@@ -26,10 +26,10 @@ static size_t skip_digits(trellis_text text, size_t at)
     return at;
 }
 
-enum kind { TOKEN, OTHER, MALFORMED };
+enum row_kind { TOKEN, OTHER, MALFORMED };
 
 /* What a row is, by its identifier: N, N-M or N.M. */
-static enum kind kind_of(trellis_text id)
+static enum row_kind kind_of(trellis_text id)
 {
     size_t first = skip_digits(id, 0);
     if (first == 0) {
@@ -58,7 +58,7 @@ static trellis_status cut_row(trellis_reader *reader, size_t index, trellis_text
                           "expected the %d columns of CoNLL-U separated by tabs, found %zu",
                           TR_CONLLU_COLUMNS, found);
     }
-    enum kind kind = kind_of(cells[0]);
+    enum row_kind kind = kind_of(cells[0]);
     if (kind == MALFORMED) {
         return tr_fail_at(error, TRELLIS_FORMAT, tr_line_place(reader, index),
                           "'%.*s' is no ID of CoNLL-U, such as 1, 1-2 or 1.1", TR_SHOW(cells[0]));

@@ -102,15 +102,15 @@ bool tr_span_begins(char letter_before, trellis_text type_before, char letter, t
 /* ---- conversion ------------------------------------------------------------------------------ */
 
 /* What one label says. */
-struct part {
+struct split_label {
     char letter;
     trellis_text type;
 };
 
 struct trellis_scheme_storage {
-    TR_ARRAY(struct part) parts;   // [length] as read
-    TR_ARRAY(trellis_text) labels; // [length] as written
-    TR_ARRAY(char) bytes;          // of those labels
+    TR_ARRAY(struct split_label) parts; // [length] as read
+    TR_ARRAY(trellis_text) labels;      // [length] as written
+    TR_ARRAY(char) bytes;               // of those labels
 };
 
 /* The letter of a token within a span, in the scheme. `touches`: a span of the same type ends right
@@ -140,7 +140,7 @@ static trellis_status read_parts(trellis_scheme_storage *storage, const trellis_
         return tr_fail_memory(error);
     }
     for (size_t i = 0; i < length; i++) {
-        struct part *part = &storage->parts.at[i];
+        struct split_label *part = &storage->parts.at[i];
         if (!tr_label_split(labels[i], &part->letter, &part->type)) {
             return tr_fail(error, TRELLIS_DATA,
                            "the label '%.*s' marks no span: it is neither O nor B-TYPE, I-TYPE and "
@@ -171,12 +171,12 @@ static void write_label(trellis_scheme_storage *storage, size_t i, char letter)
 
 static void write_labels(trellis_scheme_storage *storage, trellis_scheme scheme, size_t length)
 {
-    static const struct part outside = {'O', {"", 0}};
+    static const struct split_label outside = {'O', {"", 0}};
     storage->bytes.size = 0;
-    struct part before = outside;
+    struct split_label before = outside;
     for (size_t i = 0; i < length; i++) {
-        struct part part = storage->parts.at[i];
-        struct part after = i + 1 < length ? storage->parts.at[i + 1] : outside;
+        struct split_label part = storage->parts.at[i];
+        struct split_label after = i + 1 < length ? storage->parts.at[i + 1] : outside;
         bool begins = tr_span_begins(before.letter, before.type, part.letter, part.type);
         bool ends = tr_span_ends(part.letter, part.type, after.letter, after.type);
         bool touches = before.letter != 'O' && tr_text_equal(before.type, part.type);

@@ -145,7 +145,7 @@ static int by_word(const void *a, const void *b)
 }
 
 /* A word on its way out: where its labels are among the sorted pairs. */
-struct outgoing {
+struct dictionary_word {
     uint64_t hash;
     uint32_t word;
     size_t begin, end;
@@ -153,7 +153,7 @@ struct outgoing {
 
 static int by_hash(const void *a, const void *b)
 {
-    const struct outgoing *x = a, *y = b;
+    const struct dictionary_word *x = a, *y = b;
     return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
                               : (x->word > y->word) - (x->word < y->word);
 }
@@ -165,8 +165,8 @@ static void put_u32(struct tr_buffer *block, size_t number)
 }
 
 /* The arrays of the block, one behind the other. */
-static void put_words(const struct tr_tag_dictionary_draft *draft, const struct outgoing *words,
-                      size_t count, struct tr_buffer *block)
+static void put_words(const struct tr_tag_dictionary_draft *draft,
+                      const struct dictionary_word *words, size_t count, struct tr_buffer *block)
 {
     size_t labels = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -212,7 +212,7 @@ trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_draft *draft,
 {
     sort_pairs(draft);
     size_t pairs = draft->pairs.size, count = 0, bytes = 0;
-    struct outgoing *words = tr_alloc(tr_intern_count(&draft->words), sizeof *words);
+    struct dictionary_word *words = tr_alloc(tr_intern_count(&draft->words), sizeof *words);
     if (!words) {
         return tr_fail_memory(error);
     }
@@ -220,7 +220,7 @@ trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_draft *draft,
         uint32_t word = draft->pairs.at[i].word;
         for (end = i + 1; end < pairs && draft->pairs.at[end].word == word; end++) {}
         trellis_text text = tr_intern_text(&draft->words, word);
-        words[count++] = (struct outgoing){hash_of(text), word, i, end};
+        words[count++] = (struct dictionary_word){hash_of(text), word, i, end};
         bytes += text.size;
     }
     if (pairs >= UINT32_MAX || bytes >= UINT32_MAX) {

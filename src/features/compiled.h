@@ -47,7 +47,7 @@ enum tr_signature {
     TR_TAKES_WINDOW   // ngram(x, -2..2, 2)
 };
 
-enum tr_result {
+enum tr_value_type {
     TR_GIVES_TEXT,
     TR_GIVES_TEST, // there or not there, without a value
     TR_GIVES_REAL
@@ -240,7 +240,7 @@ trellis_status tr_pattern_line(struct tr_parser *parser);
 /* ---- functions.c: what they give ---------------------------------------------------------------- */
 
 const char *tr_function_name(enum tr_operation operation);
-enum tr_result tr_function_result(enum tr_operation operation);
+enum tr_value_type tr_function_result(enum tr_operation operation);
 enum tr_signature tr_function_signature(enum tr_operation operation);
 /* TR_OP_COUNT for an unknown name. */
 enum tr_operation tr_function_find(trellis_text name);

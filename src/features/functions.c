@@ -325,7 +325,7 @@ static bool apply_wapiti_match(struct tr_evaluation *evaluation, const struct tr
 struct function {
     const char *name;
     enum tr_signature signature;
-    enum tr_result result;
+    enum tr_value_type result;
 };
 
 static const struct function functions[TR_OP_COUNT] = {
@@ -382,7 +382,7 @@ const char *tr_function_name(enum tr_operation operation)
     return functions[operation].name;
 }
 
-enum tr_result tr_function_result(enum tr_operation operation)
+enum tr_value_type tr_function_result(enum tr_operation operation)
 {
     return functions[operation].result;
 }

@@ -71,7 +71,7 @@ static bool add_part(const trellis_features *features, struct tr_draft *draft,
     struct tr_template_part part = {.view = term.view, .literal = TR_NONE, .offset = term.offset};
     struct tr_template_part *parts = draft->mixed;
     uint32_t *count = &draft->mixed_count;
-    enum tr_result result = tr_function_result(features->views.at[term.view].operation);
+    enum tr_value_type result = tr_function_result(features->views.at[term.view].operation);
     if (result == TR_GIVES_TEST) {
         parts = draft->conditions;
         count = &draft->condition_count;

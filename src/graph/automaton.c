@@ -28,7 +28,7 @@
 #define EMPTY_NODE 0 // the history of no labels
 #define START_NODE 1 // the history of the start alone
 
-struct node {
+struct trie_node {
     uint16_t history[TR_MAX_ORDER]; // unused ones are 0
     uint8_t length;
     uint32_t link;
@@ -40,8 +40,8 @@ struct node {
 
 struct automaton {
     const struct tr_graph_plan *plan;
-    TR_ARRAY(struct node) nodes; // shorter ones first
-    uint32_t *slots;             // [slot_count] node + 1, or 0; open addressing by history
+    TR_ARRAY(struct trie_node) nodes; // shorter ones first
+    uint32_t *slots;                  // [slot_count] node + 1, or 0; open addressing by history
     size_t slot_count;
     uint32_t *next_gram; // [gram_count] the lists of first_gram
     uint32_t states, fans;
@@ -59,7 +59,7 @@ static size_t slot_of(const struct automaton *automaton, const uint16_t *history
         if (!held) {
             return slot;
         }
-        const struct node *node = &automaton->nodes.at[held - 1];
+        const struct trie_node *node = &automaton->nodes.at[held - 1];
         if (node->length == length &&
             (length == 0 || memcmp(node->history, history, length * sizeof *history) == 0)) {
             return slot;
@@ -83,7 +83,7 @@ static bool grow_slots(struct automaton *automaton)
     automaton->slots = slots;
     automaton->slot_count = count;
     for (uint32_t v = 0; v < automaton->nodes.size; v++) {
-        const struct node *node = &automaton->nodes.at[v];
+        const struct trie_node *node = &automaton->nodes.at[v];
         slots[slot_of(automaton, node->history, node->length)] = v + 1;
     }
     return true;
@@ -105,11 +105,11 @@ static trellis_status add_node(struct automaton *automaton, const uint16_t *hist
     if (((size_t)number + 1) * automaton->plan->labels > most + (most >> 2)) {
         return TRELLIS_LIMIT;
     }
-    struct node node = {.length = (uint8_t)length,
-                        .first_child = NO_NODE,
-                        .sibling = NO_NODE,
-                        .first_gram = NO_NODE,
-                        .state = TR_NO_STATE};
+    struct trie_node node = {.length = (uint8_t)length,
+                             .first_child = NO_NODE,
+                             .sibling = NO_NODE,
+                             .first_gram = NO_NODE,
+                             .state = TR_NO_STATE};
     if (length) {
         memcpy(node.history, history, length * sizeof *history);
     }
@@ -211,7 +211,7 @@ static trellis_status number_states(struct automaton *automaton, bool dense)
         return TRELLIS_MEMORY;
     }
     for (size_t v = START_NODE + 1; v < count; v++) {
-        struct node *node = &automaton->nodes.at[v];
+        struct trie_node *node = &automaton->nodes.at[v];
         bool leads = node->first_child != NO_NODE || node->length == 1;
         node->fan = leads ? (uint32_t)v : automaton->nodes.at[node->link].fan;
         if (!dense || node->length == plan->order || node->history[0] == plan->labels) {
@@ -223,7 +223,7 @@ static trellis_status number_states(struct automaton *automaton, bool dense)
     }
     tr_graph_sum_counts(begin, count);
     for (size_t v = START_NODE + 1; v < count; v++) {
-        struct node *node = &automaton->nodes.at[v];
+        struct trie_node *node = &automaton->nodes.at[v];
         if (!dense || node->length == plan->order || node->history[0] == plan->labels) {
             node->state = begin[node->fan]++;
             automaton->states++;
@@ -307,7 +307,7 @@ static uint32_t *next_nodes(const struct automaton *automaton)
     size_t labels = automaton->plan->labels;
     uint32_t *next = tr_alloc(automaton->nodes.size * labels, sizeof *next);
     for (size_t v = 0; next && v < automaton->nodes.size; v++) {
-        const struct node *node = &automaton->nodes.at[v];
+        const struct trie_node *node = &automaton->nodes.at[v];
         if (v != EMPTY_NODE) {
             memcpy(next + v * labels, next + node->link * labels, labels * sizeof *next);
         }
@@ -330,7 +330,7 @@ static bool find_next_states(struct tr_graph *graph, const struct automaton *aut
         return false;
     }
     for (size_t v = START_NODE; v < automaton->nodes.size; v++) {
-        const struct node *node = &automaton->nodes.at[v];
+        const struct trie_node *node = &automaton->nodes.at[v];
         if (v != START_NODE && node->state == TR_NO_STATE) {
             continue;
         }
@@ -411,7 +411,7 @@ static trellis_status features_fit(const struct automaton *automaton, trellis_er
         return tr_fail_memory(error);
     }
     for (size_t v = 0; v < automaton->nodes.size; v++) {
-        const struct node *node = &automaton->nodes.at[v];
+        const struct trie_node *node = &automaton->nodes.at[v];
         for (uint32_t g = node->first_gram; g != NO_NODE; g = automaton->next_gram[g]) {
             held[v]++;
         }
@@ -442,7 +442,7 @@ static bool place_features(struct tr_graph *graph, const struct automaton *autom
 static void place_labels(struct tr_graph *graph, const struct automaton *automaton)
 {
     for (size_t v = 0; v < automaton->nodes.size; v++) {
-        const struct node *node = &automaton->nodes.at[v];
+        const struct trie_node *node = &automaton->nodes.at[v];
         if (node->state != TR_NO_STATE) {
             graph->label[node->state] = node->history[node->length - 1];
         }

@@ -24,7 +24,7 @@ enum { EMPTY, START, FIRST_STATE }; // histories: of no label, of the start alon
 #define MAX_HISTORIES (UINT32_C(1) << 31)
 
 /* What may follow a history. */
-struct entry {
+struct history_entry {
     uint32_t history; // + 1; 0: a free place
     uint32_t child;   // the history with the label behind it, 0 where it is none
     uint32_t feature; // NO_FEATURE: none
@@ -33,9 +33,9 @@ struct entry {
 };
 
 struct tr_histories {
-    TR_ARRAY(uint32_t) link; // of each history
-    TR_ARRAY(uint8_t) depth; // its labels, the start among them
-    struct entry *entries;   // [entry_room] open addressing
+    TR_ARRAY(uint32_t) link;       // of each history
+    TR_ARRAY(uint8_t) depth;       // its labels, the start among them
+    struct history_entry *entries; // [entry_room] open addressing
     size_t entry_count, entry_room;
 };
 
@@ -54,9 +54,9 @@ static size_t place_of(const struct tr_histories *h, uint32_t history, uint32_t 
 
 static bool grow(struct tr_histories *h)
 {
-    struct entry *old = h->entries;
+    struct history_entry *old = h->entries;
     size_t old_room = h->entry_room, room = old_room ? 2 * old_room : 1024;
-    struct entry *entries = tr_alloc(room, sizeof *entries);
+    struct history_entry *entries = tr_alloc(room, sizeof *entries);
     if (!entries) {
         return false;
     }
@@ -72,14 +72,14 @@ static bool grow(struct tr_histories *h)
 }
 
 /* The entry of a history and a label, made where there is none; NULL on allocation failure. */
-static struct entry *entry_for(struct tr_histories *h, uint32_t history, uint32_t label)
+static struct history_entry *entry_for(struct tr_histories *h, uint32_t history, uint32_t label)
 {
     if (2 * (h->entry_count + 1) > h->entry_room && !grow(h)) {
         return NULL;
     }
-    struct entry *entry = &h->entries[place_of(h, history, label)];
+    struct history_entry *entry = &h->entries[place_of(h, history, label)];
     if (!entry->history) {
-        *entry = (struct entry){
+        *entry = (struct history_entry){
             .history = history + 1, .label = (uint16_t)label, .feature = NO_FEATURE};
         h->entry_count++;
     }
@@ -88,7 +88,7 @@ static struct entry *entry_for(struct tr_histories *h, uint32_t history, uint32_
 
 static uint32_t child_of(const struct tr_histories *h, uint32_t history, uint32_t label)
 {
-    const struct entry *entry = &h->entries[place_of(h, history, label)];
+    const struct history_entry *entry = &h->entries[place_of(h, history, label)];
     return entry->history ? entry->child : 0;
 }
 
@@ -117,7 +117,7 @@ static uint32_t extend(struct tr_histories *h, uint32_t history, uint32_t label)
     if (found) {
         return found;
     }
-    struct entry *entry = made < MAX_HISTORIES ? entry_for(h, history, label) : NULL;
+    struct history_entry *entry = made < MAX_HISTORIES ? entry_for(h, history, label) : NULL;
     if (!entry || !add_history(h, link_of(h, history, label), (uint32_t)h->depth.at[history] + 1)) {
         return 0;
     }
@@ -167,7 +167,7 @@ static bool add_features(struct tr_histories *h, const struct tr_graph_plan *pla
     for (size_t i = 0; i < plan->gram_count; i++) {
         const struct tr_gram *gram = &plan->grams[i];
         uint32_t before = history_of(h, gram, gram->length - 1u, plan->labels);
-        struct entry *entry = entry_for(h, before, gram->label[gram->length - 1]);
+        struct history_entry *entry = entry_for(h, before, gram->label[gram->length - 1]);
         if (!entry) {
             return false;
         }
@@ -180,8 +180,8 @@ static bool add_forbidden(struct tr_histories *h, const struct tr_graph_plan *pl
 {
     for (size_t i = 0; i < plan->forbidden_count; i++) {
         uint32_t from = plan->forbidden[i][0];
-        struct entry *entry = entry_for(h, from == plan->labels ? START : FIRST_STATE + from,
-                                        plan->forbidden[i][1]);
+        struct history_entry *entry = entry_for(
+            h, from == plan->labels ? START : FIRST_STATE + from, plan->forbidden[i][1]);
         if (!entry) {
             return false;
         }
@@ -244,7 +244,7 @@ struct tr_reading tr_graph_read(const struct tr_graph *graph, uint32_t state, ui
     uint32_t next = 0;
     bool forbidden = false;
     for (;; history = h->link.at[history]) {
-        const struct entry *entry = &h->entries[place_of(h, history, label)];
+        const struct history_entry *entry = &h->entries[place_of(h, history, label)];
         if (entry->history) {
             forbidden = forbidden || entry->forbidden;
             if (entry->feature != NO_FEATURE) {

@@ -11,7 +11,7 @@
 #include "model/model.h"
 
 /* Sums of probabilities by label, the start last. */
-struct sums {
+struct probability_sums {
     double *steps, *words; // [labels + 1]
     const struct tr_table *table;
     uint32_t row;
@@ -30,12 +30,12 @@ bool tr_model_is_by_hand(const trellis_model *model)
 
 static void add_word(void *user, uint32_t label, float weight)
 {
-    struct sums *sums = user;
+    struct probability_sums *sums = user;
     (void)weight;
     sums->words[label] += exp(tr_table_exact(sums->table, sums->row, label));
 }
 
-static void sum_up(const trellis_model *model, struct sums *sums)
+static void sum_up(const trellis_model *model, struct probability_sums *sums)
 {
     for (size_t i = 0; i < model->plan.gram_count; i++) {
         sums->steps[model->grams[i].label[0]] += exp(tr_model_exact_step(model, i));
@@ -80,7 +80,7 @@ trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error
     if (!room) {
         return tr_fail_memory(error);
     }
-    struct sums sums = {.steps = room, .words = room + labels + 1};
+    struct probability_sums sums = {.steps = room, .words = room + labels + 1};
     sum_up(model, &sums);
     trellis_status status = check_sum(model, "steps from", labels, sums.steps[labels], error);
     for (uint32_t z = 0; !status && z < labels; z++) {

@@ -17,7 +17,7 @@ struct found {
 
 typedef TR_ARRAY(struct found) found_list;
 
-struct search {
+struct ranking_search {
     const trellis_model *model;
     size_t top;
     bool logarithms;   // no weight is above 0: the highest ones speak for a label
@@ -36,7 +36,7 @@ static bool stronger(double a, double b, bool against)
     return against ? a < b : a > b;
 }
 
-static void keep(struct search *search, uint32_t label, trellis_ranking ranking,
+static void keep(struct ranking_search *search, uint32_t label, trellis_ranking ranking,
                  struct found candidate)
 {
     bool against = ranking == TRELLIS_FEATURES_LOWEST || ranking == TRELLIS_TRANSITIONS_LOWEST;
@@ -57,7 +57,7 @@ static void keep(struct search *search, uint32_t label, trellis_ranking ranking,
     list->at[at] = candidate;
 }
 
-static void rank(struct search *search, uint32_t label, bool step, struct found candidate)
+static void rank(struct ranking_search *search, uint32_t label, bool step, struct found candidate)
 {
     if (candidate.weight > 0 || (search->logarithms && isfinite(candidate.weight))) {
         keep(search, label, step ? TRELLIS_TRANSITIONS_HIGHEST : TRELLIS_FEATURES_HIGHEST,
@@ -69,7 +69,7 @@ static void rank(struct search *search, uint32_t label, bool step, struct found 
 
 static void look_at_weight(void *user, uint32_t outcome, float weight)
 {
-    struct search *search = user;
+    struct ranking_search *search = user;
     uint32_t label = outcome % search->model->graph->width;
     if (label >= search->model->label_count ||
         outcome / search->model->graph->width >= search->model->label_count) {
@@ -83,13 +83,13 @@ static void look_at_weight(void *user, uint32_t outcome, float weight)
 
 static void look_for_sign(void *user, uint32_t outcome, float weight)
 {
-    struct search *search = user;
+    struct ranking_search *search = user;
     (void)outcome;
     search->logarithms = search->logarithms && !(weight > 0);
 }
 
 /* Whether no weight is above 0, as in an HMM. */
-static void find_sign(struct search *search)
+static void find_sign(struct ranking_search *search)
 {
     const struct tr_table *table = &search->model->node;
     search->logarithms = table->record_count > 0;
@@ -98,7 +98,7 @@ static void find_sign(struct search *search)
     }
 }
 
-static void look_at_table(struct search *search, trellis_inspection *inspection, bool edge)
+static void look_at_table(struct ranking_search *search, trellis_inspection *inspection, bool edge)
 {
     const trellis_model *model = search->model;
     const struct tr_table *table = search->table = edge ? &model->edge : &model->node;
@@ -146,7 +146,7 @@ static void sort_pairs(trellis_inspection *inspection)
     inspection->pairs.size = kept;
 }
 
-static void look_at_steps(struct search *search, trellis_inspection *inspection)
+static void look_at_steps(struct ranking_search *search, trellis_inspection *inspection)
 {
     const trellis_model *model = search->model;
     uint32_t labels = model->label_count;
@@ -165,14 +165,14 @@ static void look_at_steps(struct search *search, trellis_inspection *inspection)
     sort_pairs(inspection);
 }
 
-static size_t names_of(const struct search *search, const struct found *found)
+static size_t names_of(const struct ranking_search *search, const struct found *found)
 {
     return found->table ? (found->table == &search->model->edge ? 2 : 1)
                         : search->model->grams[found->record].length;
 }
 
 /* Turns what was found into what the caller sees; `names` has room for the labels. */
-static trellis_weighted describe(const struct search *search, const struct found *found,
+static trellis_weighted describe(const struct ranking_search *search, const struct found *found,
                                  trellis_text *names)
 {
     const trellis_model *model = search->model;
@@ -192,7 +192,7 @@ static trellis_weighted describe(const struct search *search, const struct found
     return weighted;
 }
 
-static bool settle(const struct search *search, trellis_inspection *inspection)
+static bool settle(const struct ranking_search *search, trellis_inspection *inspection)
 {
     size_t found = 0, names = 0;
     for (size_t k = 0; k < inspection->lists; k++) {
@@ -220,7 +220,7 @@ static bool settle(const struct search *search, trellis_inspection *inspection)
     return true;
 }
 
-static bool look(struct search *search, trellis_inspection *inspection)
+static bool look(struct ranking_search *search, trellis_inspection *inspection)
 {
     const trellis_features *features = inspection->model->features;
     for (size_t i = 0; i <= tr_features_template_count(features); i++) {
@@ -251,7 +251,7 @@ trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
     }
     inspection->model = model;
     inspection->lists = ((size_t)model->label_count + 1) * TRELLIS_RANKING_COUNT;
-    struct search search = {.model = model, .top = top};
+    struct ranking_search search = {.model = model, .top = top};
     search.lists = tr_alloc(inspection->lists, sizeof *search.lists);
     bool fine = search.lists && look(&search, inspection);
     for (size_t k = 0; search.lists && k < inspection->lists; k++) {

