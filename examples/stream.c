@@ -1,13 +1,13 @@
-/* stream.c - a whole file through a tagger: reader -> tagger -> writer, one sequence at a time.
+/* stream.c - tags a whole file: reader -> tagger -> writer, one sequence at a time.
  *
- * However large the file, no more of it is in memory than the sequence at hand. The label is appended
- * as a last column; the beginning of the result is shown.
+ * Only one sequence is in memory, however large the file is. The predicted label is appended as the last
+ * column; the first lines of the result are shown.
  */
 #include <stdio.h>
 
 #include <trellis.h>
 
-/* Takes what the writer has written. Anything but TRELLIS_OK would stop it. */
+/* Receives the output of the writer. Any status other than TRELLIS_OK stops it. */
 struct output {
     FILE *file;
     size_t lines_left; // to be shown
@@ -25,9 +25,9 @@ static trellis_status show(void *user, const char *data, size_t size)
     return TRELLIS_OK;
 }
 
-/* Tags everything that the reader has. The reader ends with TRELLIS_END, which is no failure. */
-static trellis_status pump(trellis_reader *reader, trellis_tagger *tagger, trellis_writer *writer,
-                           size_t *ret_tokens, trellis_error *error)
+/* Tags all sequences of the reader, which ends with TRELLIS_END. */
+static trellis_status tag_all(trellis_reader *reader, trellis_tagger *tagger,
+                              trellis_writer *writer, size_t *ret_tokens, trellis_error *error)
 {
     const trellis_sequence *sequence; // belongs to the reader, until the next call
     const trellis_text *labels;       // belongs to the tagger, until the next call
@@ -74,12 +74,12 @@ int main(void)
         status = trellis_writer_create(options, show, &output, &writer, &error);
     }
     if (!status) {
-        status = pump(reader, tagger, writer, &tokens, &error);
+        status = tag_all(reader, tagger, writer, &tokens, &error);
     }
     if (status) {
         fprintf(stderr, "%s\n", error.message);
     } else {
-        printf("... %zu tokens in all\n", tokens);
+        printf("... %zu tokens in total\n", tokens);
     }
     trellis_writer_destroy(writer);
     trellis_tagger_destroy(tagger);

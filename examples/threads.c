@@ -1,7 +1,8 @@
 /* threads.c - one model, four threads.
  *
- * A model never changes, so all threads share it. A tagger is the workspace of one thread: each thread
- * makes its own, and a reader of its own, and tags every fourth sequence of the file.
+ * A model is immutable, and options may be read by several threads while nobody sets one: all threads
+ * share both. A tagger and a reader belong to one thread: each thread creates its own and tags every
+ * fourth sequence of the file.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,9 +14,9 @@ enum { THREADS = 4 };
 
 struct worker {
     const trellis_model *model;     // shared
-    const trellis_options *options; // shared: only read
+    const trellis_options *options; // shared, read only
     size_t number;                  // 0 .. THREADS-1
-    size_t tokens, right;           // results
+    size_t tokens, correct;         // results
     trellis_status status;
     trellis_error error;
 };
@@ -25,14 +26,14 @@ static bool same(trellis_text a, trellis_text b)
     return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
 
-/* Tags a sequence and counts the labels that are as in the file. */
+/* Tags a sequence and counts the correct labels. */
 static trellis_status tag(struct worker *worker, trellis_tagger *tagger,
                           const trellis_sequence *sequence)
 {
     const trellis_text *labels;
     trellis_status status = trellis_tagger_tag(tagger, sequence, &labels, &worker->error);
     for (size_t i = 0; !status && i < sequence->length; i++) {
-        worker->right += same(labels[i], sequence->labels[i]);
+        worker->correct += same(labels[i], sequence->labels[i]);
         worker->tokens++;
     }
     return status;
@@ -64,20 +65,20 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Runs the threads, waits for them and adds up. */
+/* Runs the threads, waits for them and adds up their counts. */
 static trellis_status tag_in_threads(const trellis_model *model, const trellis_options *options,
                                      trellis_error *error)
 {
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
     bool started[THREADS] = {false};
-    size_t tokens = 0, right = 0;
+    size_t tokens = 0, correct = 0;
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.model = model, .options = options, .number = i};
         started[i] = pthread_create(&threads[i], NULL, work, &workers[i]) == 0;
         if (!started[i]) {
-            work(&workers[i]); // then it is done here
+            work(&workers[i]); // do it in this thread instead
         }
     }
     for (size_t i = 0; i < THREADS; i++) {
@@ -90,11 +91,11 @@ static trellis_status tag_in_threads(const trellis_model *model, const trellis_o
         }
         printf("thread %zu: %zu tokens\n", i + 1, workers[i].tokens);
         tokens += workers[i].tokens;
-        right += workers[i].right;
+        correct += workers[i].correct;
     }
     if (!status && tokens) {
-        printf("%zu of %zu labels are right: %.1f %%\n", right, tokens,
-               100.0 * (double)right / (double)tokens);
+        printf("%zu of %zu labels are correct: %.1f %%\n", correct, tokens,
+               100.0 * (double)correct / (double)tokens);
     }
     return status;
 }

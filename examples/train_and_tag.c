@@ -1,4 +1,4 @@
-/* train_and_tag.c - the shortest way: learn a model from a file, tag a sentence of one's own.
+/* train_and_tag.c - the shortest program: train a model on a file, tag a sentence.
  *
  *     cc train_and_tag.c -ltrellis && ./a.out
  */
@@ -11,7 +11,7 @@ enum { WORDS = 7 };
 static const char *const words[WORDS] = {"The",    "old",      "harbour", "sleeps",
                                          "beside", "Carrowby", "."};
 
-/* A sequence of our own: a table of cells with one row a token; here each has one column, the word. */
+/* A sequence from memory: a table of cells with one row per token; here one column, the word. */
 static trellis_status tag(trellis_tagger *tagger, trellis_error *error)
 {
     trellis_text cells[WORDS];
@@ -27,7 +27,7 @@ static trellis_status tag(trellis_tagger *tagger, trellis_error *error)
     return status;
 }
 
-/* The file has four columns: the word, its part of speech (the second), its chunk and its name. */
+/* The file has four columns: word, part of speech, chunk and named entity. */
 static trellis_status train(trellis_options *options, trellis_model **ret_model,
                             trellis_error *error)
 {
@@ -64,7 +64,7 @@ int main(void)
     if (status) {
         fprintf(stderr, "%s\n", error.message);
     }
-    trellis_tagger_destroy(tagger); // each of these takes NULL as well
+    trellis_tagger_destroy(tagger); // these accept NULL
     trellis_model_close(model);
     trellis_options_destroy(options);
     return status ? 1 : 0;
