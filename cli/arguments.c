@@ -1,4 +1,4 @@
-/* arguments.c - the words behind a subcommand, parsed against its tables. */
+/* arguments.c - parses the arguments of a subcommand against its option tables. */
 #include "arguments.h"
 
 #include <sched.h>
@@ -9,9 +9,9 @@
 #include "message.h"
 #include "suggest.h"
 
-/* ---- which options there are ---------------------------------------------------------------- */
+/* ---- the options of a subcommand ------------------------------------------------------------- */
 
-/* Whether a word is one of those in a text, separated by blanks; the text may be NULL. */
+/* Whether a list of words, separated by blanks, has this one; the list may be NULL. */
 static bool is_listed(const char *list, const char *word)
 {
     size_t size = strlen(word);
@@ -85,19 +85,19 @@ static int unknown_option(const struct command *command, const char *word)
         }
     }
     if (suggestion.nearest) {
-        return usage_error(command, "there is no option '--%s'; did you mean '--%s'?", name,
+        return usage_error(command, "unknown option '--%s'; did you mean '--%s'?", name,
                            suggestion.nearest);
     }
     if (trellis_option_find(name)) {
-        return usage_error(command, "the option '--%s' is not for 'trellis %s'", name,
+        return usage_error(command, "option '--%s' does not apply to 'trellis %s'", name,
                            command->name);
     }
-    return usage_error(command, "there is no option '--%s'", name);
+    return usage_error(command, "unknown option '--%s'", name);
 }
 
-/* ---- parsing -------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
-/* The words that are left. */
+/* The arguments not parsed yet. */
 struct words {
     char **at, **end;
 };
@@ -117,17 +117,17 @@ static int set_value(struct arguments *arguments, struct known known, const char
     return EXIT_SUCCESS;
 }
 
-/* `value` is what stands behind '=' or behind the letter, or NULL. */
+/* `value` is the text after '=' or after the letter, or NULL. */
 static int set_option(struct arguments *arguments, struct known known, const char *shown,
                       const char *value, struct words *words)
 {
     if (is_flag(known)) {
-        return value ? usage_error(arguments->command, "the option '%s' takes no value", shown)
+        return value ? usage_error(arguments->command, "option '%s' takes no value", shown)
                      : set_value(arguments, known, "yes");
     }
     if (!value) {
         if (words->at == words->end) {
-            return usage_error(arguments->command, "the option '%s' needs a value", shown);
+            return usage_error(arguments->command, "option '%s' needs a value", shown);
         }
         value = *words->at++;
     }
@@ -165,7 +165,7 @@ static int parse_short(struct arguments *arguments, const char *word, struct wor
         }
         struct known known = find_option(arguments->command, NULL, 0, *letter);
         if (!is_known(known)) {
-            return usage_error(arguments->command, "there is no option '%s'", shown);
+            return usage_error(arguments->command, "unknown option '%s'", shown);
         }
         if (!is_flag(known)) {
             return set_option(arguments, known, shown, letter[1] ? letter + 1 : NULL, words);
@@ -220,7 +220,7 @@ void arguments_free(struct arguments *arguments)
     free(arguments->given_values);
 }
 
-/* ---- asking --------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const char *argument(const struct arguments *arguments, const char *name)
 {

@@ -1,8 +1,8 @@
-/* batch.c - copies of sequences that outlive the reader's next step.
+/* batch.c - copies of sequences that outlive the reader's next call.
  *
- * All that a batch points to is cut from a chain of chunks, which are never moved and are used again
- * after a reset. The rows of a sequence mostly lie side by side, and cells and labels within them: they are
- * copied in one piece, and what pointed into them points into the copy.
+ * Everything a batch points to is allocated from a chain of chunks, which never move and are reused
+ * after a reset. The rows of a sequence are usually adjacent in memory and contain its cells and
+ * labels: they are copied as one block, and pointers into them are redirected to the copy.
  */
 #include "batch.h"
 
@@ -29,7 +29,7 @@ static struct chunk *chunk_create(size_t size)
     return chunk;
 }
 
-void *batch_take(struct batch *batch, size_t size)
+void *batch_alloc(struct batch *batch, size_t size)
 {
     size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     struct chunk *chunk = batch->chunk;
@@ -46,41 +46,39 @@ void *batch_take(struct batch *batch, size_t size)
     return memory;
 }
 
-static bool copy_array(struct batch *batch, const void **array, size_t count, size_t size)
+/* *ret_copy is NULL where `array` is; false on allocation failure. */
+static bool copy_array(struct batch *batch, const void *array, size_t count, size_t size,
+                       void **ret_copy)
 {
-    if (!*array) {
-        return true;
+    *ret_copy = array ? batch_alloc(batch, count * size) : NULL;
+    if (*ret_copy && count) {
+        memcpy(*ret_copy, array, count * size);
     }
-    void *copy = batch_take(batch, count * size);
-    if (copy && count) {
-        memcpy(copy, *array, count * size);
-    }
-    *array = copy;
-    return copy;
+    return *ret_copy || !array;
 }
 
 bool batch_copy(struct batch *batch, trellis_text *text)
 {
-    const void *data = text->data;
-    bool copied = copy_array(batch, &data, text->size, 1);
-    text->data = data;
+    void *copy;
+    bool copied = copy_array(batch, text->data, text->size, 1, &copy);
+    text->data = copy;
     return copied;
 }
 
-/* Bytes that were copied in one piece. */
-struct piece {
+/* Bytes copied as one block. */
+struct block {
     uintptr_t begin, size;
     const char *copy;
 };
 
 static bool copy_rows_in_one(struct batch *batch, const trellis_sequence *sequence,
-                             struct piece *ret_piece)
+                             struct block *ret_block)
 {
     enum { LINE_END = 2 };
-    const void *first = NULL;
+    const char *first = NULL;
     uintptr_t begin = UINTPTR_MAX, end = 0;
     size_t bytes = 0;
-    *ret_piece = (struct piece){0};
+    *ret_block = (struct block){0};
     for (size_t i = 0; sequence->rows && i < sequence->row_count; i++) {
         trellis_text row = sequence->rows[i];
         uintptr_t at = (uintptr_t)row.data;
@@ -90,27 +88,29 @@ static bool copy_rows_in_one(struct batch *batch, const trellis_sequence *sequen
         bytes += row.size;
     }
     if (bytes == 0 || end - begin > bytes + LINE_END * sequence->row_count) {
-        return true; // there are none, or they lie elsewhere each
+        return true; // there are none, or they are not adjacent
     }
-    bool copied = copy_array(batch, &first, end - begin, 1);
-    *ret_piece = (struct piece){begin, end - begin, first};
+    void *copy;
+    bool copied = copy_array(batch, first, end - begin, 1, &copy);
+    *ret_block = (struct block){begin, end - begin, copy};
     return copied;
 }
 
-/* The texts and their bytes, but for those that the piece has. */
-static bool copy_texts(struct batch *batch, const struct piece *piece, const trellis_text **texts,
+/* Copies the texts, and their bytes unless the block has them. */
+static bool copy_texts(struct batch *batch, const struct block *block, const trellis_text **texts,
                        size_t count)
 {
-    const void *array = *texts;
-    if (!copy_array(batch, &array, count, sizeof **texts)) {
+    void *array;
+    if (!copy_array(batch, *texts, count, sizeof **texts, &array)) {
         return false;
     }
-    *texts = array;
-    for (size_t i = 0; array && i < count; i++) {
-        trellis_text *text = (trellis_text *)array + i;
-        uintptr_t from = (uintptr_t)text->data - piece->begin;
-        if (from < piece->size && text->size <= piece->size - from) {
-            text->data = piece->copy + from;
+    trellis_text *copies = array;
+    *texts = copies;
+    for (size_t i = 0; copies && i < count; i++) {
+        trellis_text *text = &copies[i];
+        uintptr_t from = (uintptr_t)text->data - block->begin;
+        if (from < block->size && text->size <= block->size - from) {
+            text->data = block->copy + from;
         } else if (!batch_copy(batch, text)) {
             return false;
         }
@@ -120,8 +120,8 @@ static bool copy_texts(struct batch *batch, const struct piece *piece, const tre
 
 static bool copy_numbers(struct batch *batch, const size_t **numbers, size_t count)
 {
-    const void *array = *numbers;
-    bool copied = copy_array(batch, &array, count, sizeof **numbers);
+    void *array;
+    bool copied = copy_array(batch, *numbers, count, sizeof **numbers, &array);
     *numbers = array;
     return copied;
 }
@@ -132,14 +132,15 @@ static bool copy_attributes(struct batch *batch, trellis_sequence *sequence)
         return true;
     }
     size_t count = sequence->attribute_begin[sequence->length];
-    const void *array = sequence->attributes;
+    void *array;
     if (!copy_numbers(batch, &sequence->attribute_begin, sequence->length + 1) ||
-        !copy_array(batch, &array, count, sizeof *sequence->attributes)) {
+        !copy_array(batch, sequence->attributes, count, sizeof *sequence->attributes, &array)) {
         return false;
     }
-    sequence->attributes = array;
+    trellis_attribute *copies = array;
+    sequence->attributes = copies;
     for (size_t i = 0; i < count; i++) {
-        if (!batch_copy(batch, &((trellis_attribute *)array)[i].name)) {
+        if (!batch_copy(batch, &copies[i].name)) {
             return false;
         }
     }
@@ -158,11 +159,11 @@ bool batch_add(struct batch *batch, const trellis_sequence *sequence)
         batch->capacity = wider;
     }
     trellis_sequence copy = *sequence;
-    struct piece piece;
-    if (!copy_rows_in_one(batch, sequence, &piece) ||
-        !copy_texts(batch, &piece, &copy.cells, copy.length * copy.columns) ||
-        !copy_texts(batch, &piece, &copy.labels, copy.length) || !copy_attributes(batch, &copy) ||
-        !copy_texts(batch, &piece, &copy.rows, copy.row_count) ||
+    struct block block;
+    if (!copy_rows_in_one(batch, sequence, &block) ||
+        !copy_texts(batch, &block, &copy.cells, copy.length * copy.columns) ||
+        !copy_texts(batch, &block, &copy.labels, copy.length) || !copy_attributes(batch, &copy) ||
+        !copy_texts(batch, &block, &copy.rows, copy.row_count) ||
         !copy_numbers(batch, &copy.row_token, copy.row_count)) {
         return false;
     }
@@ -177,7 +178,7 @@ void batch_reset(struct batch *batch)
         chunk->used = 0;
     }
     batch->chunk = batch->first_chunk;
-    batch->count = batch->tokens = batch->labelled = 0;
+    batch->count = batch->tokens = batch->tagged = 0;
     batch->status = TRELLIS_OK;
     batch->done = false;
 }

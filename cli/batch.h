@@ -1,4 +1,4 @@
-/* batch.h - copies of sequences that outlive the reader's next step, and the labels found for them. */
+/* batch.h - copies of sequences that outlive the reader's next call, and their predicted labels. */
 #ifndef TRELLIS_CLI_BATCH_H
 #define TRELLIS_CLI_BATCH_H
 
@@ -6,7 +6,7 @@
 
 struct batch_item {
     trellis_sequence sequence;
-    struct finding finding; // once it was found
+    struct tag_result result; // once it is tagged
 };
 
 /* Memory is kept from one use to the next. Start with {0}. */
@@ -16,18 +16,18 @@ struct batch {
     size_t tokens; // in all items
     struct chunk *first_chunk, *chunk;
 
-    /* For whoever labels it. */
-    size_t labelled; // items that have labels
+    /* For the worker that tags it. */
+    size_t tagged; // items that have a result
     trellis_status status;
     trellis_error error;
     bool done;
 };
 
-/* Copies all that is pointed to; false on allocation failure. */
+/* Deep copy; false on allocation failure. */
 bool batch_add(struct batch *batch, const trellis_sequence *sequence);
-/* Room for `size` bytes until the next reset, aligned for anything; NULL on allocation failure. */
-void *batch_take(struct batch *batch, size_t size);
-/* A copy of some bytes. */
+/* `size` bytes until the next reset, aligned for any type; NULL on allocation failure. */
+void *batch_alloc(struct batch *batch, size_t size);
+/* Points the text to a copy of its bytes; false on allocation failure. */
 bool batch_copy(struct batch *batch, trellis_text *text);
 
 void batch_reset(struct batch *batch);

@@ -7,7 +7,7 @@
 #include "message.h"
 #include "output_file.h"
 
-/* Cut off the front of a list that is separated by commas; false at its end. */
+/* Takes the next word from a list separated by commas; false at its end. */
 static bool next_word(const char **list, char *word, size_t room)
 {
     size_t size = strcspn(*list, ",");
@@ -23,7 +23,7 @@ static bool next_word(const char **list, char *word, size_t room)
 struct row {
     char learner[64], features[256];
     struct figures figures;
-    char problem[400]; // "" where there is none
+    char problem[400]; // "" if there is none
 };
 
 struct table {
@@ -31,7 +31,7 @@ struct table {
     size_t count;
 };
 
-/* ---- the report ------------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static double best_score(const struct table *table)
 {
@@ -58,7 +58,7 @@ static void write_table(FILE *out, const struct table *table)
     bool spans = has_spans(table);
     double best = best_score(table);
     fprintf(out, "%-18s %-14s %9s %9s %10s %9s %9s%s\n", "learner", "features", "train s", "tag s",
-            "weights", "accuracy", "unknown", spans ? "       FB1" : "");
+            "weights", "accuracy", "OOV", spans ? "       FB1" : "");
     for (size_t i = 0; i < table->count; i++) {
         const struct row *row = &table->rows[i];
         const struct figures *f = &row->figures;
@@ -69,10 +69,10 @@ static void write_table(FILE *out, const struct table *table)
         fprintf(out, "%-18s %-14s %9.2f %9.2f %10llu %9.2f", row->learner, row->features,
                 f->train_seconds, f->tag_seconds, (unsigned long long)f->features,
                 100 * f->scores.accuracy);
-        if (isnan(f->unknown_accuracy)) {
+        if (isnan(f->oov_accuracy)) {
             fprintf(out, " %9s", "-");
         } else {
-            fprintf(out, " %9.2f", 100 * f->unknown_accuracy);
+            fprintf(out, " %9.2f", 100 * f->oov_accuracy);
         }
         if (spans) {
             fprintf(out, " %9.2f", 100 * f->scores.f1);
@@ -81,7 +81,7 @@ static void write_table(FILE *out, const struct table *table)
     }
 }
 
-/* A text of our own or of the user's; what JSON must not hold becomes '?'. */
+/* Characters that JSON would have to escape become '?'. */
 static void write_json_text(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -111,8 +111,8 @@ static void write_json(FILE *out, const struct table *table)
                     "\"accuracy\": %.17g",
                     f->train_seconds, f->tag_seconds, (unsigned long long)f->features,
                     f->scores.accuracy);
-            if (!isnan(f->unknown_accuracy)) {
-                fprintf(out, ", \"unknown_accuracy\": %.17g", f->unknown_accuracy);
+            if (!isnan(f->oov_accuracy)) {
+                fprintf(out, ", \"oov_accuracy\": %.17g", f->oov_accuracy);
             }
             if (f->scores.has_spans) {
                 fprintf(out, ", \"precision\": %.17g, \"recall\": %.17g, \"f1\": %.17g",
@@ -124,7 +124,7 @@ static void write_json(FILE *out, const struct table *table)
     fputs("]\n", out);
 }
 
-/* ---- the work -------------------------------------------------------------------------------- */
+/* ---- experiments ----------------------------------------------------------------------------- */
 
 /* TYPE or TYPE:ALGORITHM. */
 static trellis_status choose(trellis_options *options, const struct row *row, trellis_error *error)
@@ -139,7 +139,8 @@ static trellis_status choose(trellis_options *options, const struct row *row, tr
     return status ? status : trellis_options_set(options, "features", row->features, error);
 }
 
-/* What cannot be done with one learner is a row that says so; files that cannot be read end it all. */
+/* A learner that cannot be run gets a row with the reason; a file that cannot be read ends it
+ * all. */
 static trellis_status try_row(const struct arguments *arguments, struct row *row,
                               trellis_error *error)
 {
@@ -182,13 +183,13 @@ static trellis_status fill(const struct arguments *arguments, struct table *tabl
                 return set_error(error, TRELLIS_MEMORY, "out of memory");
             }
             table->rows = rows;
-            rows[table->count] = (struct row){.figures = {.unknown_accuracy = NAN}};
+            rows[table->count] = (struct row){.figures = {.oov_accuracy = NAN}};
             memcpy(rows[table->count].learner, row.learner, sizeof row.learner);
             memcpy(rows[table->count].features, row.features, sizeof row.features);
             status = try_row(arguments, &rows[table->count], error);
             const struct row *done = &rows[table->count++];
             if (!status && !done->problem[0] && !argument_flag(arguments, "quiet")) {
-                message("%s with %s: %.2f after %.1f s", done->learner, done->features,
+                message("%s with %s features: %.2f after %.1f s", done->learner, done->features,
                         100 * figures_score(&done->figures), done->figures.train_seconds);
             }
         }
@@ -196,7 +197,7 @@ static trellis_status fill(const struct arguments *arguments, struct table *tabl
     return status;
 }
 
-/* All learners, one behind the other. */
+/* All learners, separated by commas. */
 static void list_learners(char *list, size_t room)
 {
     size_t used = 0;
@@ -212,8 +213,7 @@ static int run(const struct arguments *arguments)
     const char *learners = argument(arguments, "types"), *sets = argument(arguments, "sets");
     list_learners(all, sizeof all);
     if (arguments->path_count != 2) {
-        return usage_error(arguments->command,
-                           "it takes two files: one to learn from, one to test");
+        return usage_error(arguments->command, "expected two files: training data and test data");
     }
     int result = check_files(arguments, arguments->paths, 2);
     struct output output;
@@ -236,12 +236,12 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"types", 0, "LIST",
-     "Learners to compare, separated by commas: a type, or TYPE:ALGORITHM. [all types]"},
+     "Learners to compare, separated by commas: TYPE or TYPE:ALGORITHM. [all types]"},
     {"sets", 0, "LIST",
      "Feature sets to compare, separated by commas: presets or files. [id,extended]"},
-    {"json", 0, NULL, "Report in JSON."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
-    {"quiet", 'q', NULL, "Say nothing while it works."},
+    {"json", 0, NULL, "Write JSON."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    {"quiet", 'q', NULL, "Print no progress messages."},
     {0},
 };
 
@@ -250,15 +250,16 @@ const struct command command_compare = {
     .summary = "compare learners and feature sets",
     .synopsis = "[OPTION...] TRAIN TEST",
     .description =
-        "Learns from TRAIN with each of the learners and each of the feature sets, labels TEST, and "
-        "prints one table: seconds of learning and of labelling, weights other than 0, accuracy, "
-        "accuracy on words that are not in TRAIN, and F1 where the labels are spans. The best row is "
-        "marked. All other options hold for every row; what a learner cannot do is said in its row.",
+        "Trains on TRAIN with each combination of learner and feature set, tags TEST, and prints "
+        "one table: training and tagging time in seconds, non-zero weights, accuracy, accuracy "
+        "out of vocabulary (OOV: words that are not in TRAIN), and F1 if the labels are span "
+        "labels. The best row is marked. All other options apply to every row; if a learner does "
+        "not support one, its row says so.",
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part type algorithm features nbest log threshold checkpoint every resume",
-    .examples = "# how far does each learner get with the words alone, and with more?\n"
+    .examples = "# each learner, with words only and with more features\n"
                 "trellis compare train.txt test.txt\n"
                 "trellis compare --types perceptron,perceptron:arow,crf:sgd --sets chunk -e 5 "
                 "train.txt test.txt\n",

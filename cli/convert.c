@@ -1,4 +1,4 @@
-/* convert.c - `trellis convert`: rewrites corpora in another format or label scheme. */
+/* convert.c - `trellis convert`: converts corpora to another format or label scheme, and models. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 struct conversion {
     struct output output;
     trellis_writer *writer;
-    trellis_scheme from, to; // `to` is TRELLIS_NO_SCHEME: the labels stay as they are
+    trellis_scheme from, to; // `to` is TRELLIS_NO_SCHEME: keep the labels
     trellis_scheme_storage *storage;
     /* A sequence with its new labels: */
     trellis_text *cells; // [cell_room]
@@ -20,19 +20,20 @@ struct conversion {
     size_t byte_room;
 };
 
-/* Makes room for `need` elements in an array that need not keep what is in it. */
-static bool make_room(void **array, size_t *room, size_t need, size_t size)
+/* The array, or a larger one without its contents if it has fewer than `need` elements; NULL on
+ * allocation failure, with *room at 0. */
+static void *make_room(void *array, size_t *room, size_t need, size_t size)
 {
-    if (need <= *room) {
-        return true;
+    if (array && need <= *room) {
+        return array;
     }
-    free(*array);
-    *array = calloc(need, size);
-    *room = *array ? need : 0;
-    return *array;
+    free(array);
+    array = calloc(need ? need : 1, size);
+    *room = array ? need : 0;
+    return array;
 }
 
-/* A reader's labels are the very cells of the label's column, which tells that column. */
+/* The label column: a reader's labels share their memory with its cells. */
 static size_t label_column(const trellis_sequence *sequence)
 {
     for (size_t c = sequence->columns; c-- > 0;) {
@@ -51,8 +52,9 @@ static bool replace_cells(struct conversion *conversion, trellis_sequence *seque
     if (column == SIZE_MAX) {
         return true;
     }
-    if (!make_room((void **)&conversion->cells, &conversion->cell_room, count,
-                   sizeof *conversion->cells)) {
+    conversion->cells = make_room(conversion->cells, &conversion->cell_room, count,
+                                  sizeof *conversion->cells);
+    if (!conversion->cells) {
         return false;
     }
     memcpy(conversion->cells, sequence->cells, count * sizeof *conversion->cells);
@@ -69,8 +71,8 @@ static bool lies_within(trellis_text part, trellis_text whole)
            (uintptr_t)part.data + part.size <= (uintptr_t)whole.data + whole.size;
 }
 
-/* Whether each row of a token has its label in it, so that it can be replaced there; adds up the
- * bytes that the rows will need at most. */
+/* Whether the row of each token contains its label, so that it can be replaced in place. *ret_bytes
+ * bounds the size of the new rows. */
 static bool rows_hold_labels(const trellis_sequence *sequence, const trellis_text *labels,
                              size_t *ret_bytes)
 {
@@ -94,7 +96,7 @@ static char *put(char *at, const char *from, const char *to)
     return at + (to - from);
 }
 
-/* The row with `new_label` where `old_label` was; returns the end of its bytes. */
+/* Replaces `old_label` in the row by `new_label`; returns the end of its bytes. */
 static char *replace_label(char *at, trellis_text *row, trellis_text old_label,
                            trellis_text new_label)
 {
@@ -106,7 +108,8 @@ static char *replace_label(char *at, trellis_text *row, trellis_text old_label,
     return at;
 }
 
-/* Rows that do not have the label in them as it is, such as JSON, go: the writer makes new ones. */
+/* Rows that do not contain the label verbatim, such as JSON, are dropped: the writer makes new
+ * ones. */
 static bool replace_rows(struct conversion *conversion, trellis_sequence *sequence,
                          const trellis_text *labels)
 {
@@ -117,9 +120,10 @@ static bool replace_rows(struct conversion *conversion, trellis_sequence *sequen
         sequence->row_count = 0;
         return true;
     }
-    if (!make_room((void **)&conversion->rows, &conversion->row_room, sequence->row_count,
-                   sizeof *conversion->rows) ||
-        !make_room((void **)&conversion->bytes, &conversion->byte_room, bytes, 1)) {
+    conversion->rows = make_room(conversion->rows, &conversion->row_room, sequence->row_count,
+                                 sizeof *conversion->rows);
+    conversion->bytes = make_room(conversion->bytes, &conversion->byte_room, bytes, 1);
+    if (!conversion->rows || !conversion->bytes) {
         return false;
     }
     char *at = conversion->bytes;
@@ -134,7 +138,6 @@ static bool replace_rows(struct conversion *conversion, trellis_sequence *sequen
     return true;
 }
 
-/* Puts the labels in the place of the old ones. */
 static bool relabel(struct conversion *conversion, trellis_sequence *sequence,
                     const trellis_text *labels)
 {
@@ -154,7 +157,7 @@ static trellis_status convert_sequence(void *user, const struct source *source,
     if (conversion->to != TRELLIS_NO_SCHEME) {
         const trellis_text *labels;
         if (!sequence->labels) {
-            return set_error(error, TRELLIS_DATA, "%s:%llu: there are no labels to convert",
+            return set_error(error, TRELLIS_DATA, "%s:%llu: no labels to convert; see --label",
                              source->path, (unsigned long long)sequence->line);
         }
         trellis_status status = trellis_scheme_convert(conversion->from, conversion->to,
@@ -173,13 +176,13 @@ static trellis_status convert_sequence(void *user, const struct source *source,
 static trellis_status convert(struct conversion *conversion, const struct arguments *arguments,
                               trellis_error *error)
 {
-    trellis_status status = settle_format(arguments, error);
+    trellis_status status = resolve_format(arguments, error);
     if (!status) {
         status = trellis_writer_create(arguments->options, output_sink, &conversion->output,
                                        &conversion->writer, error);
     }
     if (!status) {
-        status = visit_sequences(arguments, convert_sequence, conversion, error);
+        status = for_each_sequence(arguments, convert_sequence, conversion, error);
     }
     if (!status) {
         status = trellis_writer_finish(conversion->writer, error);
@@ -188,12 +191,12 @@ static trellis_status convert(struct conversion *conversion, const struct argume
     return status;
 }
 
-/* An HMM, as text or as a model, as the weights of a linear model. */
+/* Converts an HMM, given as text or as a model, to a linear model. */
 static int run_linear(const struct arguments *arguments, const char *hmm)
 {
     const char *path = argument(arguments, "output");
     if (!path || strcmp(path, "-") == 0) {
-        return usage_error(arguments->command, "--linear needs -o: where to write the model");
+        return usage_error(arguments->command, "--linear needs -o: the model file to write");
     }
     trellis_model *model = NULL;
     trellis_error error = {0};
@@ -208,12 +211,12 @@ static int run_linear(const struct arguments *arguments, const char *hmm)
     return status ? failure(status, &error) : EXIT_SUCCESS;
 }
 
-/* A model with its weights in another number of bits. */
+/* Converts the weights of a model to another number of bits. */
 static int run_model(const struct arguments *arguments, const char *from)
 {
     const char *path = argument(arguments, "output");
     if (!path || strcmp(path, "-") == 0) {
-        return usage_error(arguments->command, "--model needs -o: where to write the model");
+        return usage_error(arguments->command, "--model needs -o: the model file to write");
     }
     int bits = (int)strtol(trellis_options_get(arguments->options, "bits"), NULL, 10);
     trellis_model *model = NULL, *packed = NULL;
@@ -247,7 +250,8 @@ static int run(const struct arguments *arguments)
         .to = trellis_scheme_from_name(trellis_options_get(options, "to-scheme")),
     };
     if (conversion.to != TRELLIS_NO_SCHEME && conversion.from == TRELLIS_NO_SCHEME) {
-        return usage_error(arguments->command, "--to-scheme needs --scheme, that of the input");
+        return usage_error(arguments->command,
+                           "--to-scheme needs --scheme: the label scheme of the input");
     }
     trellis_error error = {0};
     int result = output_open(&conversion.output, argument(arguments, "output"));
@@ -264,31 +268,30 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"linear", 0, "HMM",
-     "Convert no corpus but an HMM, a text of probabilities or a model, into a linear model whose weights "
-     "are their logarithms; -o says where to."},
+     "Convert an HMM instead of a corpus, given as a text of probabilities or as a model, to a "
+     "linear model whose weights are log-probabilities. Needs -o."},
     {"model", 'm', "MODEL",
-     "Convert no corpus but a model: its weights into as many --bits; -o says where to."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+     "Convert a model instead of a corpus: store its weights in --bits bits. Needs -o."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_convert = {
     .name = "convert",
-    .summary = "rewrite corpora in another format or label scheme",
+    .summary = "convert corpora to another format or label scheme",
     .synopsis = "[OPTION...] [FILE...]",
-    .description = "Reads corpora in one format and writes them in another, or with the labels of "
-                   "their spans in another scheme. Sequences with illegal labels are read by the "
-                   "rules of conlleval, which give every sequence a meaning.",
+    .description = "Reads corpora in one format and writes them in another, or with span labels in "
+                   "another scheme. Illegal label sequences are interpreted as conlleval does.",
     .own = own,
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE,
     .with = "seed bits",
-    .examples = "# a treebank as words with tags\n"
+    .examples = "# a treebank as word/tag pairs\n"
                 "trellis convert --label UPOS --output-format wordtag en.conllu > en.txt\n"
-                "# one letter for each place in a span\n"
+                "# from IOB2 to IOBES\n"
                 "trellis convert --scheme iob2 --to-scheme iobes train.txt > train.iobes\n"
-                "# the HMM of a text as a model\n"
+                "# an HMM given as text\n"
                 "trellis convert --linear data/hmm/pidgin.txt -o pidgin.model\n"
-                "# a model with weights of 16 bits\n"
+                "# a model with 16-bit weights\n"
                 "trellis convert -m pos.model --bits 16 -o small.model\n",
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* cv.c - `trellis cv`: cross-validation. Each part of the data is labelled by a model that was learned from
- * all the others. */
+/* cv.c - `trellis cv`: cross-validation. Each fold is tagged by a model trained on all other
+ * folds. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 #include "message.h"
 #include "output_file.h"
 
-enum { USUAL_FOLDS = 10 };
+enum { DEFAULT_FOLDS = 10 };
 
-/* ---- the report ------------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* A measure of one fold. */
 static double measure(const struct figures *figures, trellis_measure which)
@@ -72,7 +72,7 @@ static void write_summary(FILE *out, const struct figures *folds, size_t count, 
         summarise(folds, count, (trellis_measure)m, &mean[m], &deviation[m]);
     }
     for (int row = 0; row < 2; row++) {
-        fprintf(out, "%9s %9s %9s %9s", row ? "deviation" : "mean", "", "", "");
+        fprintf(out, "%9s %9s %9s %9s", row ? "stddev" : "mean", "", "", "");
         for (int m = 0; m <= last; m++) {
             fprintf(out, " %9.2f", 100 * (row ? deviation[m] : mean[m]));
         }
@@ -137,7 +137,7 @@ static void write_json(FILE *out, const struct figures *folds, size_t count,
     fputs("\n}\n", out);
 }
 
-/* ---- the work -------------------------------------------------------------------------------- */
+/* ---- validation ------------------------------------------------------------------------------ */
 
 static trellis_status validate(const struct arguments *arguments, size_t count,
                                struct figures *folds, struct figures *pooled, trellis_error *error)
@@ -178,9 +178,9 @@ static int run(const struct arguments *arguments)
 {
     size_t count;
     if (arguments->path_count == 0) {
-        return usage_error(arguments->command, "a file to learn from is missing");
+        return usage_error(arguments->command, "no training file given");
     }
-    int result = parse_folds(arguments, USUAL_FOLDS, &count);
+    int result = parse_folds(arguments, DEFAULT_FOLDS, &count);
     struct output output;
     if (result == EXIT_SUCCESS) {
         result = check_files(arguments, arguments->paths, arguments->path_count);
@@ -204,27 +204,27 @@ static int run(const struct arguments *arguments)
 }
 
 static const struct own_option own[] = {
-    {"folds", 'k', "N", "Cut the data into N parts. [10]"},
-    {"json", 0, NULL, "Report in JSON."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
-    {"quiet", 'q', NULL, "Say nothing while it works."},
+    {"folds", 'k', "N", "Number of folds. [10]"},
+    {"json", 0, NULL, "Write JSON."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    {"quiet", 'q', NULL, "Print no progress messages."},
     {0},
 };
 
 const struct command command_cv = {
     .name = "cv",
-    .summary = "cross-validate: how good are models on data they have not seen?",
+    .summary = "cross-validate a model",
     .synopsis = "[OPTION...] FILE...",
     .description =
-        "Cuts the sequences of the files into N parts, dealt out by --seed; learns from all parts "
-        "but one, labels that one, and so on for each. Reports the figures of every part, their mean "
-        "and standard deviation, and the figures of all labels together (pooled).",
+        "Splits the sequences of the files at random (--seed) into N folds, and tags each fold "
+        "with a model trained on all others. Reports the scores of each fold, their mean and "
+        "standard deviation, and the scores over all folds together (pooled).",
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part nbest log threshold checkpoint every resume",
     .examples = "trellis cv -t crf -f chunk -k 5 train.txt\n"
-                "# does a second label of history help?\n"
+                "# first order against second order\n"
                 "trellis cv -t perceptron --order 1 train.txt\n"
                 "trellis cv -t perceptron --order 2 train.txt\n",
     .run = run,

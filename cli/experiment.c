@@ -1,4 +1,4 @@
-/* experiment.c - learns from some data, labels other data, and tells how good the labels are. */
+/* experiment.c - trains on some data, tags other data and scores the predictions. */
 #include "experiment.h"
 
 #include <math.h>
@@ -21,15 +21,15 @@ double figures_score(const struct figures *figures)
     return figures->scores.has_spans ? figures->scores.f1 : figures->scores.accuracy;
 }
 
-int parse_folds(const struct arguments *arguments, size_t usual, size_t *ret_folds)
+int parse_folds(const struct arguments *arguments, size_t default_folds, size_t *ret_folds)
 {
     enum { MAX_FOLDS = 1000 };
     const char *text = argument(arguments, "folds");
     char *end = NULL;
-    long folds = text ? strtol(text, &end, 10) : (long)usual;
+    long folds = text ? strtol(text, &end, 10) : (long)default_folds;
     if ((end && *end) || folds < 2 || folds > MAX_FOLDS) {
-        return usage_error(arguments->command,
-                           "--folds takes a whole number from 2 to %d, not '%s'", MAX_FOLDS, text);
+        return usage_error(arguments->command, "--folds must be between 2 and %d, not '%s'",
+                           MAX_FOLDS, text);
     }
     *ret_folds = (size_t)folds;
     return EXIT_SUCCESS;
@@ -39,41 +39,35 @@ int check_files(const struct arguments *arguments, const char *const *paths, siz
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(paths[i], "-") == 0) {
-            return usage_error(arguments->command,
-                               "the data is read several times: give it as a file, not on standard "
-                               "input");
+            return usage_error(
+                arguments->command,
+                "the data is read several times and cannot come from standard input");
         }
     }
     return EXIT_SUCCESS;
 }
 
-/* ---- labelling ------------------------------------------------------------------------------- */
+/* ---- tagging --------------------------------------------------------------------------------- */
 
 struct scoring {
     trellis_evaluation *own, *shared; // shared may be NULL
 };
 
-static trellis_status count_labels(void *user, const trellis_sequence *sequence,
-                                   const struct finding *finding, trellis_error *error)
+static trellis_status add_result(void *user, const trellis_sequence *sequence,
+                                 const struct tag_result *result, trellis_error *error)
 {
     struct scoring *scoring = user;
-    if (!sequence->labels) {
-        return set_error(error, TRELLIS_DATA,
-                         "line %llu: there are no labels to compare with; see --label",
-                         (unsigned long long)sequence->line);
+    trellis_status status = require_gold(sequence, error);
+    if (!status) {
+        status = trellis_evaluation_add_labelled(scoring->own, &result->labelled, error);
     }
-    trellis_labelled labelled = {.length = sequence->length,
-                                 .gold = sequence->labels,
-                                 .predicted = finding->labels,
-                                 .known = finding->known};
-    trellis_status status = trellis_evaluation_add_labelled(scoring->own, &labelled, error);
     if (!status && scoring->shared) {
-        status = trellis_evaluation_add_labelled(scoring->shared, &labelled, error);
+        status = trellis_evaluation_add_labelled(scoring->shared, &result->labelled, error);
     }
     return status;
 }
 
-static double unknown_accuracy(const trellis_evaluation *evaluation)
+static double oov_accuracy(const trellis_evaluation *evaluation)
 {
     trellis_row row;
     for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_WORD, i, &row); i++) {
@@ -84,9 +78,9 @@ static double unknown_accuracy(const trellis_evaluation *evaluation)
     return NAN;
 }
 
-static trellis_status label(const struct experiment *experiment, const trellis_model *model,
-                            trellis_options *options, trellis_evaluation *evaluation,
-                            struct figures *figures, trellis_error *error)
+static trellis_status tag(const struct experiment *experiment, const trellis_model *model,
+                          trellis_options *options, trellis_evaluation *evaluation,
+                          struct figures *figures, trellis_error *error)
 {
     struct scoring scoring = {.shared = evaluation};
     struct tagging tagging = {.model = model,
@@ -94,7 +88,7 @@ static trellis_status label(const struct experiment *experiment, const trellis_m
                               .paths = experiment->test,
                               .path_count = experiment->test_count,
                               .known = true,
-                              .tagged = count_labels,
+                              .tagged = add_result,
                               .user = &scoring};
     trellis_status status = trellis_options_set(options, "part", experiment->test_part, error);
     if (!status) {
@@ -107,13 +101,13 @@ static trellis_status label(const struct experiment *experiment, const trellis_m
     figures->tag_seconds = now() - began;
     if (!status) {
         figures->scores = trellis_evaluation_scores(scoring.own);
-        figures->unknown_accuracy = unknown_accuracy(scoring.own);
+        figures->oov_accuracy = oov_accuracy(scoring.own);
     }
     trellis_evaluation_destroy(scoring.own);
     return status;
 }
 
-/* ---- learning -------------------------------------------------------------------------------- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 static bool note_features(void *user, const trellis_progress *progress)
 {
@@ -127,7 +121,7 @@ static bool note_features(void *user, const trellis_progress *progress)
 trellis_status experiment_run(const struct experiment *experiment, trellis_evaluation *evaluation,
                               struct figures *ret_figures, trellis_error *error)
 {
-    struct figures figures = {.unknown_accuracy = NAN};
+    struct figures figures = {.oov_accuracy = NAN};
     trellis_options *options = NULL;
     trellis_model *model = NULL;
     trellis_status status = trellis_options_copy(experiment->options, &options, error);
@@ -141,7 +135,7 @@ trellis_status experiment_run(const struct experiment *experiment, trellis_evalu
     }
     figures.train_seconds = now() - began;
     if (!status) {
-        status = label(experiment, model, options, evaluation, &figures, error);
+        status = tag(experiment, model, options, evaluation, &figures, error);
     }
     trellis_model_close(model);
     trellis_options_destroy(options);

@@ -1,39 +1,40 @@
-/* experiment.h - learns from some data, labels other data, and tells how good the labels are. */
+/* experiment.h - trains on some data, tags other data and scores the predictions. */
 #ifndef TRELLIS_CLI_EXPERIMENT_H
 #define TRELLIS_CLI_EXPERIMENT_H
 
 #include "arguments.h"
 
 struct experiment {
-    const trellis_options *options; // of learning, reading and running
+    const trellis_options *options; // of training, reading and running
     const char *const *train;       // [train_count] files,
     size_t train_count;
-    const char *train_part;  // of which this part is learned from; "" is all
+    const char *train_part;  // the part of it to train on; "" is all
     const char *const *test; // [test_count] files,
     size_t test_count;
-    const char *test_part; // of which this part is labelled; "" is all
+    const char *test_part; // the part of it to tag; "" is all
     unsigned threads;
 };
 
-/* What came of it. */
+/* The results. */
 struct figures {
     trellis_scores scores;
-    double unknown_accuracy; // of words not seen in training; NaN where there are none
+    double oov_accuracy; // of words not seen in training; NaN if there are none
     double train_seconds, tag_seconds;
     uint64_t features;
 };
 
-/* Counts the labels in `evaluation` as well as in figures of its own; it may be NULL. */
+/* The predictions are also added to `evaluation`, which may be NULL. */
 trellis_status experiment_run(const struct experiment *experiment, trellis_evaluation *evaluation,
                               struct figures *ret_figures, trellis_error *error);
 
-/* What one number says about it: F1 where the labels are spans, else the accuracy. */
+/* The main score: F1 for span labels, otherwise accuracy. */
 double figures_score(const struct figures *figures);
 
-/* The number of --folds, `usual` where it was not given; says what is wrong and returns EXIT_USAGE. */
-int parse_folds(const struct arguments *arguments, size_t usual, size_t *ret_folds);
+/* The number of --folds. Prints an error and returns EXIT_USAGE if it is not valid. */
+int parse_folds(const struct arguments *arguments, size_t default_folds, size_t *ret_folds);
 
-/* A file that is read more than once must not be standard input; says so and returns EXIT_USAGE. */
+/* Prints an error and returns EXIT_USAGE if a path is standard input, which cannot be read
+ * twice. */
 int check_files(const struct arguments *arguments, const char *const *paths, size_t count);
 
 #endif

@@ -1,13 +1,13 @@
-/* explain.c - `trellis explain`: why tokens got their labels. */
+/* explain.c - `trellis explain`: which weights decided for the predicted labels. */
 #include <stdlib.h>
 
 #include "message.h"
 #include "output_file.h"
 #include "input_selection.h"
 
-struct explaining {
+struct explanation {
     trellis_explainer *explainer;
-    const char *bound; // the file that the columns were taken from last
+    const char *bound; // the file whose columns the explainer is bound to
     struct output output;
     size_t top;
     bool json;
@@ -16,19 +16,19 @@ struct explaining {
 static trellis_status explain_sequence(void *user, const struct source *source,
                                        const trellis_sequence *sequence, trellis_error *error)
 {
-    struct explaining *explaining = user;
+    struct explanation *explanation = user;
     const trellis_explanation *reasons;
     trellis_status status = TRELLIS_OK;
-    if (source->reader && source->path != explaining->bound) {
-        status = trellis_explainer_bind(explaining->explainer, source->reader, error);
-        explaining->bound = source->path;
+    if (source->reader && source->path != explanation->bound) {
+        status = trellis_explainer_bind(explanation->explainer, source->reader, error);
+        explanation->bound = source->path;
     }
     if (!status) {
-        status = trellis_explainer_run(explaining->explainer, sequence, &reasons, error);
+        status = trellis_explainer_run(explanation->explainer, sequence, &reasons, error);
     }
     if (!status) {
-        status = trellis_explainer_report(explaining->explainer, sequence, explaining->top,
-                                          explaining->json, output_sink, &explaining->output,
+        status = trellis_explainer_report(explanation->explainer, sequence, explanation->top,
+                                          explanation->json, output_sink, &explanation->output,
                                           error);
     }
     return status;
@@ -37,7 +37,7 @@ static trellis_status explain_sequence(void *user, const struct source *source,
 static int run(const struct arguments *arguments)
 {
     const char *path = argument(arguments, "model");
-    struct explaining explaining = {
+    struct explanation explanation = {
         .top = strtoull(trellis_options_get(arguments->options, "top"), NULL, 10),
         .json = argument_flag(arguments, "json"),
     };
@@ -48,15 +48,16 @@ static int run(const struct arguments *arguments)
     }
     trellis_status status = trellis_model_open(path, &model, &error);
     if (!status) {
-        status = trellis_explainer_create(model, arguments->options, &explaining.explainer, &error);
+        status = trellis_explainer_create(model, arguments->options, &explanation.explainer,
+                                          &error);
     }
     int result = status ? failure(status, &error)
-                        : output_open(&explaining.output, argument(arguments, "output"));
+                        : output_open(&explanation.output, argument(arguments, "output"));
     if (result == EXIT_SUCCESS) {
-        status = visit_sentences(arguments, false, explain_sequence, &explaining, &error);
-        result = output_end(&explaining.output, status, &error);
+        status = for_each_selected(arguments, false, explain_sequence, &explanation, &error);
+        result = output_end(&explanation.output, status, &error);
     }
-    trellis_explainer_destroy(explaining.explainer);
+    trellis_explainer_destroy(explanation.explainer);
     trellis_model_close(model);
     return result;
 }
@@ -64,31 +65,31 @@ static int run(const struct arguments *arguments)
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model."},
     OWN_WORDS,
-    {"json", 0, NULL, "Write a line of JSON for each sequence."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"json", 0, NULL, "Write one line of JSON per sequence."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_explain = {
     .name = "explain",
-    .summary = "show why tokens got their labels",
+    .summary = "explain predictions by their weights",
     .synopsis = "-m MODEL [OPTION...] [FILE...]\n"
                 "-m MODEL --words TEXT [OPTION...]",
     .description =
-        "Shows for each token its label and its rival: the best of all other labels, taken with "
-        "the best labels that it leaves for the rest of the sequence. A score is a sum of "
-        "weights, so the margin between the two is a sum as well: each line has what a feature "
-        "or a label step adds to the labels found, what it adds to those with the rival, and the "
-        "difference. The differences add up to the margin exactly; a rival that changes other "
-        "tokens as well brings their lines along. In an memm the score is the logarithm of a "
-        "probability: the line 'normaliser' has what all labels of a token weigh behind the "
+        "Shows for each token the predicted label and the runner-up: the best other label, with "
+        "the best labelling of the rest of the sequence given that label. Scores are sums of "
+        "weights, and so is the margin between the two: each line shows what a feature or a "
+        "transition contributes to the predicted labelling and to the runner-up, and the "
+        "difference. The differences add up exactly to the margin; if the runner-up changes the "
+        "labels of other tokens, their lines are shown too. In an MEMM the score is a "
+        "log-probability: the line 'normaliser' is the log-normaliser of a token, given the "
         "labels before it.\n\n"
-        "Where the model gives probabilities, those of the two labels stand behind them.",
+        "Models with probabilities also show those of the two labels.",
     .own = own,
     .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
     .with = "constrain",
     .examples = "trellis explain -m pos.model --words 'The old man the boats .'\n"
-                "# the third sequence of a file, with all that counts\n"
+                "# the third sequence of a file, with all features\n"
                 "trellis explain -m chunk.model --sequence 3 --top 1000 test.txt\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* export.c - `trellis export`: a model as text. */
+/* export.c - `trellis export`: writes a model as text. */
 #include "model_output.h"
 
 static trellis_status write(const trellis_model *model, const struct arguments *arguments,
@@ -9,13 +9,13 @@ static trellis_status write(const trellis_model *model, const struct arguments *
 
 static int run(const struct arguments *arguments)
 {
-    return show_model(arguments, write);
+    return write_model_output(arguments, write);
 }
 
 static const struct own_option own[] = {
-    {"model", 'm', "FILE", "The model; it may also be given without -m."},
-    {"json", 0, NULL, "Write JSON, which other programs read but 'trellis import' does not."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"model", 'm', "FILE", "The model; -m may be omitted."},
+    {"json", 0, NULL, "Write JSON, for other programs; 'trellis import' does not read it."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
@@ -23,8 +23,9 @@ const struct command command_export = {
     .name = "export",
     .summary = "write a model as text",
     .synopsis = "[OPTION...] MODEL",
-    .description = "Writes every weight of a model as text that 'trellis import' reads back to the "
-                   "same model, or as JSON.",
+    .description =
+        "Writes all weights of a model as text, from which 'trellis import' restores the "
+        "same model, or as JSON.",
     .own = own,
     .examples = "trellis export pos.model > pos.txt\n"
                 "trellis export --json -o pos.json pos.model\n",

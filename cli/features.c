@@ -1,4 +1,4 @@
-/* features.c - `trellis features`: shows what feature templates see. */
+/* features.c - `trellis features`: shows the attributes that feature templates extract. */
 #include <string.h>
 
 #include "arguments.h"
@@ -6,7 +6,7 @@
 #include "output_file.h"
 #include "for_each_sequence.h"
 
-struct showing {
+struct listing {
     trellis_features *features;
     struct output output;
 };
@@ -14,83 +14,84 @@ struct showing {
 static trellis_status show_sequence(void *user, const struct source *source,
                                     const trellis_sequence *sequence, trellis_error *error)
 {
-    struct showing *showing = user;
-    return trellis_features_print(showing->features, source->reader, sequence, output_sink,
-                                  &showing->output, error);
+    struct listing *listing = user;
+    return trellis_features_print(listing->features, source->reader, sequence, output_sink,
+                                  &listing->output, error);
 }
 
-static trellis_status show_corpus(struct showing *showing, const struct arguments *arguments,
+static trellis_status show_corpus(struct listing *listing, const struct arguments *arguments,
                                   trellis_error *error)
 {
     const char *templates = trellis_options_get(arguments->options, "features");
     if (strcmp(templates, "auto") == 0) {
         templates = "general";
     }
-    trellis_status status = trellis_features_open(templates, &showing->features, error);
+    trellis_status status = trellis_features_open(templates, &listing->features, error);
     if (!status) {
-        status = visit_sequences(arguments, show_sequence, showing, error);
+        status = for_each_sequence(arguments, show_sequence, listing, error);
     }
-    trellis_features_destroy(showing->features);
+    trellis_features_destroy(listing->features);
     return status;
 }
 
-static trellis_status show_preset(struct showing *showing, const char *name, trellis_error *error)
+static trellis_status show_preset(struct listing *listing, const char *name, trellis_error *error)
 {
     const char *text = trellis_preset_text(name);
     if (!text) {
         return set_error(error, TRELLIS_OPTION,
-                         "there is no preset '%s'; 'trellis features --list' lists them", name);
+                         "unknown preset '%s'; see 'trellis features --list'", name);
     }
-    return output_sink(&showing->output, text, strlen(text));
+    return output_sink(&listing->output, text, strlen(text));
 }
 
 static int run(const struct arguments *arguments)
 {
-    struct showing showing = {0};
+    struct listing listing = {0};
     trellis_error error = {0};
     trellis_status status = TRELLIS_OK;
     const char *preset = argument(arguments, "show");
-    int result = output_open(&showing.output, argument(arguments, "output"));
+    int result = output_open(&listing.output, argument(arguments, "output"));
     if (result != EXIT_SUCCESS) {
         return result;
     }
     if (argument_flag(arguments, "list")) {
         for (size_t i = 0; trellis_preset_name(i); i++) {
-            fprintf(showing.output.file, "%s\n", trellis_preset_name(i));
+            fprintf(listing.output.file, "%s\n", trellis_preset_name(i));
         }
     } else if (argument_flag(arguments, "functions")) {
-        fputs(trellis_features_help(), showing.output.file);
+        fputs(trellis_features_help(), listing.output.file);
     } else if (preset) {
-        status = show_preset(&showing, preset, &error);
+        status = show_preset(&listing, preset, &error);
     } else {
-        status = show_corpus(&showing, arguments, &error);
+        status = show_corpus(&listing, arguments, &error);
     }
-    return output_end(&showing.output, status, &error);
+    return output_end(&listing.output, status, &error);
 }
 
 static const struct own_option own[] = {
     {"list", 0, NULL, "List the presets."},
-    {"show", 0, "PRESET", "Show the templates of a preset, to copy and change."},
-    {"functions", 0, NULL, "Show the functions of the template language."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"show", 0, "PRESET", "Show the templates of a preset, as a starting point for your own."},
+    {"functions", 0, NULL, "List the functions of the template language."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_features = {
     .name = "features",
-    .summary = "show what feature templates see",
+    .summary = "show the attributes that feature templates extract",
     .synopsis = "[-f PRESET|FILE] [OPTION...] [FILE...]\n"
                 "--list\n"
                 "--show PRESET\n"
                 "--functions",
-    .description = "Writes the attributes that templates draw from a corpus, one token a line in "
-                   "the format of CRFsuite: what a learner would see.",
+    .description =
+        "Writes the attributes that templates extract from a corpus, one token per line in "
+        "the format of CRFsuite: the input of the learner.",
     .own = own,
     .groups = TRELLIS_GROUP_READ,
     .with = "features",
     .without = "scheme",
     .examples = "trellis features -f chunk train.txt | head\n"
-                "# begin templates of your own with those of a preset\n"
+                "# start your own templates from a preset\n"
                 "trellis features --show ner > mine.tpl\n"
                 "trellis features -f mine.tpl train.txt | less\n",
     .run = run,

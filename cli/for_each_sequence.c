@@ -1,9 +1,9 @@
-/* for_each_sequence.c - visits the sequences of some files. */
+/* for_each_sequence.c - calls a function for each sequence of some files. */
 #include "for_each_sequence.h"
 
 #include <string.h>
 
-trellis_status settle_format(const struct arguments *arguments, trellis_error *error)
+trellis_status resolve_format(const struct arguments *arguments, trellis_error *error)
 {
     size_t count;
     const char *path = argument_inputs(arguments, &count)[0];
@@ -13,8 +13,8 @@ trellis_status settle_format(const struct arguments *arguments, trellis_error *e
     return trellis_options_set(arguments->options, "format", trellis_format_by_name(path), error);
 }
 
-trellis_status visit_file(const char *path, const trellis_options *options, sequence_visitor visit,
-                          void *user, trellis_error *error)
+trellis_status for_each_in_file(const char *path, const trellis_options *options,
+                                sequence_visitor visit, void *user, trellis_error *error)
 {
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
@@ -27,14 +27,14 @@ trellis_status visit_file(const char *path, const trellis_options *options, sequ
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-trellis_status visit_sequences(const struct arguments *arguments, sequence_visitor visit,
-                               void *user, trellis_error *error)
+trellis_status for_each_sequence(const struct arguments *arguments, sequence_visitor visit,
+                                 void *user, trellis_error *error)
 {
     size_t count;
     const char *const *paths = argument_inputs(arguments, &count);
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; !status && i < count; i++) {
-        status = visit_file(paths[i], arguments->options, visit, user, error);
+        status = for_each_in_file(paths[i], arguments->options, visit, user, error);
     }
     return status;
 }

@@ -1,41 +1,41 @@
-/* help_page.c - the pages of help, made of the tables of subcommands and options and set in any style. */
+/* help_page.c - help pages, generated from the tables of subcommands and options in any format. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
 
 static const char about[] =
-    "Learns to label sequences, such as words with their parts of speech, and labels them: hidden "
-    "Markov models, maximum-entropy models, perceptrons and conditional random fields over one "
-    "language of features.\n\n"
-    "Corpora are read from files, compressed with gzip or zstd or not, or from standard input for "
-    "'-'. Results go to standard output; all else that is said goes to standard error.";
+    "Trains and applies sequence labelling models, for tasks such as part-of-speech tagging, "
+    "chunking and named-entity recognition: conditional random fields, structured perceptrons and "
+    "support vector machines, hidden Markov models and maximum-entropy models, all with the same "
+    "feature templates.\n\n"
+    "Corpora are read from files, which may be compressed with gzip or zstd; '-' is standard "
+    "input. Results go to standard output, messages to standard error.";
 
-static const char about_status[] =
-    "0 when all went well, 1 for bad input or a failure, 2 for wrong arguments.";
+static const char about_status[] = "0 on success, 1 on failure or bad input, 2 on wrong usage.";
 
 static const char main_examples[] =
-    "# learn a part-of-speech tagger, with held-out data to stop in time\n"
+    "# train a part-of-speech tagger, with early stopping on held-out data\n"
     "trellis train -t crf -f pos --dev dev.txt -m pos.model train.txt\n"
-    "# label a file, and see how good the labels are\n"
-    "trellis tag -m pos.model test.txt > labelled.txt\n"
-    "trellis eval labelled.txt\n";
+    "# tag a file and score the predictions\n"
+    "trellis tag -m pos.model test.txt > tagged.txt\n"
+    "trellis eval tagged.txt\n";
 
-/* Where the options of the library's table are shown, in the order of the help. */
+/* The headings of the library's options, in the order of the help. */
 static const struct {
     unsigned group;
     const char *heading;
 } groups[] = {
-    {TRELLIS_GROUP_TUNE, "Searching"}, {TRELLIS_GROUP_TRAIN, "Learning"},
-    {TRELLIS_GROUP_TAG, "Labelling"},  {TRELLIS_GROUP_EVAL, "Scoring"},
-    {TRELLIS_GROUP_SAMPLE, "Drawing"}, {TRELLIS_GROUP_INSPECT, "Showing"},
-    {TRELLIS_GROUP_READ, "Input"},     {TRELLIS_GROUP_WRITE, "Output"},
-    {TRELLIS_GROUP_RUN, "Running"},
+    {TRELLIS_GROUP_TUNE, "Search options"},     {TRELLIS_GROUP_TRAIN, "Training options"},
+    {TRELLIS_GROUP_TAG, "Tagging options"},     {TRELLIS_GROUP_EVAL, "Evaluation options"},
+    {TRELLIS_GROUP_SAMPLE, "Sampling options"}, {TRELLIS_GROUP_INSPECT, "Display options"},
+    {TRELLIS_GROUP_READ, "Input options"},      {TRELLIS_GROUP_WRITE, "Output options"},
+    {TRELLIS_GROUP_RUN, "General options"},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof *groups };
 
-/* The heading that an option stands under: the first of its groups that the subcommand has, or the
- * first of all for an option that it has by name. */
+/* The group under which an option is listed: the first of its groups that the subcommand takes, or
+ * its first group if the subcommand takes it by name. */
 static unsigned home_group(const struct command *command, const trellis_option *option)
 {
     unsigned shared = option->groups & command->groups;
@@ -61,7 +61,7 @@ static void write_term(FILE *out, char letter, const char *name, const char *pla
     }
 }
 
-/* Its help, the choices it has and the value it begins with. */
+/* The help text, the choices and the default. */
 static void write_explanation(FILE *out, const trellis_option *option)
 {
     fputs(option->help, out);
@@ -78,7 +78,7 @@ static void write_explanation(FILE *out, const trellis_option *option)
     }
 }
 
-/* Collects what is printed into a text, to be freed. NULL on allocation failure. */
+/* A stream into memory. */
 struct text_stream {
     FILE *file;
     char *text;
@@ -98,7 +98,7 @@ static const char *stream_text(struct text_stream *stream)
     return stream->text ? stream->text : "";
 }
 
-static void option_item(FILE *out, const struct page_style *style, const struct own_option *own,
+static void option_item(FILE *out, const struct help_format *format, const struct own_option *own,
                         const trellis_option *option)
 {
     struct text_stream term, text;
@@ -114,7 +114,7 @@ static void option_item(FILE *out, const struct page_style *style, const struct 
             write_explanation(text.file, option);
         }
         const char *explanation = stream_text(&text);
-        style->item(out, stream_text(&term), explanation);
+        format->item(out, stream_text(&term), explanation);
         free(text.text);
     } else {
         fclose(term.file);
@@ -122,20 +122,20 @@ static void option_item(FILE *out, const struct page_style *style, const struct 
     free(term.text);
 }
 
-static void write_own_options(FILE *out, const struct page_style *style,
+static void write_own_options(FILE *out, const struct help_format *format,
                               const struct command *command)
 {
     static const struct own_option help = {"help", 'h', NULL, "Show this help."};
-    style->heading(out, "Options");
+    format->heading(out, "Options");
     for (const struct own_option *own = command->own; own && own->name; own++) {
         if (own->help) {
-            option_item(out, style, own, NULL);
+            option_item(out, format, own, NULL);
         }
     }
-    option_item(out, style, &help, NULL);
+    option_item(out, format, &help, NULL);
 }
 
-static void write_shared_options(FILE *out, const struct page_style *style,
+static void write_shared_options(FILE *out, const struct help_format *format,
                                  const struct command *command)
 {
     for (size_t g = 0; g < GROUP_COUNT; g++) {
@@ -146,24 +146,25 @@ static void write_shared_options(FILE *out, const struct page_style *style,
                 continue;
             }
             if (!headed) {
-                style->heading(out, groups[g].heading);
+                format->heading(out, groups[g].heading);
                 headed = true;
             }
-            option_item(out, style, NULL, option);
+            option_item(out, format, NULL, option);
         }
     }
 }
 
-static void write_learners(FILE *out, const struct page_style *style)
+static void write_learners(FILE *out, const struct help_format *format)
 {
-    style->heading(out, "Types");
+    format->heading(out, "Types");
     for (size_t i = 0; trellis_learner_name(i); i++) {
-        style->item(out, trellis_learner_name(i), trellis_learner_help(i));
+        format->item(out, trellis_learner_name(i), trellis_learner_help(i));
     }
 }
 
-/* "trellis NAME" in front of each line of the synopsis. */
-static void write_synopsis(FILE *out, const struct page_style *style, const struct command *command)
+/* Puts "trellis NAME" before each line of the synopsis. */
+static void write_synopsis(FILE *out, const struct help_format *format,
+                           const struct command *command)
 {
     struct text_stream text;
     if (!stream_open(&text)) {
@@ -176,53 +177,53 @@ static void write_synopsis(FILE *out, const struct page_style *style, const stru
         line += size;
         line += *line == '\n';
     } while (*line);
-    style->verbatim(out, stream_text(&text));
+    format->verbatim(out, stream_text(&text));
     free(text.text);
 }
 
-static void write_command_page(FILE *out, const struct page_style *style,
+static void write_command_page(FILE *out, const struct help_format *format,
                                const struct command *command)
 {
     char name[64];
     snprintf(name, sizeof name, "trellis %s", command->name);
-    style->title(out, name, command->summary);
-    style->heading(out, "Usage");
-    write_synopsis(out, style, command);
-    style->heading(out, "Description");
-    style->paragraphs(out, command->description);
-    write_own_options(out, style, command);
-    write_shared_options(out, style, command);
+    format->title(out, name, command->summary);
+    format->heading(out, "Usage");
+    write_synopsis(out, format, command);
+    format->heading(out, "Description");
+    format->paragraphs(out, command->description);
+    write_own_options(out, format, command);
+    write_shared_options(out, format, command);
     if (command->groups & TRELLIS_GROUP_TRAIN) {
-        write_learners(out, style);
+        write_learners(out, format);
     }
-    style->heading(out, "Examples");
-    style->verbatim(out, command->examples);
+    format->heading(out, "Examples");
+    format->verbatim(out, command->examples);
 }
 
-static void write_main_page(FILE *out, const struct page_style *style)
+static void write_main_page(FILE *out, const struct help_format *format)
 {
-    style->title(out, "trellis", "learn to label sequences, and label them");
-    style->heading(out, "Usage");
-    style->verbatim(out, "trellis SUBCOMMAND [OPTION...] [FILE...]\n"
-                         "trellis SUBCOMMAND --help\n"
-                         "trellis --version\n");
-    style->heading(out, "Description");
-    style->paragraphs(out, about);
-    style->heading(out, "Subcommands");
+    format->title(out, "trellis", "sequence labelling: train models, tag, evaluate");
+    format->heading(out, "Usage");
+    format->verbatim(out, "trellis SUBCOMMAND [OPTION...] [FILE...]\n"
+                          "trellis SUBCOMMAND --help\n"
+                          "trellis --version\n");
+    format->heading(out, "Description");
+    format->paragraphs(out, about);
+    format->heading(out, "Subcommands");
     for (size_t i = 0; commands[i]; i++) {
-        style->item(out, commands[i]->name, commands[i]->summary);
+        format->item(out, commands[i]->name, commands[i]->summary);
     }
-    style->heading(out, "Exit status");
-    style->paragraphs(out, about_status);
-    style->heading(out, "Examples");
-    style->verbatim(out, main_examples);
+    format->heading(out, "Exit status");
+    format->paragraphs(out, about_status);
+    format->heading(out, "Examples");
+    format->verbatim(out, main_examples);
 }
 
-void page_write(FILE *out, const struct page_style *style, const struct command *command)
+void help_page_write(FILE *out, const struct help_format *format, const struct command *command)
 {
     if (command) {
-        write_command_page(out, style, command);
+        write_command_page(out, format, command);
     } else {
-        write_main_page(out, style);
+        write_main_page(out, format);
     }
 }

@@ -1,4 +1,4 @@
-/* import.c - `trellis import`: a model from its text. */
+/* import.c - `trellis import`: reads a model from text. */
 #include "arguments.h"
 #include "message.h"
 
@@ -6,10 +6,10 @@ static int run(const struct arguments *arguments)
 {
     const char *path = argument(arguments, "model");
     if (!path) {
-        return usage_error(arguments->command, "-m is missing: where to write the model");
+        return usage_error(arguments->command, "-m is missing: the model file to write");
     }
     if (arguments->path_count > 1) {
-        return usage_error(arguments->command, "it takes one file");
+        return usage_error(arguments->command, "expected one file");
     }
     size_t count;
     trellis_model *model = NULL;
@@ -32,8 +32,9 @@ const struct command command_import = {
     .name = "import",
     .summary = "read a model from text",
     .synopsis = "-m MODEL [FILE]",
-    .description = "Reads the text that 'trellis export' wrote, perhaps changed since, and writes "
-                   "the model.",
+    .description =
+        "Reads the text written by 'trellis export', which may have been edited, and writes "
+        "a model.",
     .own = own,
     .examples = "trellis export pos.model > pos.txt\n"
                 "trellis import -m changed.model pos.txt\n",

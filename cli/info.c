@@ -1,4 +1,4 @@
-/* info.c - `trellis info`: what is in a model. */
+/* info.c - `trellis info`: describes a model. */
 #include "model_output.h"
 
 static trellis_status write(const trellis_model *model, const struct arguments *arguments,
@@ -11,22 +11,23 @@ static trellis_status write(const trellis_model *model, const struct arguments *
 
 static int run(const struct arguments *arguments)
 {
-    return show_model(arguments, write);
+    return write_model_output(arguments, write);
 }
 
 static const struct own_option own[] = {
-    {"model", 'm', "FILE", "The model; it may also be given without -m."},
+    {"model", 'm', "FILE", "The model; -m may be omitted."},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_info = {
     .name = "info",
-    .summary = "show what is in a model",
+    .summary = "describe a model",
     .synopsis = "[OPTION...] MODEL",
-    .description = "Shows how a model was learned, its labels, its sizes and its templates,\n"
-                   "after checking that no byte of the file has changed since it was written.",
+    .description =
+        "Shows how a model was trained, its labels, sizes and templates, after verifying "
+        "the checksums of the file.",
     .own = own,
     .examples = "trellis info pos.model\n"
                 "trellis info --json pos.model\n",

@@ -1,4 +1,4 @@
-/* inspect.c - `trellis inspect`: what a model has learned. */
+/* inspect.c - `trellis inspect`: shows the highest and lowest weights of a model. */
 #include <stdlib.h>
 
 #include "model_output.h"
@@ -19,31 +19,31 @@ static trellis_status write(const trellis_model *model, const struct arguments *
 
 static int run(const struct arguments *arguments)
 {
-    return show_model(arguments, write);
+    return write_model_output(arguments, write);
 }
 
 static const struct own_option own[] = {
-    {"model", 'm', "FILE", "The model; it may also be given without -m."},
-    {"label", 'l', "LABEL", "Only this label, without the tables of templates and steps."},
+    {"model", 'm', "FILE", "The model; -m may be omitted."},
+    {"label", 'l', "LABEL",
+     "Show only this label, without the tables of templates and transitions."},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_inspect = {
     .name = "inspect",
-    .summary = "show what a model has learned",
+    .summary = "show the highest and lowest weights of a model",
     .synopsis = "[OPTION...] MODEL",
     .description =
-        "Shows for each label the features and the label steps with the highest and the lowest "
-        "weights, how many weights each template has, and the weights of all steps between two "
-        "labels as a table.\n\n"
-        "The weights of an HMM are logarithms of probabilities: there the highest ones are the "
-        "most probable words and steps.",
+        "Shows the features and transitions with the highest and lowest weights for each label, "
+        "the number of weights of each template, and a table of all transition weights.\n\n"
+        "The weights of an HMM are log-probabilities: the highest ones are the most probable "
+        "words and transitions.",
     .own = own,
     .with = "top",
     .examples = "trellis inspect chunk.model\n"
-                "# why is something an adverb?\n"
+                "# the features of adverbs\n"
                 "trellis inspect --label ADV --top 20 pos.model\n",
     .run = run,
 };

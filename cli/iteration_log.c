@@ -1,13 +1,13 @@
-/* iteration_log.c - the figures of each iteration in a file, one JSON object a line.
+/* iteration_log.c - writes the figures of each iteration to a file, one JSON object per line.
  *
- * Each line is handed on at once, so that a program can follow a training while it runs.
+ * Each line is flushed at once, so that a program can follow a training while it runs.
  */
 #include "iteration_log.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A number that reads back as the same; null for a figure that there is not. */
+/* The shortest number that reads back as the same double; null if the figure is not available. */
 static void write_real(FILE *file, const char *key, double value)
 {
     char text[40] = "null";

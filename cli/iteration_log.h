@@ -1,4 +1,4 @@
-/* iteration_log.h - the figures of each iteration in a file, one JSON object a line. */
+/* iteration_log.h - writes the figures of each iteration to a file, one JSON object per line. */
 #ifndef TRELLIS_CLI_ITERATION_LOG_H
 #define TRELLIS_CLI_ITERATION_LOG_H
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef __GLIBC__ // which any header of it has told by now
+#ifdef __GLIBC__ // defined by its headers above
 #include <malloc.h>
 #endif
 
@@ -51,10 +51,10 @@ static int unknown_command(const char *name)
         suggestion_offer(&suggestion, commands[i]->name);
     }
     if (suggestion.nearest) {
-        return usage_error(NULL, "there is no subcommand '%s'; did you mean '%s'?", name,
+        return usage_error(NULL, "unknown subcommand '%s'; did you mean '%s'?", name,
                            suggestion.nearest);
     }
-    return usage_error(NULL, "there is no subcommand '%s'", name);
+    return usage_error(NULL, "unknown subcommand '%s'", name);
 }
 
 static int run_command(const struct command *command, int count, char **words)
@@ -73,9 +73,10 @@ static bool is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-/* Arrays above a MiB go back to the system as soon as they are freed, and grow without being copied. Left to
- * itself, glibc raises that size as it sees large ones come and go, and keeps what they leave over. */
-static void give_memory_back(void)
+/* Arrays above 1 MiB are returned to the system as soon as they are freed, and grow without being
+ * copied. By default glibc raises that threshold as large arrays are freed, and keeps their
+ * memory. */
+static void fix_mmap_threshold(void)
 {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -84,12 +85,12 @@ static void give_memory_back(void)
 
 int main(int argc, char **argv)
 {
-    give_memory_back();
-    signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of write(), see output.c
-    signal(SIGXFSZ, SIG_IGN); // and so is a file that grows beyond its limit (ulimit -f)
+    fix_mmap_threshold();
+    signal(SIGPIPE, SIG_IGN); // a closed pipe becomes an error of write(), see output_file.c
+    signal(SIGXFSZ, SIG_IGN); // and so does a file that exceeds its limit (ulimit -f)
     if (argc < 2) {
         fputs("usage: trellis SUBCOMMAND [OPTION...] [FILE...]\n", stderr);
-        return usage_error(NULL, "a subcommand is missing");
+        return usage_error(NULL, "no subcommand given");
     }
     const char *word = argv[1];
     if (is_one_of(word, "-h", "--help")) {
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
         return run_command(&command_version, 0, NULL);
     }
     if (word[0] == '-') {
-        return usage_error(NULL, "there is no option '%s' before a subcommand", word);
+        return usage_error(NULL, "unknown option '%s'; options follow the subcommand", word);
     }
     const struct command *command = command_find(word);
     return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);

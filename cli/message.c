@@ -1,10 +1,10 @@
-/* message.c - what the command says on standard error. */
+/* message.c - messages on standard error. */
 #include "message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-static void say(const char *format, va_list arguments)
+static void print(const char *format, va_list arguments)
 {
     fflush(stdout);
     fputs("trellis: ", stderr);
@@ -16,7 +16,7 @@ void message(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(format, arguments);
+    print(format, arguments);
     va_end(arguments);
 }
 
@@ -24,20 +24,20 @@ int usage_error(const struct command *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(format, arguments);
+    print(format, arguments);
     va_end(arguments);
     if (command) {
-        message("'trellis %s --help' shows what it takes", command->name);
+        message("for usage see 'trellis %s --help'", command->name);
     } else {
-        message("'trellis --help' shows what there is");
+        message("'trellis --help' lists the subcommands");
     }
     return EXIT_USAGE;
 }
 
 int failure(trellis_status status, const trellis_error *error)
 {
-    bool told = error && error->message[0];
-    message("%s", told ? error->message : trellis_status_meaning(status));
+    bool has_message = error && error->message[0];
+    message("%s", has_message ? error->message : trellis_status_meaning(status));
     return status == TRELLIS_OPTION ? EXIT_USAGE : EXIT_FAILURE;
 }
 
@@ -49,4 +49,9 @@ trellis_status set_error(trellis_error *error, trellis_status status, const char
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
     return status;
+}
+
+const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }

@@ -1,15 +1,16 @@
-/* model_output.c - what `trellis info`, `export` and `inspect` share: a model, written to an output. */
+/* model_output.c - shared by `trellis info`, `export` and `inspect`: writes something about a
+ * model. */
 #include "model_output.h"
 
 #include "message.h"
 #include "output_file.h"
 
-int show_model(const struct arguments *arguments, model_writer write)
+int write_model_output(const struct arguments *arguments, model_writer write)
 {
     const char *path = argument(arguments, "model");
     size_t given = arguments->path_count + (path != NULL);
     if (given != 1) {
-        return usage_error(arguments->command, given ? "it takes one model" : "a model is missing");
+        return usage_error(arguments->command, given ? "expected one model" : "no model given");
     }
     trellis_model *model = NULL;
     trellis_error error = {0};

@@ -1,4 +1,5 @@
-/* model_output.h - what `trellis info`, `export` and `inspect` share: a model, written to an output. */
+/* model_output.h - shared by `trellis info`, `export` and `inspect`: writes something about a
+ * model. */
 #ifndef TRELLIS_CLI_MODEL_OUTPUT_H
 #define TRELLIS_CLI_MODEL_OUTPUT_H
 
@@ -8,7 +9,8 @@ typedef trellis_status (*model_writer)(const trellis_model *model,
                                        const struct arguments *arguments, trellis_sink sink,
                                        void *user, trellis_error *error);
 
-/* Opens the model that the arguments name and writes it with `write`; returns the exit status. */
-int show_model(const struct arguments *arguments, model_writer write);
+/* Opens the model named by the arguments, and the output, and calls `write`; returns the exit
+ * status. */
+int write_model_output(const struct arguments *arguments, model_writer write);
 
 #endif

@@ -1,7 +1,7 @@
-/* output_file.c - where results go: standard output, or a file that appears whole or not at all.
+/* output_file.c - the output: standard output, or a file that is written atomically.
  *
- * A file is written under a temporary name beside it and renamed when all went well. A signal that
- * ends the process takes the temporary file along.
+ * A file is written under a temporary name in the same directory and renamed on success. A signal
+ * that ends the process removes the temporary file.
  */
 #include "output_file.h"
 
@@ -16,7 +16,7 @@
 
 static const char *volatile temporary_to_remove; // read by a signal handler
 
-static void remove_and_die(int signal_number)
+static void remove_and_reraise(int signal_number)
 {
     const char *path = temporary_to_remove;
     if (path) {
@@ -29,7 +29,7 @@ static void remove_on_signal(const char *temporary)
 {
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-    action.sa_handler = temporary ? remove_and_die : SIG_DFL;
+    action.sa_handler = temporary ? remove_and_reraise : SIG_DFL;
     sigemptyset(&action.sa_mask);
     temporary_to_remove = temporary;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -37,8 +37,8 @@ static void remove_on_signal(const char *temporary)
     }
 }
 
-/* The rights that a plain open would have given, or those of the file that is replaced. */
-static mode_t usual_rights(const char *path)
+/* The permissions of the file that is replaced, or those of a new file. */
+static mode_t output_mode(const char *path)
 {
     struct stat old;
     if (stat(path, &old) == 0) {
@@ -49,7 +49,7 @@ static mode_t usual_rights(const char *path)
     return 0666 & ~mask;
 }
 
-/* A device or a pipe is written to as it is: nothing could be renamed over it. */
+/* A device or a pipe is written to directly: a rename would replace it. */
 static bool is_special(const char *path)
 {
     struct stat old;
@@ -74,7 +74,7 @@ static FILE *open_temporary(struct output *output)
         return NULL;
     }
     remove_on_signal(output->temporary);
-    (void)!fchmod(descriptor, usual_rights(output->path));
+    (void)!fchmod(descriptor, output_mode(output->path));
     return fdopen(descriptor, "w");
 }
 
@@ -112,8 +112,8 @@ void output_flush(struct output *output)
     }
 }
 
-/* Closes the file and, where it is to be kept, gives it its name. */
-static void settle(struct output *output, bool keep)
+/* Closes the file, and renames or removes it. */
+static void close_output(struct output *output, bool keep)
 {
     if (output->temporary && keep && !output->problem && fsync(fileno(output->file)) != 0) {
         output->problem = errno;
@@ -138,7 +138,7 @@ int output_end(struct output *output, trellis_status status, const trellis_error
 {
     bool work_failed = status != TRELLIS_OK && !output->problem;
     output_flush(output);
-    settle(output, status == TRELLIS_OK);
+    close_output(output, status == TRELLIS_OK);
     if (work_failed) {
         return failure(status, error);
     }

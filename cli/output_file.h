@@ -1,4 +1,4 @@
-/* output_file.h - where results go: standard output, or a file that appears whole or not at all. */
+/* output_file.h - the output: standard output, or a file that is written atomically. */
 #ifndef TRELLIS_CLI_OUTPUT_FILE_H
 #define TRELLIS_CLI_OUTPUT_FILE_H
 
@@ -9,22 +9,22 @@
 struct output {
     FILE *file;
     const char *path; // NULL: standard output
-    char *temporary;  // the name it has until it is complete, or NULL
+    char *temporary;  // its name until it is complete, or NULL
     int problem;      // errno of the first write that failed, or 0
 };
 
-/* "-" and NULL are standard output. Says what is wrong and returns EXIT_FAILURE where it cannot be
- * opened; output_end() is not due then. */
+/* "-" and NULL are standard output. Prints an error and returns EXIT_FAILURE if it cannot be
+ * opened; do not call output_end() then. */
 int output_open(struct output *output, const char *path);
 
 /* A trellis_sink; `user` is the struct output. */
 trellis_status output_sink(void *user, const char *data, size_t size);
 
-/* Hands on what is in the buffer; a failure is told by output_end(). */
+/* Flushes the buffer; output_end() reports a failure. */
 void output_flush(struct output *output);
 
-/* Ends the output with the status that the work ended with: completes it, or removes it and says
- * why. Returns the exit status. A reader that has gone away is no news and gets no message. */
+/* Completes the output if `status` is TRELLIS_OK; otherwise removes it and prints the error.
+ * Returns the exit status. A closed pipe gets no message. */
 int output_end(struct output *output, trellis_status status, const trellis_error *error);
 
 #endif

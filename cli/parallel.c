@@ -1,12 +1,12 @@
-/* parallel.c - labels the sequences of some files in several threads, in the order of the input.
+/* parallel.c - tags the sequences of some files in several threads, in the order of the input.
  *
- *     the caller:  read -> copy into a batch -> | ring | -> wait for the oldest batch -> hand it on
- *     a worker:                     take the next batch of the ring, label it, mark it as done
+ *     the caller:  read -> copy into a batch -> | ring | -> wait for the oldest batch -> deliver it
+ *     a worker:                     take the next batch of the ring, tag it, mark it as done
  *
- * The ring has a few batches per worker and bounds the memory. Batches are numbered as they are filled;
- * batch n is in slot n modulo the size of the ring, and
+ * The ring has a few batches per worker and bounds the memory. Batches are numbered as they are
+ * filled; batch n is in slot n modulo the size of the ring, and
  *
- *     handed_on <= taken <= filled <= handed_on + ring_size
+ *     delivered <= taken <= filled <= delivered + ring_size
  *
  * A batch belongs to the caller before it is filled and after it is done, to one worker in between.
  */
@@ -21,12 +21,12 @@
 enum { BATCH_TOKENS = 4096, BATCHES_PER_WORKER = 3 };
 
 struct worker {
-    struct crew *crew;
+    struct pool *pool;
     trellis_tagger *tagger;
     pthread_t thread;
 };
 
-struct crew {
+struct pool {
     const struct tagging *tagging;
     struct worker *workers;
     size_t worker_count; // with a tagger
@@ -39,67 +39,67 @@ struct crew {
     size_t filled, taken;
     bool stop;
 
-    size_t handed_on; // the caller's own
+    size_t delivered; // used by the caller only
 };
 
-/* ---- workers -------------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
-static void label_batch(const struct worker *worker, struct batch *batch)
+static void tag_batch(const struct worker *worker, struct batch *batch)
 {
-    while (!batch->status && batch->labelled < batch->count) {
-        struct batch_item *item = &batch->items[batch->labelled];
-        batch->status = find_labels(worker->crew->tagging, worker->tagger, &item->sequence, batch,
-                                    &item->finding, &batch->error);
-        batch->labelled += batch->status == TRELLIS_OK;
+    while (!batch->status && batch->tagged < batch->count) {
+        struct batch_item *item = &batch->items[batch->tagged];
+        batch->status = tag_sequence(worker->pool->tagging, worker->tagger, &item->sequence, batch,
+                                     &item->result, &batch->error);
+        batch->tagged += batch->status == TRELLIS_OK;
     }
 }
 
 static void *work(void *user)
 {
     struct worker *worker = user;
-    struct crew *crew = worker->crew;
-    pthread_mutex_lock(&crew->mutex);
+    struct pool *pool = worker->pool;
+    pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        while (crew->taken == crew->filled && !crew->stop) {
-            pthread_cond_wait(&crew->more, &crew->mutex);
+        while (pool->taken == pool->filled && !pool->stop) {
+            pthread_cond_wait(&pool->more, &pool->mutex);
         }
-        if (crew->stop) {
+        if (pool->stop) {
             break;
         }
-        struct batch *batch = &crew->ring[crew->taken++ % crew->ring_size];
-        pthread_mutex_unlock(&crew->mutex);
-        label_batch(worker, batch);
-        pthread_mutex_lock(&crew->mutex);
+        struct batch *batch = &pool->ring[pool->taken++ % pool->ring_size];
+        pthread_mutex_unlock(&pool->mutex);
+        tag_batch(worker, batch);
+        pthread_mutex_lock(&pool->mutex);
         batch->done = true;
-        pthread_cond_signal(&crew->done);
+        pthread_cond_signal(&pool->done);
     }
-    pthread_mutex_unlock(&crew->mutex);
+    pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
-/* ---- the caller ----------------------------------------------------------------------------- */
+/* ---- the caller ------------------------------------------------------------------------------ */
 
-static void submit(struct crew *crew)
+static void submit(struct pool *pool)
 {
-    pthread_mutex_lock(&crew->mutex);
-    crew->filled++;
-    pthread_cond_signal(&crew->more);
-    pthread_mutex_unlock(&crew->mutex);
+    pthread_mutex_lock(&pool->mutex);
+    pool->filled++;
+    pthread_cond_signal(&pool->more);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Waits for the oldest batch and hands its sequences on. */
-static trellis_status hand_on(struct crew *crew, const struct tagging *tagging,
+/* Waits for the oldest batch and passes its results to the callback. */
+static trellis_status deliver(struct pool *pool, const struct tagging *tagging,
                               trellis_error *error)
 {
-    struct batch *batch = &crew->ring[crew->handed_on % crew->ring_size];
-    pthread_mutex_lock(&crew->mutex);
+    struct batch *batch = &pool->ring[pool->delivered % pool->ring_size];
+    pthread_mutex_lock(&pool->mutex);
     while (!batch->done) {
-        pthread_cond_wait(&crew->done, &crew->mutex);
+        pthread_cond_wait(&pool->done, &pool->mutex);
     }
-    pthread_mutex_unlock(&crew->mutex);
+    pthread_mutex_unlock(&pool->mutex);
     trellis_status status = TRELLIS_OK;
-    for (size_t i = 0; !status && i < batch->labelled; i++) {
-        status = tagging->tagged(tagging->user, &batch->items[i].sequence, &batch->items[i].finding,
+    for (size_t i = 0; !status && i < batch->tagged; i++) {
+        status = tagging->tagged(tagging->user, &batch->items[i].sequence, &batch->items[i].result,
                                  error);
     }
     if (!status && batch->status) {
@@ -107,21 +107,21 @@ static trellis_status hand_on(struct crew *crew, const struct tagging *tagging,
         *error = batch->error;
     }
     batch_reset(batch);
-    crew->handed_on++;
+    pool->delivered++;
     return status;
 }
 
-static trellis_status hand_on_all(struct crew *crew, const struct tagging *tagging,
+static trellis_status deliver_all(struct pool *pool, const struct tagging *tagging,
                                   trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
-    while (!status && crew->handed_on < crew->filled) {
-        status = hand_on(crew, tagging, error);
+    while (!status && pool->delivered < pool->filled) {
+        status = deliver(pool, tagging, error);
     }
     return status;
 }
 
-/* Fills a batch; TRELLIS_END where the file ended, with or without sequences in the batch. */
+/* Fills a batch; TRELLIS_END at the end of the file, with or without sequences in the batch. */
 static trellis_status fill(struct batch *batch, trellis_reader *reader, trellis_error *error)
 {
     const trellis_sequence *sequence;
@@ -135,28 +135,28 @@ static trellis_status fill(struct batch *batch, trellis_reader *reader, trellis_
     return status;
 }
 
-/* What was read before a mistake in the input is handed on before the mistake is reported. */
-static trellis_status tag_file(struct crew *crew, const struct tagging *tagging, const char *path,
+/* Sequences before an error in the input are delivered before the error is reported. */
+static trellis_status tag_file(struct pool *pool, const struct tagging *tagging, const char *path,
                                trellis_error *error)
 {
     trellis_reader *reader = NULL;
     trellis_error reading_error = {0};
     trellis_status reading = TRELLIS_OK;
     trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
-    for (size_t i = 0; !status && i < crew->worker_count; i++) {
-        status = trellis_tagger_bind(crew->workers[i].tagger, reader, error);
+    for (size_t i = 0; !status && i < pool->worker_count; i++) {
+        status = trellis_tagger_bind(pool->workers[i].tagger, reader, error);
     }
     while (!status && !reading) {
-        if (crew->filled - crew->handed_on == crew->ring_size) {
-            status = hand_on(crew, tagging, error);
+        if (pool->filled - pool->delivered == pool->ring_size) {
+            status = deliver(pool, tagging, error);
         }
         if (!status) {
-            reading = fill(&crew->ring[crew->filled % crew->ring_size], reader, &reading_error);
-            submit(crew);
+            reading = fill(&pool->ring[pool->filled % pool->ring_size], reader, &reading_error);
+            submit(pool);
         }
     }
     if (!status) {
-        status = hand_on_all(crew, tagging, error);
+        status = deliver_all(pool, tagging, error);
     }
     if (!status && reading != TRELLIS_END && reading != TRELLIS_OK) {
         status = reading;
@@ -166,23 +166,23 @@ static trellis_status tag_file(struct crew *crew, const struct tagging *tagging,
     return status;
 }
 
-/* ---- the crew ------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
-static trellis_status crew_start(struct crew *crew, const struct tagging *tagging, unsigned threads,
+static trellis_status pool_start(struct pool *pool, const struct tagging *tagging, unsigned threads,
                                  trellis_error *error)
 {
-    pthread_mutex_init(&crew->mutex, NULL);
-    pthread_cond_init(&crew->more, NULL);
-    pthread_cond_init(&crew->done, NULL);
-    crew->ring_size = (size_t)threads * BATCHES_PER_WORKER;
-    crew->workers = calloc(threads, sizeof *crew->workers);
-    crew->ring = calloc(crew->ring_size, sizeof *crew->ring);
-    if (!crew->workers || !crew->ring) {
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->more, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->ring_size = (size_t)threads * BATCHES_PER_WORKER;
+    pool->workers = calloc(threads, sizeof *pool->workers);
+    pool->ring = calloc(pool->ring_size, sizeof *pool->ring);
+    if (!pool->workers || !pool->ring) {
         return set_error(error, TRELLIS_MEMORY, "out of memory");
     }
     for (unsigned i = 0; i < threads; i++) {
-        struct worker *worker = &crew->workers[crew->worker_count++];
-        worker->crew = crew;
+        struct worker *worker = &pool->workers[pool->worker_count++];
+        worker->pool = pool;
         trellis_status status = trellis_tagger_create(tagging->model, tagging->options,
                                                       &worker->tagger, error);
         if (status) {
@@ -191,40 +191,40 @@ static trellis_status crew_start(struct crew *crew, const struct tagging *taggin
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
             return set_error(error, TRELLIS_MEMORY, "cannot start a thread; try --threads 1");
         }
-        crew->started++;
+        pool->started++;
     }
     return TRELLIS_OK;
 }
 
-static void crew_dismiss(struct crew *crew)
+static void pool_stop(struct pool *pool)
 {
-    pthread_mutex_lock(&crew->mutex);
-    crew->stop = true;
-    pthread_cond_broadcast(&crew->more);
-    pthread_mutex_unlock(&crew->mutex);
-    for (size_t i = 0; i < crew->worker_count; i++) {
-        if (i < crew->started) {
-            pthread_join(crew->workers[i].thread, NULL);
+    pthread_mutex_lock(&pool->mutex);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->more);
+    pthread_mutex_unlock(&pool->mutex);
+    for (size_t i = 0; i < pool->worker_count; i++) {
+        if (i < pool->started) {
+            pthread_join(pool->workers[i].thread, NULL);
         }
-        trellis_tagger_destroy(crew->workers[i].tagger);
+        trellis_tagger_destroy(pool->workers[i].tagger);
     }
-    for (size_t i = 0; crew->ring && i < crew->ring_size; i++) {
-        batch_free(&crew->ring[i]);
+    for (size_t i = 0; pool->ring && i < pool->ring_size; i++) {
+        batch_free(&pool->ring[i]);
     }
-    free(crew->workers);
-    free(crew->ring);
-    pthread_cond_destroy(&crew->more);
-    pthread_cond_destroy(&crew->done);
-    pthread_mutex_destroy(&crew->mutex);
+    free(pool->workers);
+    free(pool->ring);
+    pthread_cond_destroy(&pool->more);
+    pthread_cond_destroy(&pool->done);
+    pthread_mutex_destroy(&pool->mutex);
 }
 
 trellis_status parallel_run(const struct tagging *tagging, unsigned threads, trellis_error *error)
 {
-    struct crew crew = {.tagging = tagging};
-    trellis_status status = crew_start(&crew, tagging, threads, error);
+    struct pool pool = {.tagging = tagging};
+    trellis_status status = pool_start(&pool, tagging, threads, error);
     for (size_t i = 0; !status && i < tagging->path_count; i++) {
-        status = tag_file(&crew, tagging, tagging->paths[i], error);
+        status = tag_file(&pool, tagging, tagging->paths[i], error);
     }
-    crew_dismiss(&crew);
+    pool_stop(&pool);
     return status;
 }

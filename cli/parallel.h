@@ -1,4 +1,4 @@
-/* parallel.h - labels the sequences of some files in several threads, in the order of the input. */
+/* parallel.h - tags the sequences of some files in several threads, in the order of the input. */
 #ifndef TRELLIS_CLI_PARALLEL_H
 #define TRELLIS_CLI_PARALLEL_H
 

@@ -1,4 +1,4 @@
-/* progress.c - how a training goes, on standard error. */
+/* progress.c - training progress, on standard error. */
 #include "progress.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "message.h"
 
 enum { BAR_WIDTH = 10 };
-static const double shortest_pause = 0.1; // seconds between two drawings
+static const double shortest_pause = 0.1; // seconds between two redraws
 
 struct line {
     char text[400];
@@ -51,7 +51,7 @@ void format_duration(char *text, size_t room, double seconds)
     }
 }
 
-/* ---- what is told --------------------------------------------------------------------------- */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 static void add_figures(struct line *line, const trellis_progress *progress)
 {
@@ -59,20 +59,20 @@ static void add_figures(struct line *line, const trellis_progress *progress)
         add(line, "  objective %.5g", progress->objective);
     }
     if (isfinite(progress->error_rate)) {
-        add(line, "  errors %.2f%%", 100 * progress->error_rate);
+        add(line, "  error rate %.2f%%", 100 * progress->error_rate);
     }
     if (progress->iteration == 0) {
-        return; // nothing has been tested yet
+        return; // no iteration is complete
     }
     if (isfinite(progress->likelihood)) {
-        add(line, "  log P %.4f", progress->likelihood);
+        add(line, "  log-likelihood %.4f", progress->likelihood);
     }
     if (isfinite(progress->dev_likelihood)) {
-        add(line, "  dev log P %.4f", progress->dev_likelihood);
+        add(line, "  dev log-likelihood %.4f", progress->dev_likelihood);
     } else if (isfinite(progress->dev_f1)) {
         add(line, "  dev F1 %.2f", 100 * progress->dev_f1);
     } else if (isfinite(progress->dev_accuracy)) {
-        add(line, "  dev %.2f%%", 100 * progress->dev_accuracy);
+        add(line, "  dev accuracy %.2f%%", 100 * progress->dev_accuracy);
     }
 }
 
@@ -125,7 +125,7 @@ static void add_count(struct line *line, const trellis_progress *progress)
     }
 }
 
-/* ---- where it is told ----------------------------------------------------------------------- */
+/* ---- where it is written --------------------------------------------------------------------- */
 
 static size_t terminal_width(void)
 {
@@ -157,9 +157,9 @@ static void draw(struct progress_view *view, const trellis_progress *progress)
     view->drawn_at = time;
 }
 
-static void tell(struct progress_view *view, const trellis_progress *progress)
+static void print(struct progress_view *view, const trellis_progress *progress)
 {
-    if (progress->fraction < 1 || progress->iteration == view->last_told) {
+    if (progress->fraction < 1 || progress->iteration == view->last_printed) {
         return;
     }
     struct line line = {0};
@@ -171,7 +171,7 @@ static void tell(struct progress_view *view, const trellis_progress *progress)
         add(&line, "  %.1f s", progress->seconds);
     }
     message("%s", line.text);
-    view->last_told = progress->iteration;
+    view->last_printed = progress->iteration;
 }
 
 static void clear(struct progress_view *view)
@@ -202,7 +202,7 @@ void progress_show(struct progress_view *view, const trellis_progress *progress)
     } else if (view->terminal) {
         draw(view, progress);
     } else {
-        tell(view, progress);
+        print(view, progress);
     }
 }
 

@@ -1,5 +1,5 @@
-/* progress.h - how a training goes, on standard error: one line that is drawn over and over on a
- * terminal, one plain line per iteration elsewhere. */
+/* progress.h - training progress, on standard error: one line that is redrawn on a terminal,
+ * otherwise one line per iteration. */
 #ifndef TRELLIS_CLI_PROGRESS_H
 #define TRELLIS_CLI_PROGRESS_H
 
@@ -8,14 +8,14 @@
 struct progress_view {
     bool quiet;
     bool terminal;
-    bool drawn;         // there is a line on the terminal, without its end
-    double drawn_at;    // seconds, when it was drawn last
-    uint64_t last_told; // the last iteration that got a line of its own
+    bool drawn;            // there is an unfinished line on the terminal
+    double drawn_at;       // seconds, when it was last drawn
+    uint64_t last_printed; // the last iteration that was printed as a line
 };
 
 void progress_begin(struct progress_view *view, bool quiet);
 void progress_show(struct progress_view *view, const trellis_progress *progress);
-/* Ends the line that is on the terminal, so that the last figures stay. */
+/* Ends the line on the terminal, so that the last figures stay visible. */
 void progress_end(struct progress_view *view);
 
 /* "1:02:03", "2:03" or "3 s". */

@@ -1,4 +1,4 @@
-/* report.c - `trellis report`: a page about a model and how it does on labelled data. */
+/* report.c - `trellis report`: an HTML report on a model and its errors on labelled data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,10 @@
 #include "tagging.h"
 
 static trellis_status add_sequence(void *user, const trellis_sequence *sequence,
-                                   const struct finding *finding, trellis_error *error)
+                                   const struct tag_result *result, trellis_error *error)
 {
-    trellis_labelled labelled;
-    trellis_status status = compare_finding(sequence, finding, &labelled, error);
-    return status ? status : trellis_report_add(user, sequence, &labelled, error);
+    trellis_status status = require_gold(sequence, error);
+    return status ? status : trellis_report_add(user, sequence, &result->labelled, error);
 }
 
 static const char *last_part(const char *path)
@@ -79,24 +78,23 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_report = {
     .name = "report",
-    .summary = "write a page about a model and its errors",
+    .summary = "write an HTML report on a model and its errors",
     .synopsis = "-m MODEL [OPTION...] [FILE...] -o FILE.html",
     .description =
-        "Labels data whose labels are known and writes one HTML page: the figures, the course of "
-        "the training, confusions, calibration, the strongest features and label steps, and the "
-        "sequences with wrong labels to look through. The page holds all it needs and asks "
-        "nothing of a network; it is readable in light and dark, on a phone and on paper.",
+        "Tags labelled data and writes one HTML page: scores, training curves, confusion matrix, "
+        "calibration, the highest and lowest weights, and the sequences with errors. The page is "
+        "self-contained and works offline, in light and dark mode, on a phone and in print.",
     .own = own,
     .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "constrain decode beam strict",
     .without = "sequence seed memory",
-    .examples = "# two commands from a file to a report\n"
+    .examples = "# from training data to a report\n"
                 "trellis train -t crf -f chunk -m chunk.model train.txt\n"
                 "trellis report -m chunk.model test.txt -o report.html\n",
     .run = run,

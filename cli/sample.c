@@ -1,4 +1,4 @@
-/* sample.c - `trellis sample`: draws a labelled corpus from a hidden Markov model. */
+/* sample.c - `trellis sample`: samples a labelled corpus from a hidden Markov model. */
 #include "arguments.h"
 #include "message.h"
 #include "output_file.h"
@@ -23,7 +23,7 @@ static int run(const struct arguments *arguments)
 {
     const char *path = argument(arguments, "model");
     if (arguments->path_count) {
-        return usage_error(arguments->command, "it takes no files; a model is given with -m");
+        return usage_error(arguments->command, "expected no files; to give a model use -m");
     }
     trellis_model *model = NULL;
     trellis_error error = {0};
@@ -42,27 +42,27 @@ static int run(const struct arguments *arguments)
 }
 
 static const struct own_option own[] = {
-    {"model", 'm', "FILE", "Draw from this hidden Markov model instead of a random one."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
+    {"model", 'm', "FILE", "Sample from this HMM instead of a random one."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_sample = {
     .name = "sample",
-    .summary = "draw a labelled corpus from a hidden Markov model",
+    .summary = "sample a labelled corpus from a hidden Markov model",
     .synopsis = "[OPTION...]",
-    .description = "Writes sequences of words and labels that a hidden Markov model draws: one "
-                   "that was learned, of any order and smoothing, or a random one of the sizes "
-                   "given. Labels follow the probabilities of the model; words are drawn from "
-                   "those that the label has in it, with the probability of an unknown word "
-                   "spread over them. Columns of numbers are drawn from the label's normal "
-                   "distributions.",
+    .description =
+        "Samples sequences of words and labels from a hidden Markov model: a trained one, "
+        "of any order and smoothing, or a random one of the given size. Words are sampled "
+        "from those the model knows for the label; the probability of unknown words is "
+        "spread over them. Numeric columns are sampled from the normal distributions of "
+        "the label.",
     .own = own,
     .groups = TRELLIS_GROUP_SAMPLE | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_RUN,
     .without = "to-scheme threads memory",
-    .examples = "# a corpus to measure speed with\n"
+    .examples = "# a corpus for speed measurements\n"
                 "trellis sample --labels 45 --vocabulary 50000 -n 1000000 --seed 7 > big.txt\n"
-                "# what a learned model believes in\n"
+                "# sequences typical of a trained model\n"
                 "trellis sample -m hmm.model -n 200\n",
     .run = run,
 };

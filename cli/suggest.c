@@ -1,5 +1,5 @@
-/* suggest.c - the name that somebody may have meant: the one with the fewest letters put in, left out,
- * replaced or swapped with their neighbour (Damerau 1964), up to a third of its letters. */
+/* suggest.c - "did you mean": the name at the smallest edit distance (Damerau 1964), at most a
+ * third of its letters. */
 #include "suggest.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* d[i][j] = the distance of the first i letters of a and the first j of b */
+/* d[i][j] = distance of the first i letters of a and the first j of b */
 static unsigned edit_distance(const char *a, const char *b)
 {
     unsigned d[MAX_LETTERS + 1][MAX_LETTERS + 1];

@@ -1,11 +1,11 @@
-/* suggest.h - the name that somebody may have meant. */
+/* suggest.h - "did you mean": the nearest name to a misspelt one. */
 #ifndef TRELLIS_CLI_SUGGEST_H
 #define TRELLIS_CLI_SUGGEST_H
 
 /* The nearest of the names offered so far; start with {.asked = "..."}. */
 struct suggestion {
     const char *asked;
-    const char *nearest; // NULL: none is near enough
+    const char *nearest; // NULL: none is close enough
     unsigned distance;
 };
 

@@ -1,4 +1,4 @@
-/* tag.c - `trellis tag`: labels sequences with a model. */
+/* tag.c - `trellis tag`: tags sequences with a model. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +13,17 @@
 struct labelling {
     struct output output;
     trellis_writer *writer;
-    bool at_once;           // somebody waits for each sequence
-    bool ranked;            // with a line in front of each labelling
-    const float *marginals; // [length] of the labels on their way to the output, or NULL
+    bool unbuffered;        // flush after each sequence
+    bool ranked;            // write a line with the rank before each labelling
+    const float *marginals; // [length] of the labelling being written, or NULL
     const float *all;       // [length][labels] of all labels of the model, or NULL
     const trellis_model *model;
     uint64_t sequences, exact;
 };
 
-/* ---- what is written ------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
-/* A cell with the probability of a label, and its name in front where all of them are written. */
+/* Appends a cell PROBABILITY, or NAME:PROBABILITY if there is a name. */
 static trellis_status append_cell(struct labelling *labelling, char separator, trellis_text name,
                                   float marginal)
 {
@@ -36,7 +36,7 @@ static trellis_status append_cell(struct labelling *labelling, char separator, t
     return status ? status : output_sink(&labelling->output, number, (size_t)width);
 }
 
-/* The cells behind the line of one token. */
+/* Appends the cells of one token to its line. */
 static trellis_status append_cells(struct labelling *labelling, char separator)
 {
     trellis_status status = TRELLIS_OK;
@@ -51,8 +51,8 @@ static trellis_status append_cells(struct labelling *labelling, char separator)
     return status ? status : output_sink(&labelling->output, "\n", 1);
 }
 
-/* Between the writer and the output: puts probabilities behind each line of a token. The writer hands over
- * one sequence at a time, in columns. */
+/* A sink between the writer and the output that appends probabilities to the line of each token.
+ * The writer passes one sequence at a time, in columns. */
 static trellis_status append_marginals(void *user, const char *data, size_t size)
 {
     struct labelling *labelling = user;
@@ -72,14 +72,14 @@ static trellis_status append_marginals(void *user, const char *data, size_t size
 }
 
 /* # RANK SCORE PROBABILITY */
-static trellis_status write_rank(struct labelling *labelling, const struct finding *finding,
+static trellis_status write_rank(struct labelling *labelling, const struct tag_result *result,
                                  size_t rank, trellis_error *error)
 {
     char line[512]; // the largest double has 309 digits
-    int size = snprintf(line, sizeof line, "# %zu %.6f", rank + 1, finding->scores[rank]);
-    if (finding->probabilities) {
+    int size = snprintf(line, sizeof line, "# %zu %.6f", rank + 1, result->scores[rank]);
+    if (result->probabilities) {
         size += snprintf(line + size, sizeof line - (size_t)size, " %.6f",
-                         finding->probabilities[rank]);
+                         result->probabilities[rank]);
     }
     line[size++] = '\n';
     trellis_status status = trellis_writer_finish(labelling->writer, error);
@@ -87,36 +87,38 @@ static trellis_status write_rank(struct labelling *labelling, const struct findi
 }
 
 static trellis_status write_labelled(void *user, const trellis_sequence *sequence,
-                                     const struct finding *finding, trellis_error *error)
+                                     const struct tag_result *result, trellis_error *error)
 {
     struct labelling *labelling = user;
     trellis_status status = TRELLIS_OK;
     labelling->sequences++;
-    labelling->exact += finding->exact;
-    for (size_t k = 0; !status && k < finding->count; k++) {
+    labelling->exact += result->exact;
+    for (size_t k = 0; !status && k < result->count; k++) {
         size_t begin = k * sequence->length;
         if (labelling->ranked) {
-            status = write_rank(labelling, finding, k, error);
+            status = write_rank(labelling, result, k, error);
         }
         if (!status) {
-            labelling->marginals = finding->marginals ? finding->marginals + begin : NULL;
-            labelling->all = finding->all_marginals;
-            status = trellis_writer_put(labelling->writer, sequence, finding->labels + begin,
-                                        error);
+            labelling->marginals = result->labelled.marginals ? result->labelled.marginals + begin
+                                                              : NULL;
+            labelling->all = result->all_marginals;
+            status = trellis_writer_put(labelling->writer, sequence,
+                                        result->labelled.predicted + begin, error);
         }
-        if (!status && (labelling->at_once || finding->marginals || finding->all_marginals)) {
+        if (!status &&
+            (labelling->unbuffered || result->labelled.marginals || result->all_marginals)) {
             status = trellis_writer_finish(labelling->writer, error);
         }
     }
-    if (!status && labelling->at_once) {
+    if (!status && labelling->unbuffered) {
         output_flush(&labelling->output);
     }
     return status;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* The format that 'same' and 'text' come down to. */
+/* The output format, with 'same' and 'text' resolved. */
 static const char *output_format(const struct arguments *arguments)
 {
     const char *format = trellis_options_get(arguments->options, "output-format");
@@ -126,7 +128,7 @@ static const char *output_format(const struct arguments *arguments)
     return strcmp(format, "text") == 0 ? "columns" : format;
 }
 
-/* What an output format has no room for. */
+/* Rejects output that the format cannot represent. */
 static trellis_status check_format(const struct arguments *arguments, const struct tagging *tagging,
                                    trellis_error *error)
 {
@@ -134,40 +136,39 @@ static trellis_status check_format(const struct arguments *arguments, const stru
     bool adds_columns = tagging->marginals || tagging->all_marginals;
     if (adds_columns && strcmp(format, "columns") != 0) {
         return set_error(error, TRELLIS_OPTION,
-                         "--marginals adds a column, which the format '%s' has no room for; add "
+                         "--marginals adds a column, which format '%s' does not support; use "
                          "--output-format columns",
                          format);
     }
     if (tagging->nbest > 1 && strcmp(format, "jsonl") == 0) {
         return set_error(error, TRELLIS_OPTION,
-                         "--nbest writes comments, which the format 'jsonl' has no room for; add "
+                         "--nbest writes comments, which format 'jsonl' does not support; use "
                          "--output-format columns");
     }
     return TRELLIS_OK;
 }
 
-static size_t labellings_wanted(const struct arguments *arguments)
+static size_t nbest_size(const struct arguments *arguments)
 {
     return strtoul(trellis_options_get(arguments->options, "nbest"), NULL, 10);
 }
 
-/* Options that do not go together. */
+/* Rejects incompatible options. */
 static int check_options(const struct arguments *arguments)
 {
     const char *decode = trellis_options_get(arguments->options, "decode");
-    if (strcmp(decode, "viterbi") != 0 && labellings_wanted(arguments) > 1) {
-        return usage_error(arguments->command, "--nbest goes with --decode viterbi, not %s",
-                           decode);
+    if (strcmp(decode, "viterbi") != 0 && nbest_size(arguments) > 1) {
+        return usage_error(arguments->command, "--nbest needs --decode viterbi, not %s", decode);
     }
-    if (labellings_wanted(arguments) > 1 && argument_flag(arguments, "all-marginals")) {
-        return usage_error(arguments->command, "--nbest does not go with --all-marginals");
+    if (nbest_size(arguments) > 1 && argument_flag(arguments, "all-marginals")) {
+        return usage_error(arguments->command, "--nbest cannot be combined with --all-marginals");
     }
-    if (labellings_wanted(arguments) > 1 &&
+    if (nbest_size(arguments) > 1 &&
         strtod(trellis_options_get(arguments->options, "threshold"), NULL) > 0) {
-        return usage_error(arguments->command, "--nbest does not go with --threshold");
+        return usage_error(arguments->command, "--nbest cannot be combined with --threshold");
     }
     if (strcmp(decode, "beam") != 0 && argument_flag(arguments, "check")) {
-        return usage_error(arguments->command, "--check goes with --decode beam, not %s", decode);
+        return usage_error(arguments->command, "--check needs --decode beam, not %s", decode);
     }
     return check_cost(arguments);
 }
@@ -180,7 +181,7 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         .options = arguments->options,
         .tagged = write_labelled,
         .user = labelling,
-        .nbest = labellings_wanted(arguments),
+        .nbest = nbest_size(arguments),
         .marginals = argument_flag(arguments, "marginals"),
         .all_marginals = argument_flag(arguments, "all-marginals"),
         .check = argument_flag(arguments, "check"),
@@ -189,7 +190,7 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
     labelling->ranked = tagging.nbest > 1;
     labelling->model = model;
     tagging.paths = argument_inputs(arguments, &tagging.path_count);
-    trellis_status status = settle_format(arguments, error);
+    trellis_status status = resolve_format(arguments, error);
     if (!status) {
         status = check_format(arguments, &tagging, error);
     }
@@ -199,9 +200,10 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
             adds_columns ? (void *)labelling : &labelling->output, &labelling->writer, error);
     }
     if (!status) {
-        status = tagging_run(&tagging, labelling->at_once ? 1 : argument_threads(arguments), error);
+        status = tagging_run(&tagging, labelling->unbuffered ? 1 : argument_threads(arguments),
+                             error);
     }
-    /* What was labelled before a mistake in the input is written in any case. */
+    /* Sequences tagged before an error in the input are written in any case. */
     trellis_error late = {0};
     if (labelling->writer && trellis_writer_finish(labelling->writer, &late) && !status) {
         status = late.status;
@@ -209,9 +211,9 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
     }
     trellis_writer_destroy(labelling->writer);
     if (!status && tagging.check && labelling->sequences > 0) {
-        message("%.2f %% of %" PRIu64 " sequences are labelled as by an exact search",
-                100 * (double)labelling->exact / (double)labelling->sequences,
-                labelling->sequences);
+        message("%.2f %% of %" PRIu64 " sequence%s have the same score as with exact search",
+                100 * (double)labelling->exact / (double)labelling->sequences, labelling->sequences,
+                plural(labelling->sequences));
     }
     return status;
 }
@@ -220,7 +222,7 @@ static int run(const struct arguments *arguments)
 {
     const char *path = argument(arguments, "model");
     if (!path) {
-        return usage_error(arguments->command, "-m is missing: the model to label with");
+        return usage_error(arguments->command, "-m is missing: the model to tag with");
     }
     int result = check_options(arguments);
     if (result != EXIT_SUCCESS) {
@@ -235,8 +237,8 @@ static int run(const struct arguments *arguments)
     }
     result = output_open(&labelling.output, argument(arguments, "output"));
     if (result == EXIT_SUCCESS) {
-        labelling.at_once = argument_flag(arguments, "at-once") ||
-                            isatty(fileno(labelling.output.file));
+        labelling.unbuffered = argument_flag(arguments, "unbuffered") ||
+                               isatty(fileno(labelling.output.file));
         status = tag(&labelling, arguments, model, &error);
         result = output_end(&labelling.output, status, &error);
     }
@@ -246,39 +248,40 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model. Required."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
-    {"at-once", 0, NULL,
-     "Write each sequence as soon as it is labelled, in one thread; so it is on a terminal."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    {"unbuffered", 0, NULL,
+     "Write each sequence as soon as it is tagged, using one thread. The default on a terminal."},
     {"marginals", 0, NULL,
-     "Append a column with the probability of each label by itself. For crf, maxent, hmm and memm "
-     "models."},
+     "Append a column with the marginal probability of each predicted label. For crf, maxent, "
+     "hmm and memm models."},
     {"all-marginals", 0, NULL,
-     "Append a column LABEL:PROBABILITY for every label of the model, in its own label scheme."},
+     "Append a column LABEL:PROBABILITY for each label of the model, in its internal label "
+     "scheme."},
     {"check", 0, NULL,
-     "With --decode beam, say on standard error how many sequences are labelled as by an exact "
-     "search."},
+     "With --decode beam, report on standard error for how many sequences the beam found a path as "
+     "good as exact search does."},
     {0},
 };
 
 const struct command command_tag = {
     .name = "tag",
-    .summary = "label sequences with a model",
+    .summary = "tag sequences with a model",
     .synopsis = "-m MODEL [OPTION...] [FILE...]",
     .description =
-        "Writes the sequences of the files, or of standard input, with the labels that the model "
-        "finds as a last column. Columns are expected as in the training data; the column of the "
-        "label may be there or not.",
+        "Reads sequences from files or standard input and writes them with the predicted labels "
+        "appended as the last column. The columns must be those of the training data; the label "
+        "column may be missing.",
     .own = own,
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_TAG | TRELLIS_GROUP_RUN,
     .without = "scheme to-scheme seed memory",
-    .examples = "trellis tag -m pos.model test.txt > labelled.txt\n"
-                "# running text\n"
+    .examples = "trellis tag -m pos.model test.txt > tagged.txt\n"
+                "# plain text\n"
                 "echo 'The dog barks .' | trellis tag -m pos.model --format text\n"
                 "# the five best labellings of each sentence, with their probabilities\n"
                 "trellis tag -m pos.model --nbest 5 test.txt\n"
-                "# only entities that the model is sure of\n"
+                "# only entities with a probability of at least 0.9\n"
                 "trellis tag -m ner.model --threshold 0.9 test.txt\n"
-                "# from a compressed treebank to words with tags\n"
+                "# a compressed treebank, written as word/tag pairs\n"
                 "trellis tag -m pos.model --output-format wordtag -o out.txt test.conllu.gz\n",
     .run = run,
 };

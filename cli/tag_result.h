@@ -1,32 +1,29 @@
-/* tag_result.h - what was found for a sequence: one labelling or several, and how good they are. */
+/* tag_result.h - the result of tagging a sequence: one labelling or the n best, and their
+ * scores. */
 #ifndef TRELLIS_CLI_TAG_RESULT_H
 #define TRELLIS_CLI_TAG_RESULT_H
 
 #include "trellis.h"
 
-struct finding {
+/* What was not asked for, or is not available, is NULL. */
+struct tag_result {
     size_t count;                // labellings, best first
-    const trellis_text *labels;  // [count][length]
+    trellis_labelled labelled;   // predicted and marginals are [count][length]; gold of the input
     const double *scores;        // [count]
-    const double *probabilities; // [count], NULL unless there are several and the model has any
-    const float *marginals;      // [count][length], NULL unless asked for
-    const float *all_marginals;  // [length][labels of the model], NULL unless asked for
-    const bool *known;           // [length], NULL unless asked for and known
-    const double *likelihood;    // log P of the labels of the input, NULL unless asked for
-    const double *log_z;         // under an HMM, log P of the input; NULL unless asked for
-    bool exact;                  // where that is checked: nothing better was to be found
+    const double *probabilities; // [count], for n-best lists of models that have probabilities
+    const float *all_marginals;  // [length][labels of the model]
+    bool exact;                  // if checked: exact search has no better score
 };
 
 struct tagging;
 struct batch;
 
-/* Everything is copied into `memory`. */
-trellis_status find_labels(const struct tagging *tagging, trellis_tagger *tagger,
-                           const trellis_sequence *sequence, struct batch *memory,
-                           struct finding *ret_finding, trellis_error *error);
+/* Everything but the gold labels, which belong to the sequence, is copied into `memory`. */
+trellis_status tag_sequence(const struct tagging *tagging, trellis_tagger *tagger,
+                            const trellis_sequence *sequence, struct batch *memory,
+                            struct tag_result *ret_result, trellis_error *error);
 
-/* What was found beside the labels of the input; TRELLIS_DATA where it has none. */
-trellis_status compare_finding(const trellis_sequence *sequence, const struct finding *finding,
-                               trellis_labelled *ret_labelled, trellis_error *error);
+/* TRELLIS_DATA if the sequence has no gold labels to score against. */
+trellis_status require_gold(const trellis_sequence *sequence, trellis_error *error);
 
 #endif

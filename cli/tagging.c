@@ -1,4 +1,4 @@
-/* tagging.c - labels the sequences of some files, one by one as they are read. */
+/* tagging.c - tags the sequences of some files, one by one as they are read. */
 #include "tagging.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ int check_cost(const struct arguments *arguments)
 {
     const char *decode = trellis_options_get(arguments->options, "decode");
     if (strcmp(decode, "risk") != 0 && trellis_options_given(arguments->options, "cost")) {
-        return usage_error(arguments->command, "--cost goes with --decode risk, not %s", decode);
+        return usage_error(arguments->command, "--cost needs --decode risk, not %s", decode);
     }
     return EXIT_SUCCESS;
 }
@@ -22,16 +22,16 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
     struct batch memory = {0};
-    struct finding finding;
+    struct tag_result result;
     trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
     if (!status) {
         status = trellis_tagger_bind(tagger, reader, error);
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         batch_reset(&memory);
-        status = find_labels(tagging, tagger, sequence, &memory, &finding, error);
+        status = tag_sequence(tagging, tagger, sequence, &memory, &result, error);
         if (!status) {
-            status = tagging->tagged(tagging->user, sequence, &finding, error);
+            status = tagging->tagged(tagging->user, sequence, &result, error);
         }
     }
     batch_free(&memory);
@@ -39,7 +39,7 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-static trellis_status tag_alone(const struct tagging *tagging, trellis_error *error)
+static trellis_status tag_serially(const struct tagging *tagging, trellis_error *error)
 {
     trellis_tagger *tagger = NULL;
     trellis_status status = trellis_tagger_create(tagging->model, tagging->options, &tagger, error);
@@ -52,5 +52,5 @@ static trellis_status tag_alone(const struct tagging *tagging, trellis_error *er
 
 trellis_status tagging_run(const struct tagging *tagging, unsigned threads, trellis_error *error)
 {
-    return threads > 1 ? parallel_run(tagging, threads, error) : tag_alone(tagging, error);
+    return threads > 1 ? parallel_run(tagging, threads, error) : tag_serially(tagging, error);
 }

@@ -1,4 +1,4 @@
-/* tagging.h - labels the sequences of some files, in one thread or in several. */
+/* tagging.h - tags the sequences of some files, in one thread or in several. */
 #ifndef TRELLIS_CLI_TAGGING_H
 #define TRELLIS_CLI_TAGGING_H
 
@@ -10,22 +10,22 @@ struct tagging {
     const trellis_options *options;
     const char *const *paths; // [path_count]
     size_t path_count;
-    size_t nbest;               // labellings wanted of each sequence; 0 and 1 are the same
-    bool marginals;             // whether the probability of each label is wanted
-    bool all_marginals;         // and those of all labels that were not found
-    bool likelihood;            // and that of the labels of the input
-    bool log_z;                 // and that of the input itself, under an HMM
-    bool known;                 // whether to tell known words,
-    const trellis_words *words; // which are these, or where it is NULL those of the model
-    bool check;                 // whether to tell if labels are those of an exact search
-    /* Called for each sequence in the order of the input, by the thread that calls tagging_run();
-     * anything but TRELLIS_OK stops. */
+    size_t nbest;               // labellings of each sequence; 0 and 1 are the same
+    bool marginals;             // compute the probability of each predicted label
+    bool all_marginals;         // and of all other labels
+    bool likelihood;            // and of the gold labels
+    bool log_z;                 // and of the input itself, under an HMM
+    bool known;                 // mark in-vocabulary words,
+    const trellis_words *words; // of this vocabulary, or if NULL that of the model
+    bool check;                 // compare with exact search
+    /* Called for each sequence in the order of the input, by the thread that called tagging_run();
+     * any status other than TRELLIS_OK stops. */
     trellis_status (*tagged)(void *user, const trellis_sequence *sequence,
-                             const struct finding *finding, trellis_error *error);
+                             const struct tag_result *result, trellis_error *error);
     void *user;
 };
 
-/* Complains of costs that would be read and not used. */
+/* Rejects --cost without --decode risk, which would ignore it. */
 int check_cost(const struct arguments *arguments);
 
 trellis_status tagging_run(const struct tagging *tagging, unsigned threads, trellis_error *error);

@@ -1,7 +1,7 @@
-/* train.c - `trellis train`: learns a model from labelled sequences.
+/* train.c - `trellis train`: trains a model on labelled sequences.
  *
- * Ctrl-C asks the training to stop; it then hands out the best model so far, which is saved. A second
- * Ctrl-C ends the process at once.
+ * Ctrl-C interrupts the training; the best model so far is then saved. A second Ctrl-C ends the
+ * process at once.
  */
 #include <errno.h>
 #include <math.h>
@@ -36,8 +36,8 @@ struct training {
     struct progress_view view;
     FILE *log;                     // or NULL
     uint64_t logged;               // the last iteration in it
-    trellis_progress last;         // of the last iteration that was complete
-    double best_f1, best_accuracy; // on --dev; NaN where there is none
+    trellis_progress last;         // of the last complete iteration
+    double best_f1, best_accuracy; // on --dev; NaN without it
 };
 
 static bool on_progress(void *user, const trellis_progress *progress)
@@ -58,31 +58,31 @@ static bool on_progress(void *user, const trellis_progress *progress)
     return !interrupted;
 }
 
-/* Hours of training must not end with a path that cannot be written. */
+/* Checked before training, which may take hours. */
 static int check_model_path(const char *path)
 {
     struct stat status;
     bool exists = stat(path, &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
-        message("cannot write the model to %s: it is a folder", path);
+        message("cannot write the model to %s: it is a directory", path);
         return EXIT_FAILURE;
     }
-    if (exists && !S_ISREG(status.st_mode)) { // a device or a pipe is written to as it is
+    if (exists && !S_ISREG(status.st_mode)) { // a device or a pipe is written to directly
         return EXIT_SUCCESS;
     }
-    char folder[4096] = ".";
+    char directory[4096] = ".";
     const char *slash = strrchr(path, '/');
     if (slash) {
         size_t size = slash == path ? 1 : (size_t)(slash - path);
-        if (size >= sizeof folder) {
+        if (size >= sizeof directory) {
             message("cannot write the model to %s: %s", path, strerror(ENAMETOOLONG));
             return EXIT_FAILURE;
         }
-        memcpy(folder, path, size);
-        folder[size] = '\0';
+        memcpy(directory, path, size);
+        directory[size] = '\0';
     }
-    if (access(folder, W_OK | X_OK) != 0) {
-        message("cannot write the model to %s: %s: %s", path, folder, strerror(errno));
+    if (access(directory, W_OK | X_OK) != 0) {
+        message("cannot write the model to %s: %s: %s", path, directory, strerror(errno));
         return EXIT_FAILURE;
     }
     return EXIT_SUCCESS;
@@ -123,31 +123,31 @@ static void summarise(const struct training *training)
         } else {
             format_duration(duration, sizeof duration, last->seconds);
         }
-        message("%llu iterations in %s, %llu features with a weight",
-                (unsigned long long)last->iteration, duration,
-                (unsigned long long)last->active_features);
+        message("%llu iteration%s in %s, %llu non-zero feature%s",
+                (unsigned long long)last->iteration, plural(last->iteration), duration,
+                (unsigned long long)last->active_features, plural(last->active_features));
     }
     if (isfinite(training->best_f1)) {
-        message("best F1 on the held-out data: %.2f", 100 * training->best_f1);
+        message("best F1 on the dev data: %.2f", 100 * training->best_f1);
     } else if (isfinite(training->best_accuracy)) {
-        message("best accuracy on the held-out data: %.2f%%", 100 * training->best_accuracy);
+        message("best accuracy on the dev data: %.2f%%", 100 * training->best_accuracy);
     }
 }
 
-static void tell_model(const char *path)
+static void report_size(const char *path)
 {
     struct stat file;
     if (stat(path, &file) == 0) {
-        message("the model is in %s (%.1f MB)", path, (double)file.st_size / 1e6);
+        message("model written to %s (%.1f MB)", path, (double)file.st_size / 1e6);
     }
 }
 
-/* `status` is OK, or STOPPED with a model or without one. */
+/* `status` is OK, or INTERRUPTED with or without a model. */
 static int save(struct training *training, trellis_status status, const trellis_model *model)
 {
     trellis_error error = {0};
     if (!model) {
-        message("interrupted: nothing had been learned yet");
+        message("interrupted before the first iteration; no model written");
         return EXIT_FAILURE;
     }
     trellis_status saved = trellis_model_save(model, training->model_path, &error);
@@ -158,11 +158,11 @@ static int save(struct training *training, trellis_status status, const trellis_
         summarise(training);
     }
     if (status == TRELLIS_INTERRUPTED) {
-        message("interrupted: the best model so far is in %s", training->model_path);
+        message("interrupted; best model so far written to %s", training->model_path);
         return EXIT_FAILURE;
     }
     if (!training->view.quiet) {
-        tell_model(training->model_path);
+        report_size(training->model_path);
     }
     return EXIT_SUCCESS;
 }
@@ -193,10 +193,10 @@ static int run(const struct arguments *arguments)
     };
     const char *log_path = trellis_options_get(arguments->options, "log");
     if (!training.model_path) {
-        return usage_error(arguments->command, "-m is missing: where to write the model");
+        return usage_error(arguments->command, "-m is missing: the model file to write");
     }
     if (arguments->path_count == 0) {
-        return usage_error(arguments->command, "a file to learn from is missing");
+        return usage_error(arguments->command, "no training file given");
     }
     int result = check_model_path(training.model_path);
     if (result == EXIT_SUCCESS) {
@@ -211,27 +211,27 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "Write the model to FILE. Required."},
-    {"quiet", 'q', NULL, "Say nothing but what goes wrong."},
+    {"quiet", 'q', NULL, "Print errors only."},
     {0},
 };
 
 const struct command command_train = {
     .name = "train",
-    .summary = "learn a model from labelled sequences",
+    .summary = "train a model on labelled sequences",
     .synopsis = "-m MODEL [OPTION...] FILE...",
     .description =
-        "Learns to label sequences from files in which the labels are known, and writes a model.\n\n"
-        "With --dev, held-out data is scored after each iteration, the training stops when the "
-        "score no longer grows, and the best model is kept. Ctrl-C stops the training and keeps "
-        "the best model so far; a second one ends it at once.",
+        "Trains a sequence labelling model on labelled data and writes it to a file.\n\n"
+        "With --dev, held-out data is scored after each iteration, training stops when the score "
+        "no longer improves, and the best model is kept. Ctrl-C stops training and keeps the best "
+        "model so far; a second Ctrl-C quits at once.",
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .without = "scheme",
-    .examples = "# chunks, in the last of three columns\n"
+    .examples = "# a chunker; labels in the last column\n"
                 "trellis train -t crf -f chunk --dev dev.txt -m chunk.model train.txt\n"
-                "# parts of speech of a treebank\n"
+                "# a part-of-speech tagger from a treebank\n"
                 "trellis train -f pos --label UPOS -m pos.model en-train.conllu.gz\n"
-                "# with templates that were written for CRF++, and a log to draw curves from\n"
+                "# CRF++ templates, and a log of each iteration\n"
                 "trellis train -t crf -f template --log curve.jsonl -m ner.model train.txt\n",
     .run = run,
 };

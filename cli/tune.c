@@ -1,4 +1,4 @@
-/* tune.c - `trellis tune`: searches for the options that do best. */
+/* tune.c - `trellis tune`: hyperparameter search. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "message.h"
 #include "output_file.h"
 
-enum { USUAL_FOLDS = 3, MAX_TASK = 8192, MAX_SHOWN = 30 };
+enum { DEFAULT_FOLDS = 3, MAX_TASK = 8192, MAX_SHOWN = 30 };
 
 struct tuning {
     const struct arguments *arguments;
@@ -16,9 +16,9 @@ struct tuning {
     bool by_epochs;
 };
 
-/* ---- one trial -------------------------------------------------------------------------------- */
+/* ---- one trial ------------------------------------------------------------------------------- */
 
-/* The options of a trial; a share of the budget in epochs is a share of --epochs. */
+/* The options of a trial; with --budget epochs its share of the budget is a share of --epochs. */
 static trellis_status make_options(const struct tuning *tuning, const trellis_trial *trial,
                                    trellis_options **ret_options, trellis_error *error)
 {
@@ -35,7 +35,7 @@ static trellis_status make_options(const struct tuning *tuning, const trellis_tr
     return status;
 }
 
-/* The part of the data that a share of the budget stands for, behind what is left out for testing. */
+/* The --part to train on: what is not held out, then the share of the budget. */
 static void write_part(const struct tuning *tuning, const trellis_trial *trial, const char *without,
                        char *text, size_t room)
 {
@@ -76,7 +76,7 @@ static trellis_status score_fold(const struct tuning *tuning, const trellis_tria
     return status;
 }
 
-/* Settings that cannot be learned with have no score; what is wrong with the data ends the search. */
+/* A setting that cannot be trained has no score; files that cannot be read end the search. */
 static trellis_status score_trial(const struct tuning *tuning, const trellis_trial *trial,
                                   double *ret_score, double *ret_seconds, trellis_error *error)
 {
@@ -105,7 +105,7 @@ static trellis_status score_trial(const struct tuning *tuning, const trellis_tri
     return status;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void write_settings(FILE *out, const trellis_trial *trial)
 {
@@ -114,7 +114,7 @@ static void write_settings(FILE *out, const trellis_trial *trial)
     }
 }
 
-static void tell_trial(const trellis_trial *trial, double score, double seconds)
+static void report_trial(const trellis_trial *trial, double score, double seconds)
 {
     char settings[1000] = "";
     for (size_t i = 0, used = 0; i < trial->setting_count && used < sizeof settings; i++) {
@@ -124,7 +124,7 @@ static void tell_trial(const trellis_trial *trial, double score, double seconds)
     if (isnan(score)) {
         message("%s: no score", settings);
     } else {
-        message("%s: %.2f with %.3g of the budget, %.1f s", settings, 100 * score, trial->share,
+        message("%s: %.2f with %.3g of the budget in %.1f s", settings, 100 * score, trial->share,
                 seconds);
     }
 }
@@ -132,7 +132,7 @@ static void tell_trial(const trellis_trial *trial, double score, double seconds)
 static void write_table(FILE *out, const trellis_search *search)
 {
     trellis_trial trial;
-    fprintf(out, "%9s %9s %9s  settings, the best first\n", "score", "budget", "seconds");
+    fprintf(out, "%9s %9s %9s  settings, best first\n", "score", "budget", "seconds");
     for (size_t i = 0;
          i < MAX_SHOWN && trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
          i++) {
@@ -173,9 +173,9 @@ static void write_json(FILE *out, const trellis_search *search)
     fputs("\n]\n", out);
 }
 
-/* ---- the search -------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
-/* What the scores are scores of: all that is given but is not tried. */
+/* Identifies the search in a results file: all options given that are not searched over. */
 static void write_task(const struct tuning *tuning, char *task)
 {
     const struct arguments *arguments = tuning->arguments;
@@ -202,7 +202,7 @@ static trellis_status search_all(const struct tuning *tuning, trellis_error *err
         double score, seconds;
         status = score_trial(tuning, &trial, &score, &seconds, error);
         if (!status && !quiet) {
-            tell_trial(&trial, score, seconds);
+            report_trial(&trial, score, seconds);
         }
         if (!status) {
             status = trellis_search_tell(tuning->search, score, seconds, error);
@@ -242,30 +242,30 @@ static trellis_status tune(struct tuning *tuning, trellis_error *error)
     return status ? status : search_all(tuning, error);
 }
 
-/* Says what is wrong with the arguments. */
+/* Checks the arguments. */
 static int check(struct tuning *tuning)
 {
     const struct arguments *arguments = tuning->arguments;
     bool has_dev = trellis_options_get(arguments->options, "dev")[0] != '\0';
     size_t folds;
     if (!argument_nth(arguments, "try", 0)) {
-        return usage_error(arguments->command, "--try is missing: an option, and what to try");
+        return usage_error(arguments->command, "--try is missing: an option and the values to try");
     }
     if (arguments->path_count == 0) {
-        return usage_error(arguments->command, "a file to learn from is missing");
+        return usage_error(arguments->command, "no training file given");
     }
-    int result = parse_folds(arguments, USUAL_FOLDS, &folds);
+    int result = parse_folds(arguments, DEFAULT_FOLDS, &folds);
     if (result != EXIT_SUCCESS) {
         return result;
     }
     if (argument(arguments, "folds") && has_dev) {
-        return usage_error(arguments->command, "--folds does not go with --dev");
+        return usage_error(arguments->command, "--folds cannot be combined with --dev");
     }
     tuning->folds = has_dev ? 0 : folds;
     tuning->by_epochs = strcmp(trellis_options_get(arguments->options, "budget"), "epochs") == 0;
     if (tuning->by_epochs && strcmp(trellis_options_get(arguments->options, "epochs"), "0") == 0) {
         return usage_error(arguments->command,
-                           "--budget epochs needs --epochs, the most that is spent on a setting");
+                           "--budget epochs needs --epochs: the full budget of a setting");
     }
     return check_files(arguments, arguments->paths, arguments->path_count);
 }
@@ -297,37 +297,39 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"try", 0, "NAME=VALUES",
-     "An option of learning and what to try: a list (l2=0.1,0.5,1 or type=crf,perceptron) or a range "
-     "(l2=0.01..10, order=1..3; l2=0.01..10/7 has 7 points in a grid). May be given several times."},
-    {"folds", 'k', "N", "Without --dev: score by cross-validation with N parts. [3]"},
+     "A training option and the values to try: a list (l2=0.1,0.5,1 or type=crf,perceptron) or a "
+     "range (l2=0.01..10, order=1..3; l2=0.01..10/7 is a grid of 7 points). May be given several "
+     "times."},
+    {"folds", 'k', "N", "Without --dev: score by cross-validation with N folds. [3]"},
     {"results", 'r', "FILE",
-     "Keep every score in FILE, one JSON object a line. A search that was interrupted goes on where it "
-     "was when the same command is given again."},
-    {"plot", 0, "FILE", "Draw what was tried, as an SVG picture."},
-    {"json", 0, NULL, "Report in JSON."},
-    {"output", 'o', "FILE", "Write to FILE, which appears when all is done. [-]"},
-    {"quiet", 'q', NULL, "Say nothing while it works."},
+     "Write every score to FILE, one JSON object per line. Running the same command again "
+     "resumes an interrupted search."},
+    {"plot", 0, "FILE", "Plot the scores of all settings to FILE, as SVG."},
+    {"json", 0, NULL, "Write JSON."},
+    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    {"quiet", 'q', NULL, "Print no progress messages."},
     {0},
 };
 
 const struct command command_tune = {
     .name = "tune",
-    .summary = "search for the options that do best",
+    .summary = "search for the best hyperparameters",
     .synopsis = "--try NAME=VALUES... [OPTION...] FILE...",
     .description =
-        "Learns with every combination of the values to try, or with --trials N of them drawn at "
-        "random, and ranks them by F1, or by accuracy where the labels are not spans: on --dev, "
-        "which learning then uses as 'trellis train' does, or by cross-validation.\n\n"
-        "With --halving F all settings are first scored with a small share of the data (or of the "
-        "epochs, see --budget), the best 1/F of them with F times as much, and so on; only the last "
-        "few get all of it.",
+        "Trains with every combination of the values to try (grid search), or with --trials N "
+        "random ones (random search), and ranks them by F1, or by accuracy if the labels are not "
+        "span labels: on --dev, which training uses as well, like 'trellis train' does, or by "
+        "cross-validation.\n\n"
+        "With --halving F (successive halving), all settings are first trained on a small share "
+        "of the data (or of the epochs, see --budget), the best 1/F of them on F times as much, "
+        "and so on; only the last few get the full budget.",
     .own = own,
     .groups = TRELLIS_GROUP_TUNE | TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part log checkpoint every resume",
     .examples = "trellis tune --try l2=0.1,0.5,1 --try order=1,2 -t crf -a sgd -e 5 --dev dev.txt "
                 "train.txt\n"
-                "# 27 random settings, most of them tried on a ninth of the data only\n"
+                "# 27 random settings, most of them trained on a small part of the data only\n"
                 "trellis tune --try l2=0.01..10 --try min-count=1..5 --trials 27 --halving 3 "
                 "-t crf -a sgd -e 5 -r results.jsonl --plot tried.svg train.txt\n",
     .run = run,

@@ -1,4 +1,4 @@
-/* version.c - `trellis version` */
+/* version.c - `trellis version`: prints the version. */
 #include "arguments.h"
 #include "message.h"
 #include "output_file.h"
@@ -6,7 +6,7 @@
 static int run(const struct arguments *arguments)
 {
     if (arguments->path_count) {
-        return usage_error(arguments->command, "it takes no arguments");
+        return usage_error(arguments->command, "expected no arguments");
     }
     struct output output;
     int result = output_open(&output, NULL);

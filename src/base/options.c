@@ -11,252 +11,258 @@
 #define SAMPLE TRELLIS_GROUP_SAMPLE
 #define RUN TRELLIS_GROUP_RUN
 #define TUNE TRELLIS_GROUP_TUNE
-#define LOOK TRELLIS_GROUP_INSPECT
+#define INSPECT TRELLIS_GROUP_INSPECT
 #define MANY 1e15
 #define FORMATS "columns conllu crfsuite wordtag jsonl"
 
 /* clang-format off */
 static const trellis_option table[] = {
-    /* how a corpus is read */
+    /* input */
     {"format", 0, TRELLIS_CHOICE, READ, "NAME", "auto", 0, 0, "auto " FORMATS " text",
-     "Format of the input. 'auto' looks at the name: .conllu, .jsonl, else columns."},
+     "Input format. 'auto' goes by the file name: .conllu, .jsonl, otherwise columns."},
     {"label", 0, TRELLIS_STRING, READ, "COLUMN", "last", 0, 0, NULL,
-     "Column of the label: its name (UPOS), its number from 1, 'last' or 'none'."},
+     "Label column: a name (UPOS), a number from 1, 'last' or 'none'."},
     {"columns", 0, TRELLIS_STRING, READ, "NAMES", "", 0, 0, NULL,
-     "Names of the columns, separated by commas, for templates to use: word,pos,chunk."},
+     "Column names for templates, separated by commas: word,pos,chunk."},
     {"separator", 0, TRELLIS_CHOICE, READ, "NAME", "blank", 0, 0, "blank tab",
-     "What separates columns: any run of blanks and tabs, or exactly one tab."},
+     "Column separator: any run of blanks and tabs, or exactly one tab."},
     {"invalid-utf8", 0, TRELLIS_CHOICE, READ, "WHAT", "error", 0, 0, "error keep",
-     "What to do with bytes that are no UTF-8: stop with an error, or keep them as they are."},
+     "How to handle bytes that are not valid UTF-8: stop with an error, or keep them unchanged."},
     {"part", 0, TRELLIS_STRING, READ, "K/N", "", 0, 0, NULL,
-     "Read only part K of N of the sequences of each file, dealt out by --seed; !K/N reads all but that "
-     "part. Several, separated by commas, divide what is left. Not for --dev."},
+     "Read only part K of N of the sequences of each file, assigned at random by --seed; !K/N "
+     "reads all other parts. Several, separated by commas, apply one after the other. Does not "
+     "apply to --dev."},
     {"scheme", 0, TRELLIS_CHOICE, READ | EVAL, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
-     "Label scheme of the input, where it matters: for conversions and strict evaluation."},
+     "Label scheme of the input; needed for conversion and strict evaluation."},
 
-    /* how a corpus is written */
+    /* output */
     {"output-format", 0, TRELLIS_CHOICE, WRITE, "NAME", "same", 0, 0, "same " FORMATS " inline",
-     "Format of the output; 'same' is that of the input."},
+     "Output format; 'same' is the input format."},
     {"to-scheme", 0, TRELLIS_CHOICE, WRITE, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
      "Label scheme of the output."},
 
-    /* learners */
+    /* training */
     {"type", 't', TRELLIS_STRING, TRAIN, "TYPE", "perceptron", 0, 0, NULL,
-     "What to learn: see the list of types below."},
+     "Model type; see the list of types below."},
     {"algorithm", 'a', TRELLIS_STRING, TRAIN, "NAME", "default", 0, 0, NULL,
-     "How to learn it; each type has a default."},
+     "Training algorithm; each type has a default."},
     {"features", 'f', TRELLIS_STRING, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
-     "Feature templates: a preset (id, hmm, classes, extended, general, pos, chunk, ner, chars) or a "
-     "file in the native language, of CRF++ or of Wapiti. 'auto' is 'general', 'hmm' for -t hmm, or "
-     "none for ready-made attributes."},
+     "Feature templates: a preset (id, hmm, classes, extended, general, pos, chunk, ner, chars) or "
+     "a template file in the native language or in that of CRF++ or Wapiti. 'auto' is 'hmm' for -t "
+     "hmm, no templates for --format crfsuite, otherwise 'general'."},
     {"dev", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
-     "Held-out data: scored after each iteration, decides when to stop and which model to keep."},
+     "Held-out data, scored after each iteration: decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,
-     "The most passes over the data or iterations; 0 leaves it to the learner."},
+     "Maximum number of epochs or iterations; 0 uses the default of the learner."},
     {"patience", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 0, 1e6, NULL,
-     "With --dev, stop after N iterations without a better score; 0 never stops early."},
+     "With --dev, stop after N iterations without a better score; 0 turns early stopping off."},
     {"min-count", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e9, NULL,
-     "Leave out attributes seen fewer than N times in the training data."},
+     "Ignore attributes seen fewer than N times in the training data."},
     {"all-features", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
-     "Make every pair of attribute and label a feature, not only the pairs seen together."},
+     "Make every pair of attribute and label a feature, not only the pairs seen in the training "
+     "data."},
     {"train-scheme", 0, TRELLIS_CHOICE, TRAIN, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
-     "Learn with this label scheme inside; the output keeps the scheme of the training data."},
+     "Convert labels to this scheme for training, and back for output."},
     {"order", 0, TRELLIS_INTEGER, TRAIN, "K", "1", 0, 8, NULL,
-     "How many labels back a label depends on."},
+     "Markov order: how many previous labels a label depends on."},
     {"observed-states", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
-     "With --order 2 and more: only label sequences seen in training become states; anything else "
-     "falls back to a shorter history. Makes high orders with many labels possible."},
+     "With --order 2 or higher: only label histories seen in training become states; others back "
+     "off to a shorter history. Makes high orders practical with many labels."},
     {"prune", 0, TRELLIS_REAL, TRAIN | TAG, "P", "0", 0, 1, NULL,
-     "Go on only with labels that have a probability of at least P without looking at their neighbours, and "
-     "of those only with what order 1 finds as probable, and so on up to --order: order 2 and 3 cost little "
-     "more than order 1, and many labels little more than few. 0 prunes nothing. For crf, trained with -a sgd; "
-     "such a model is tagged in the same way unless another P is given."},
+     "Coarse-to-fine pruning: drop labels whose posterior is below P at order 0, then histories at "
+     "order 1, and so on up to --order. Orders 2 and 3 then cost little more than order 1, and "
+     "large label sets little more than small ones. 0 turns pruning off. For -t crf -a sgd; the "
+     "model is decoded with the same P unless another is given."},
     {"counted", 0, TRELLIS_INTEGER, TRAIN, "K", "0", 0, 8, NULL,
-     "Let a label depend on how many times in a row the label before it was given, up to K."},
+     "Let a label depend on how many times in a row the previous label has occurred, counted up to "
+     "K."},
     {"l2", 0, TRELLIS_REAL, TRAIN, "C", "1", 0, 1e12, NULL,
-     "Penalty C * sum of w^2, as CRFsuite's c2. The same as --sigma 1/sqrt(2C) and --lambda 2C. "
-     "For -t ssvm it is 4 unless given; its lambda, by the mean of the losses, is 2C / sequences."},
+     "Penalty C * sum of w^2, like CRFsuite's c2. Equivalent to --sigma 1/sqrt(2C) and --lambda "
+     "2C. The default for -t ssvm is 4; in terms of the mean loss, its lambda is 2C / sequences."},
     {"sigma", 0, TRELLIS_REAL, TRAIN, "S", "0", 0, 1e12, NULL,
-     "Another way to say --l2: the penalty is the sum of w^2 / (2 S^2)."},
+     "Alternative to --l2: the penalty is the sum of w^2 / (2 S^2)."},
     {"lambda", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
-     "Another way to say --l2: the penalty is (X / 2) * sum of w^2."},
+     "Alternative to --l2: the penalty is (X / 2) * sum of w^2."},
     {"l1", 0, TRELLIS_REAL, TRAIN, "C", "0", 0, 1e12, NULL,
-     "Penalty C * sum of |w|, as CRFsuite's c1: most weights become 0 and leave the model. Given "
-     "without --l2, there is no l2 penalty."},
+     "Penalty C * sum of |w|, like CRFsuite's c1: most weights become 0 and are left out of the "
+     "model. If given without --l2, there is no l2 penalty."},
     {"select-l1", 0, TRELLIS_REAL, TRAIN, "C", "0", 0, 1e12, NULL,
-     "Train twice: a first pass with --l1 C selects the features, a second one with the penalties "
-     "given sets their weights. A small model at little loss."},
+     "Train twice: first with --l1 C to select features, then with the other penalties given to "
+     "set their weights. Yields a small model at little loss of accuracy."},
     {"from", 0, TRELLIS_STRING, TRAIN, "MODEL", "", 0, 0, NULL,
-     "Begin with the weights of MODEL, for the features that the new data has as well."},
+     "Initialise the weights from MODEL, for features that the new data has as well."},
     {"epsilon", 0, TRELLIS_REAL, TRAIN, "X", "1e-5", 0, 1, NULL,
-     "Stop where |gradient| / max(1, |w|) is below X; 0 turns this rule off."},
+     "Stop when |gradient| / max(1, |w|) is below X; 0 turns this rule off."},
     {"delta", 0, TRELLIS_REAL, TRAIN, "X", "1e-5", 0, 1, NULL,
-     "Stop where the objective changed by less than this share over --period iterations; 0 turns "
+     "Stop when the relative change of the objective over --period iterations is below X; 0 turns "
      "this rule off."},
     {"period", 0, TRELLIS_INTEGER, TRAIN, "N", "10", 1, 1e6, NULL,
-     "Iterations that --delta looks back."},
+     "Number of iterations over which --delta measures the change."},
     {"history", 0, TRELLIS_INTEGER, TRAIN, "N", "6", 1, 100, NULL,
-     "Steps that L-BFGS remembers."},
+     "Number of corrections that L-BFGS stores."},
     {"warm-up", 0, TRELLIS_INTEGER, TRAIN, "N", "3", 0, 1000, NULL,
-     "Epochs of -a sgd that -a lbfgs begins with, which saves it most of its iterations; 0 is none."},
+     "Epochs of SGD before -a lbfgs, which save most of its iterations; 0 turns them off."},
     {"batch", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
-     "Sequences in a step of -a sgd; more than one are looked at by all threads."},
+     "Mini-batch size of -a sgd, in sequences; batches of more than one use all threads."},
     {"rate", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e6, NULL,
-     "First learning rate of -a sgd; 0 finds one by trial."},
+     "Initial learning rate of -a sgd; 0 calibrates it on a sample."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
-     "Average the weights of -a sgd from the second epoch on; --no-average takes the last."},
+     "Average the weights of -a sgd from the second epoch on; --no-average keeps the last ones."},
     {"dictionary", 0, TRELLIS_STRING, TRAIN, "learn|FILE", "", 0, 0, NULL,
-     "Tag dictionary: words that may have only some of the labels, in training and in tagging. Learned "
-     "from the training data, or from FILE: a word, a tab and its labels a line. Words that it does "
-     "not list may have any label."},
+     "Tag dictionary: restricts words to the labels it lists, in training and in tagging. Learned "
+     "from the training data, or read from FILE: a word, a tab and its labels on each line. Words "
+     "that are not listed may have any label."},
     {"dictionary-count", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 1, 1e9, NULL,
-     "Words seen at least N times are in the dictionary that --dictionary learn makes."},
+     "With --dictionary learn, minimum count of a word to be listed."},
     {"loss", 0, TRELLIS_CHOICE, TRAIN, "NAME", "hamming", 0, 0, "hamming root",
-     "Margin that pa, arow, mira and ssvm ask for: the number of wrong labels, against the labelling that "
-     "violates it most; or its square root, against the best labelling (not for ssvm). A CRF asks for a margin "
-     "only where --loss hamming, --cost or --span-loss is given (softmax-margin)."},
+     "Margin of pa, arow, mira and ssvm: the number of wrong labels, with loss-augmented decoding "
+     "(hamming); or its square root, with plain decoding (root; not for ssvm). A CRF uses a margin "
+     "only if --loss hamming, --cost or --span-loss is given (softmax-margin)."},
     {"cost", 0, TRELLIS_STRING, TRAIN | TAG, "FILE", "", 0, 0, NULL,
-     "Costs of wrong labels, in the margin of --loss and with --decode risk: lines with the right label, the "
-     "label found and a number. What is not listed costs 1."},
+     "Misclassification costs, for the margin of --loss and for --decode risk: a gold label, a "
+     "predicted label and a number on each line. Pairs that are not listed cost 1."},
     {"span-loss", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
-     "Multiply by X the cost of a wrong label that breaks a span: beside the boundary of a span, or "
-     "one that begins a span. For IOB labels and the learners of --cost."},
+     "Multiply by X the cost of a wrong label that breaks a span: at a gold span boundary, or "
+     "where the predicted label begins a span. For IOB labels and the learners of --cost."},
     {"aggressiveness", 0, TRELLIS_REAL, TRAIN, "C", "1", 0, 1e12, NULL,
-     "The C of pa1, pa2 and mira: how far one sequence may move the weights."},
+     "Aggressiveness C of pa1, pa2 and mira: limits how far one sequence may move the weights."},
     {"variance", 0, TRELLIS_REAL, TRAIN, "X", "0.1", 0, 1e12, NULL,
-     "First variance of each weight with -a arow, in units of its r: a larger one learns faster."},
+     "Initial variance of each weight with -a arow, relative to r; a larger one learns faster."},
     {"mbest", 0, TRELLIS_INTEGER, TRAIN, "M", "5", 1, 100, NULL,
-     "Decodings of a sequence that -t mira looks at."},
+     "Number of best labellings that -t mira keeps a margin from."},
     {"update", 0, TRELLIS_CHOICE, TRAIN, "HOW", "standard", 0, 0, "standard early max-violation",
-     "What a perceptron with a --beam learns from: the best labelling of the beam; its best beginning up to "
-     "where the right labels leave the beam (early); or the beginning that scores the most more than the right "
-     "labels do (max-violation)."},
+     "Update of a perceptron trained with --beam: the best labelling in the beam (standard); its "
+     "best prefix, up to where the gold labels fall off the beam (early); or the prefix with the "
+     "largest violation (max-violation)."},
     {"gap", 0, TRELLIS_REAL, TRAIN, "X", "0.01", 0, 1, NULL,
-     "Stop -t ssvm where the duality gap is below this share of the objective; 0 turns this rule "
+     "Stop -t ssvm when the duality gap, relative to the objective, is below X; 0 turns this rule "
      "off."},
     {"partial", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
-     "Labels of the training data may be '_', which is not known, or A|B, which is one of these; "
-     "whatever agrees with that is as right as any other."},
+     "Labels of the training data may be '_' (unknown) or A|B (one of these); every consistent "
+     "labelling counts as correct."},
     {"alpha", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e12, NULL,
-     "Added to every count of -t hmm; 1 is Laplace's rule. Unless given, words keep to the labels they were "
-     "seen with in labelled data."},
+     "Additive smoothing: add X to every count of -t hmm; 1 is Laplace smoothing. Unless given, "
+     "a word only gets labels it was seen with, or if it is rare, labels that fit its suffix."},
     {"smoothing", 0, TRELLIS_CHOICE, TRAIN, "HOW", "auto", 0, 0, "auto add interpolated",
-     "Label steps of -t hmm: counts with --alpha added, or deleted interpolation with shorter histories. "
-     "'auto' adds where --alpha is given and --order is 1."},
+     "Smoothing of the transitions of -t hmm: add --alpha to the counts, or deleted interpolation "
+     "with shorter histories. 'auto' is 'add' if --alpha is given and --order is 1, otherwise "
+     "'interpolated'."},
     {"theta", 0, TRELLIS_REAL, TRAIN, "X", "1", 1e-6, 1e6, NULL,
-     "Weight of the next shorter ending when -t hmm guesses the label of an unknown or rare word by its ending."},
+     "Weight of the next shorter suffix when -t hmm guesses the label of an unknown or rare word "
+     "by its suffix."},
     {"checkpoint", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
-     "Write all that is needed to go on to FILE, every --every iterations; see --resume."},
+     "Write a checkpoint to FILE, every --every iterations; see --resume."},
     {"every", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
-     "Iterations or epochs from one --checkpoint to the next."},
+     "Iterations or epochs between checkpoints."},
     {"resume", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
-     "Go on from the --checkpoint of a training with the same data and options that was interrupted; "
-     "where there is none yet, begin at the beginning. The model is the same to the byte as without "
-     "the interruption."},
+     "Resume an interrupted training with the same data and options from its --checkpoint; start "
+     "from scratch if there is none yet. The model is the same to the byte as without the "
+     "interruption."},
     {"states", 0, TRELLIS_INTEGER, TRAIN, "N", "0", 0, 60000, NULL,
-     "States that -t hmm learns without labels, with -a em or -a viterbi: labels of the training data "
-     "are not looked at. They are called s1, s2, ..., where a tag dictionary or --from has no names; 0 stands "
-     "for as many as those name."},
+     "Number of states for training without labels (-t hmm with -a em or -a viterbi); labels in "
+     "the training data are ignored. States are named s1, s2, ... unless a tag dictionary or "
+     "--from names them; 0 takes as many as these name."},
     {"restarts", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
-     "Random starts of -a em and -a viterbi: the best by the score on --dev, or by the likelihood of "
-     "the training data, is kept."},
+     "Random restarts of -a em and -a viterbi; keeps the one with the best score on --dev, or "
+     "without --dev the highest likelihood of the training data."},
     {"unlabelled", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
-     "More training data for -a em and -a viterbi, whose labels, if any, are not looked at."},
+     "Additional training data for -a em and -a viterbi; its labels, if any, are ignored."},
     {"unlabelled-weight", 0, TRELLIS_REAL, TRAIN, "X", "1", 0, 1e6, NULL,
-     "How much a sequence of --unlabelled counts against one of the labelled data."},
+     "Weight of a sequence of --unlabelled relative to a labelled one."},
     {"dev-score", 0, TRELLIS_CHOICE, TRAIN, "WHAT", "auto", 0, 0,
      "auto accuracy one-to-one many-to-one likelihood",
-     "What of --dev decides with -a em and -a viterbi: how many labels are right; how many are right where "
-     "each state stands for a label of its own, or for the label it is found for most often; or its "
-     "likelihood. 'auto' is the accuracy where labels of the training data are known, else the likelihood."},
+     "What --dev is scored by with -a em and -a viterbi: accuracy; accuracy after mapping states "
+     "to labels one-to-one or many-to-one; or likelihood. 'auto' is accuracy if the training data "
+     "has labels, otherwise likelihood."},
     {"gaussian", 0, TRELLIS_STRING, TRAIN, "COLUMNS", "", 0, 0, NULL,
-     "Columns of numbers that the states of -t hmm emit by normal distributions, each with a mean and a "
-     "variance: names or numbers from 1, separated by commas. No words are looked at then, unless "
-     "--features asks for it."},
+     "Numeric columns that -t hmm emits by normal distributions, with a mean and a variance for "
+     "each state: names or numbers from 1, separated by commas. Words are then ignored unless "
+     "--features is given."},
     {"variance-floor", 0, TRELLIS_REAL, TRAIN, "X", "1e-3", 0, 1, NULL,
-     "No variance of --gaussian is below this share of the variance of its column."},
+     "Minimum variance of --gaussian, relative to the variance of the column."},
     {"bits", 0, TRELLIS_CHOICE, TRAIN, "N", "32", 0, 0, "32 16",
-     "Bits that the model keeps of each weight of an attribute. 16 make a smaller model, which hardly ever "
-     "gives another label."},
+     "Bits per attribute weight in the model. 16 makes a smaller model and rarely changes a "
+     "prediction."},
     {"log", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
-     "Write the figures of each iteration to FILE, one JSON object a line."},
+     "Write the figures of each iteration to FILE, one JSON object per line."},
 
     /* decoding */
     {"constrain", 0, TRELLIS_STRING, TRAIN | TAG, "iob|FILE", "none", 0, 0, NULL,
-     "Forbid label steps: those that are illegal in the label scheme (iob), or those listed in FILE, "
-     "two labels a line; <start> and <end> are the ends of a sequence."},
+     "Forbid transitions: those that are illegal in the label scheme (iob), or those listed in "
+     "FILE, two labels per line; <start> and <end> stand for the ends of a sequence."},
     {"forced", 0, TRELLIS_STRING, TAG, "COLUMN", "", 0, 0, NULL,
-     "Column of labels that are given, by its name, its number from 1 or 'last': '_' or nothing where "
-     "the label is free, A|B where it is one of these. The best labels that agree are found."},
+     "Column of given labels: a name, a number from 1 or 'last'. '_' or an empty cell leaves a "
+     "label open, A|B allows either. Finds the best labelling consistent with them."},
     {"decode", 0, TRELLIS_CHOICE, TAG, "HOW", "viterbi", 0, 0, "viterbi posterior risk beam",
-     "Which labels to choose: those of the best path, the most probable one at each position, the one that "
-     "is expected to --cost the least at each position, or those of a good path that --beam finds."},
+     "Decoding: viterbi (best path), posterior (best label of each token), risk (minimum expected "
+     "--cost of each token) or beam (approximate best path, see --beam)."},
     {"beam", 0, TRELLIS_INTEGER, TRAIN | TAG, "W", "8", 1, 1e6, NULL,
-     "Follow only the W best states at each position, which pays where there are many: in tagging with "
-     "--decode beam; in the training of a perceptron where W or --update is given. A beam that leads nowhere "
-     "is made twice as wide until it does not."},
+     "Beam width: keep only the W best states at each position; doubled where no complete path "
+     "survives. For tagging with --decode beam, and for training a perceptron if --beam or "
+     "--update is given."},
     {"nbest", 0, TRELLIS_INTEGER, TAG, "N", "1", 1, 1e6, NULL,
-     "Write the N best labellings of each sequence, best first, each behind a line '# RANK SCORE "
-     "PROBABILITY'; without the probability where the model has none."},
+     "Write the N best labellings of each sequence, best first, each after a line '# RANK SCORE "
+     "PROBABILITY'; the probability is missing for models that have none."},
     {"threshold", 0, TRELLIS_REAL, TAG, "P", "0", 0, 1, NULL,
-     "Leave out what is less probable than P: spans, whose tokens become O; or where labels are not "
-     "about spans, single labels, which become '_'. For crf, maxent, hmm and memm models."},
+     "Drop predictions with a probability below P: the tokens of a span become O; labels that are "
+     "not span labels become '_'. For crf, maxent, hmm and memm models."},
 
-    /* scoring */
+    /* evaluation */
     {"strict", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,
      "Count only spans that are legal in --scheme, instead of conlleval's lenient reading."},
     {"clusters", 0, TRELLIS_FLAG, EVAL, NULL, "no", 0, 0, NULL,
-     "What was found are states learned without labels: report how well they agree with the labels, "
-     "many-to-one, one-to-one by the best assignment, by variation of information and V-measure."},
+     "Predictions are states learned without labels: report many-to-one and one-to-one accuracy, "
+     "variation of information and V-measure."},
     {"bootstrap", 0, TRELLIS_INTEGER, EVAL, "N", "0", 0, 1e6, NULL,
-     "Find 95 % intervals of the overall figures from N samples of the sequences, such as 1000; 0 finds "
-     "none."},
+     "95 % bootstrap confidence intervals of the overall figures, from N resamples of the "
+     "sequences, such as 1000; 0 turns them off."},
     {"shuffles", 0, TRELLIS_INTEGER, EVAL, "N", "10000", 1, 1e9, NULL,
-     "Exchanges of labellings that a comparison of two systems tries; where there are fewer, it tries "
-     "them all."},
+     "Number of random shuffles in the significance test of --against; if there are fewer in all, "
+     "every one is tried."},
 
-    /* searching for options */
+    /* hyperparameter search */
     {"trials", 0, TRELLIS_INTEGER, TUNE, "N", "0", 0, 1e5, NULL,
-     "Try N settings drawn at random; 0 tries every combination."},
+     "Try N random settings; 0 tries every combination."},
     {"halving", 0, TRELLIS_INTEGER, TUNE, "F", "0", 0, 100, NULL,
-     "Successive halving: give all settings a small share of the budget, the best 1/F of them F times as "
-     "much, and so on; 0 gives all of it to every setting."},
+     "Successive halving: train all settings with a small share of the budget, the best 1/F of "
+     "them with F times as much, and so on; 0 gives every setting the full budget."},
     {"budget", 0, TRELLIS_CHOICE, TUNE, "WHAT", "data", 0, 0, "data epochs",
-     "What --halving gives a share of: the sequences to learn from, or --epochs."},
+     "What --halving divides: the training sequences, or --epochs."},
 
-    /* drawing corpora */
-    {"labels", 0, TRELLIS_INTEGER, SAMPLE, "N", "10", 1, 60000, NULL, "Labels of the random HMM."},
+    /* sampling */
+    {"labels", 0, TRELLIS_INTEGER, SAMPLE, "N", "10", 1, 60000, NULL,
+     "Number of labels of the random HMM."},
     {"vocabulary", 0, TRELLIS_INTEGER, SAMPLE, "N", "10000", 1, 1e9, NULL,
-     "Words of the random HMM; their frequencies follow Zipf's law."},
+     "Number of words of the random HMM; their frequencies follow Zipf's law."},
     {"tokens", 'n', TRELLIS_INTEGER, SAMPLE, "N", "10000", 0, MANY, NULL,
-     "Draw sequences until there are at least this many tokens."},
+     "Draw sequences until there are at least N tokens."},
     {"mean-length", 0, TRELLIS_REAL, SAMPLE, "X", "20", 1, 1e9, NULL,
-     "Mean length of a sequence, where the HMM does not say how they end."},
+     "Mean length of a sequence, if the HMM does not model where sequences end."},
 
-    /* what is shown */
-    {"top", 0, TRELLIS_INTEGER, LOOK, "N", "10", 0, 1e6, NULL,
-     "Show the N strongest of each list."},
-    {"sequence", 0, TRELLIS_INTEGER, LOOK, "N", "0", 0, MANY, NULL,
-     "Only the Nth sequence of the input, from 1; 0 is all of them, or the first where only one can "
+    /* inspection */
+    {"top", 0, TRELLIS_INTEGER, INSPECT, "N", "10", 0, 1e6, NULL,
+     "Show the top N entries of each list."},
+    {"sequence", 0, TRELLIS_INTEGER, INSPECT, "N", "0", 0, MANY, NULL,
+     "Use only the Nth sequence of the input, from 1; 0 uses all, or the first where only one can "
      "be shown."},
 
-    {"errors", 0, TRELLIS_INTEGER, LOOK, "N", "1000", 0, 1e6, NULL,
-     "Show at most N of the sequences that have a wrong label; all are counted."},
+    {"errors", 0, TRELLIS_INTEGER, INSPECT, "N", "1000", 0, 1e6, NULL,
+     "Show at most N of the sequences with errors; all are counted."},
 
-    /* everywhere */
+    /* running */
     {"threads", 'j', TRELLIS_INTEGER, RUN, "N", "0", 0, 1024, NULL,
-     "Threads; 0 is one per processor. Results do not depend on it."},
+     "Number of threads; 0 uses all available processors. Results do not depend on it."},
     {"seed", 0, TRELLIS_INTEGER, RUN, "N", "1", 0, MANY, NULL,
-     "Seed of all random choices: the same seed gives the same result."},
+     "Random seed: the same seed gives the same result."},
     {"memory", 0, TRELLIS_STRING, RUN, "SIZE", "0", 0, 0, NULL,
-     "Refuse to train where more memory would be needed, such as 8G or 500M; 0 is no limit."},
+     "Refuse to train if the estimated memory exceeds SIZE, such as 8G or 500M; 0 is no limit."},
 };
 /* clang-format on */
 
 enum { COUNT = TR_COUNT(table) };
 
 struct trellis_options {
-    char *values[COUNT]; // NULL: at its initial value
+    char *values[COUNT]; // NULL: at its default
 };
 
 size_t trellis_option_count(void)
@@ -319,9 +325,9 @@ static trellis_status unknown(const char *name, trellis_error *error)
             nearest = table[i].name;
         }
     }
-    return nearest ? tr_fail(error, TRELLIS_OPTION, "there is no option '%s'; did you mean '%s'?",
-                             name, nearest)
-                   : tr_fail(error, TRELLIS_OPTION, "there is no option '%s'", name);
+    return nearest ? tr_fail(error, TRELLIS_OPTION, "unknown option '%s'; did you mean '%s'?", name,
+                             nearest)
+                   : tr_fail(error, TRELLIS_OPTION, "unknown option '%s'", name);
 }
 
 static bool is_choice(const char *choices, const char *value)
@@ -343,33 +349,33 @@ static trellis_status check(const trellis_option *option, const char *value, tre
     switch (option->type) {
     case TRELLIS_FLAG:
         if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
-            return tr_fail(error, TRELLIS_OPTION, "--%s is 'yes' or 'no', not '%s'", option->name,
-                           value);
+            return tr_fail(error, TRELLIS_OPTION, "--%s must be 'yes' or 'no', not '%s'",
+                           option->name, value);
         }
         break;
     case TRELLIS_INTEGER:
         if (!tr_text_integer(tr_text(value), &whole)) {
-            return tr_fail(error, TRELLIS_OPTION, "--%s takes a whole number, not '%s'",
-                           option->name, value);
+            return tr_fail(error, TRELLIS_OPTION, "--%s must be an integer, not '%s'", option->name,
+                           value);
         }
         if ((double)whole < option->minimum || (double)whole > option->maximum) {
-            return tr_fail(error, TRELLIS_OPTION, "--%s takes a number from %.0f to %.0f, not %s",
+            return tr_fail(error, TRELLIS_OPTION, "--%s must be between %.0f and %.0f, not %s",
                            option->name, option->minimum, option->maximum, value);
         }
         break;
     case TRELLIS_REAL:
         if (!tr_text_real(tr_text(value), &real) || isnan(real)) {
-            return tr_fail(error, TRELLIS_OPTION, "--%s takes a number, not '%s'", option->name,
+            return tr_fail(error, TRELLIS_OPTION, "--%s must be a number, not '%s'", option->name,
                            value);
         }
         if (real < option->minimum || real > option->maximum) {
-            return tr_fail(error, TRELLIS_OPTION, "--%s takes a number from %g to %g, not %s",
+            return tr_fail(error, TRELLIS_OPTION, "--%s must be between %g and %g, not %s",
                            option->name, option->minimum, option->maximum, value);
         }
         break;
     case TRELLIS_CHOICE:
         if (!is_choice(option->choices, value)) {
-            return tr_fail(error, TRELLIS_OPTION, "--%s is one of: %s; not '%s'", option->name,
+            return tr_fail(error, TRELLIS_OPTION, "--%s must be one of: %s; not '%s'", option->name,
                            option->choices, value);
         }
         break;

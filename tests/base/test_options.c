@@ -128,12 +128,12 @@ static void ranges_are_kept_to(void **state)
             refuse(options, option->name, never[k], option->name);
         }
         if (option->type == TRELLIS_INTEGER) {
-            refuse(options, option->name, "1.5", "whole number");
-            refuse(options, option->name, "1e3", "whole number");
-            refuse(options, option->name, "99999999999999999999", "whole number");
+            refuse(options, option->name, "1.5", "an integer");
+            refuse(options, option->name, "1e3", "an integer");
+            refuse(options, option->name, "99999999999999999999", "an integer");
         }
     }
-    refuse(options, "order", "9", "from 0 to 8, not 9");
+    refuse(options, "order", "9", "between 0 and 8, not 9");
     trellis_options_destroy(options);
 }
 
@@ -232,13 +232,13 @@ static void unknown_names_get_a_suggestion(void **state)
 {
     (void)state;
     trellis_options *options = make_options();
-    refuse(options, "epcohs", "1", "there is no option 'epcohs'; did you mean 'epochs'?");
+    refuse(options, "epcohs", "1", "unknown option 'epcohs'; did you mean 'epochs'?");
     refuse(options, "min_count", "1", "did you mean 'min-count'?");
     refuse(options, "Order", "1", "did you mean 'order'?");
     trellis_error error = {0};
     assert_int_equal(trellis_options_set(options, "quite-another-thing", "1", &error),
                      TRELLIS_OPTION);
-    assert_string_equal(error.message, "there is no option 'quite-another-thing'");
+    assert_string_equal(error.message, "unknown option 'quite-another-thing'");
     assert_int_equal(trellis_options_set(options, "", "1", &error), TRELLIS_OPTION);
     assert_int_equal(trellis_options_set(options, NULL, "1", &error), TRELLIS_OPTION);
     assert_int_equal(trellis_options_set(options, "epochs", NULL, &error), TRELLIS_OPTION);

@@ -1,4 +1,4 @@
-# Cross-validation and comparisons, against the same work done step by step.
+# Cross-validation and comparisons, against train and eval run one by one.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 data=data/english/train.conll
@@ -22,15 +22,15 @@ for fold, row in zip(report["folds"], rows):
     assert fold["sequences"] == row[0] and abs(fold["f1"] - row[4]) < 1e-12
 assert abs(report["mean"]["f1"] - statistics.mean(f1)) < 1e-12
 assert abs(report["deviation"]["f1"] - statistics.stdev(f1)) < 1e-12
-gold, found, right = (sum(row[i] for row in rows) for i in (1, 2, 3))
-assert abs(report["pooled"]["f1"] - 2 * right / (gold + found)) < 1e-12
+gold, predicted, correct = (sum(row[i] for row in rows) for i in (1, 2, 3))
+assert abs(report["pooled"]["f1"] - 2 * correct / (gold + predicted)) < 1e-12
 assert report["pooled"]["sequences"] == sum(row[0] for row in rows) == 450
 PY
 run 0 cv -q -k 3 $learn --seed 2 --json $data
-want "another seed deals otherwise" bash -c "! cmp -s <(grep -o 'f1.*' $out) <(grep -o 'f1.*' $t/json)"
+want "another seed gives other folds" bash -c "! cmp -s <(grep -o 'f1.*' $out) <(grep -o 'f1.*' $t/json)"
 run 0 cv -k 2 $learn $data
-want "the folds are told" test "$(grep -c 'fold [12] of 2' $err)" = 2
-want "the table has folds, mean, deviation and pooled figures" test "$(awk 'NR > 1 { print $1 }' $out | tr '\n' ' ')" = "1 2 mean deviation pooled "
+want "each fold is reported" test "$(grep -c 'fold [12] of 2' $err)" = 2
+want "the table has folds, mean, deviation and pooled figures" test "$(awk 'NR > 1 { print $1 }' $out | tr '\n' ' ')" = "1 2 mean stddev pooled "
 check cv_folds 2 cv -k 1 $data
 check cv_no_file 2 cv
 check cv_stdin 2 cv -
@@ -49,8 +49,8 @@ report = json.load(open(sys.argv[2]))
 assert len(rows) == 8
 row = rows["perceptron", "extended"]
 assert abs(row["f1"] - report["f1"]) < 1e-12 and abs(row["accuracy"] - report["accuracy"]) < 1e-12
-unknown = [w for w in report["by_vocabulary"] if w["words"] == "OOV"][0]
-assert abs(row["unknown_accuracy"] - unknown["correct"] / unknown["gold"]) < 1e-12
+oov = [w for w in report["by_vocabulary"] if w["words"] == "OOV"][0]
+assert abs(row["oov_accuracy"] - oov["correct"] / oov["gold"]) < 1e-12
 assert "problem" in rows["nothing", "id"] and "f1" in rows["hmm", "id"] and "problem" in rows["hmm", "extended"]
 assert rows["perceptron:plain", "id"]["f1"] != rows["perceptron", "id"]["f1"]
 PY

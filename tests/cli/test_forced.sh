@@ -11,7 +11,7 @@ labels() {
 
 printf 'the\t_\ncat\t\nsleeps\tRB\n\na\tNN|VB\ndog\tDT|_x|NN\n' >$t/bad
 printf 'the\t_\ncat\t\nsleeps\tRB\n\na\tRB\ndog\tNN|VB\n' >$t/given
-for ways in "-j 1" "-j 2" --at-once; do
+for ways in "-j 1" "-j 2" --unbuffered; do
     run 0 tag -m $t/model $ways --separator tab --label none --forced 2 $t/given
     want "given labels are obeyed with $ways" grep -qE '^DT NN RB [|] RB (NN|VB)$' <(labels)
 done

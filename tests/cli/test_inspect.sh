@@ -1,4 +1,4 @@
-# What a model has learned, and why tokens got their labels.
+# The weights of a model, and explanations of predictions.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 columns $t/train the/DT cat/NN sleeps/VB "|" a/DT dog/NN barks/VB loudly/RB "|" \
@@ -7,7 +7,7 @@ run 0 train -q -t crf --label 2 -f id -m $t/crf $t/train
 
 run 0 inspect --top 2 $t/crf
 want "each label has a part" test "$(grep -cE '^(DT|NN|VB|RB)$' $out)" = 4
-want "the steps are a table" grep -qE '^DT +[-.0-9]+ +[-.0-9]+' $out
+want "the transitions are a table" grep -qE '^DT +[-.0-9]+ +[-.0-9]+' $out
 run 0 inspect --label NN --top 1 $t/crf
 want "one label only" test "$(head -n 1 $out)" = NN
 want "and no tables" test "$(grep -c template $out)" = 0

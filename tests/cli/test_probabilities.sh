@@ -15,7 +15,7 @@ run 0 tag -m $t/crf --threshold 1 $t/test
 want "a threshold of 1 leaves no span" test "$(awk 'NF { print $3 }' $out | sort -u)" = O
 run 0 tag -m $t/crf --threshold 0.7 -j 3 $t/test
 cp $out $t/some
-run 0 tag -m $t/crf --threshold 0.7 --at-once $t/test
+run 0 tag -m $t/crf --threshold 0.7 --unbuffered $t/test
 want "threads change nothing" cmp $out $t/some
 want "what is left was there" awk 'NR == FNR { label[FNR] = $3; next } $3 != "O" && $3 != label[FNR] { exit 1 }' $t/all $t/some
 check threshold_perceptron 1 tag -m $t/perceptron --threshold 0.5 $t/test

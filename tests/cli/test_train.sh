@@ -7,7 +7,7 @@ chunks="--label 3 -f chunk"
 
 run 0 train -e 3 $chunks --dev $t/test --log $t/log -m $t/model $t/train
 want "each iteration gets a line" test "$(grep -c '^trellis: iteration [1-3]/3 ' $err)" = 3
-want "the end says where the model is" grep -q '^trellis: the model is in TMP/model (' $err
+want "the end says where the model is" grep -q '^trellis: model written to TMP/model (' $err
 want "training writes nothing to standard output" test ! -s $out
 want "the log has a line for each iteration" test "$(grep -c '^{"iteration": [1-3], .*}$' $t/log)" = 3
 want "the log is JSON" python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' $t/log
@@ -21,7 +21,7 @@ want "the model does not depend on the number of threads" cmp $t/model $t/again
 run 0 tag -m $t/model -j 1 $t/test
 cp $out $t/tagged
 want "tag keeps the columns of its input" diff <(cut -f1-4 $t/tagged | grep .) <(grep . $t/test)
-for ways in "-j 3" --at-once "-j 2 -o $t/o"; do
+for ways in "-j 3" --unbuffered "-j 2 -o $t/o"; do
     rm -f $t/o
     run 0 tag -m $t/model $ways $t/test
     [ -e $t/o ] || cp $out $t/o
@@ -73,6 +73,6 @@ done
 kill -INT $command
 wait $command
 want "an interrupted training is exit status 1" test $? -eq 1
-want "an interrupted training says so" grep -q '^trellis: interrupted: the best model so far is in ' $t/err
+want "an interrupted training says so" grep -q '^trellis: interrupted; best model so far written to ' $t/err
 run 0 tag -m $t/model $t/test
 finish

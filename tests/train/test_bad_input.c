@@ -352,12 +352,12 @@ static void test_margins(void **state)
     assert_refused(PLAIN, "type=crf loss=root", TRELLIS_OPTION, "--loss root is no sum");
     assert_refused("the _\ncat N\n\na D\n\n", "type=crf loss=hamming partial=yes", TRELLIS_OPTION,
                    "--partial");
-    assert_refused(PLAIN, "type=mira mbest=0", TRELLIS_OPTION, "from 1 to 100");
-    assert_refused(PLAIN, "type=perceptron beam=0", TRELLIS_OPTION, "from 1 to 1000000");
+    assert_refused(PLAIN, "type=mira mbest=0", TRELLIS_OPTION, "between 1 and 100");
+    assert_refused(PLAIN, "type=perceptron beam=0", TRELLIS_OPTION, "between 1 and 1000000");
     assert_refused(PLAIN, "type=perceptron update=late", TRELLIS_OPTION, "max-violation");
     assert_refused(PLAIN, "type=crf beam=4", TRELLIS_OPTION, "-t perceptron");
     assert_refused(PLAIN, "type=mira update=early", TRELLIS_OPTION, "-t perceptron");
-    assert_refused(PLAIN, "type=crf algorithm=sgd prune=-1", TRELLIS_OPTION, "from 0 to 1");
+    assert_refused(PLAIN, "type=crf algorithm=sgd prune=-1", TRELLIS_OPTION, "between 0 and 1");
     assert_refused(PLAIN, "type=crf algorithm=sgd prune=nan", TRELLIS_OPTION, "--prune");
     assert_refused(PLAIN, "type=crf prune=0.1", TRELLIS_OPTION, "-t crf -a sgd");
     assert_refused(PLAIN, "type=maxent algorithm=sgd prune=0.1", TRELLIS_OPTION, "-t crf -a sgd");

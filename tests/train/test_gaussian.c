@@ -328,7 +328,7 @@ static void test_refusals(void **state)
         {"1\n2\n",
          {"algorithm=em", "states=1", "gaussian=1", "variance-floor=-1"},
          TRELLIS_OPTION,
-         "--variance-floor takes a number from 0"},
+         "--variance-floor must be between 0"},
     };
     for (size_t i = 0; i < TR_COUNT(refusals); i++) {
         const char *settings[5] = {0};

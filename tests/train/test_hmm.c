@@ -382,7 +382,7 @@ static void test_refused(void **state)
     trellis_options *negative = make_options("");
     trellis_error error = {0};
     assert_int_equal(trellis_options_set(negative, "alpha", "-1", &error), TRELLIS_OPTION);
-    assert_non_null(strstr(error.message, "--alpha takes a number from 0"));
+    assert_non_null(strstr(error.message, "--alpha must be between 0"));
     trellis_options_destroy(negative);
 }
 

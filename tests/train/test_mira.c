@@ -190,7 +190,7 @@ static void test_range(void **state)
     trellis_options *options = make_options("type=mira");
     trellis_error error = {0};
     assert_int_equal(trellis_options_set(options, "mbest", "0", &error), TRELLIS_OPTION);
-    assert_non_null(strstr(error.message, "from 1 to 100"));
+    assert_non_null(strstr(error.message, "between 1 and 100"));
     assert_int_equal(trellis_options_set(options, "mbest", "101", &error), TRELLIS_OPTION);
     assert_int_equal(trellis_options_set(options, "aggressiveness", "-1", &error), TRELLIS_OPTION);
     trellis_options_destroy(options);
