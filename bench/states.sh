@@ -49,14 +49,14 @@ states() {
     "$trellis" eval --clusters --json -m "$work/model" "$work/train" >"$work/json"
     awk -v name="$name" -v options="$*" -v seconds="$(awk -v a="$start" -v b="$end" 'BEGIN { print b - a }')" \
         -v log_p="$("$trellis" info "$work/model" | awk '$1 == "log-likelihood" { print $2 }')" \
-        -v passes="$(sed -n 's/.*after \([0-9]*\) iterations.*/\1/p' "$work/err" | tail -n 1)" -F '[:,]' '
+        -v iterations="$(sed -n 's/.*after \([0-9]*\) iterations.*/\1/p' "$work/err" | tail -n 1)" -F '[:,]' '
         { gsub(/[ "]/, "", $1); v[$1] = $2 }
         END { sub("/.*/", "", options); printf "| %s | %.4f | %.2f | %.2f | %.3f | %.2f | %d | %.1f |\n", name, log_p,
             100 * v["many_to_one"], 100 * v["one_to_one"], v["variation_of_information"], 100 * v["v_measure"],
-            passes, seconds / passes }' "$work/json"
+            iterations, seconds / iterations }' "$work/json"
 }
 
-echo "| start | log P a token | many-to-one | one-to-one | VI, bits | V-measure | passes | seconds a pass |"
+echo "| start | log P per token | many-to-one | one-to-one | VI, bits | V-measure | iterations | seconds per iteration |"
 echo "|---|---:|---:|---:|---:|---:|---:|---:|"
 for seed in 1 2 3 4 5; do
     states "random, seed $seed" -a em --seed "$seed"

@@ -94,7 +94,7 @@ static double path_step(const struct picture *p, size_t token)
 /* ---- layout -------------------------------------------------------------------------------------- */
 
 /* The labels that are worth a row: those of the path, then the most probable ones. */
-static void choose_rows(struct picture *p, size_t most)
+static void choose_rows(struct picture *p, size_t max_labels)
 {
     uint32_t labels = p->model->label_count;
     for (uint32_t label = 0; label < labels; label++) {
@@ -112,7 +112,7 @@ static void choose_rows(struct picture *p, size_t most)
             }
             better += rival > best || (rival == best && other < label);
         }
-        if (on_path || better < most) {
+        if (on_path || better < max_labels) {
             p->rows[p->row_count++] = (uint16_t)label;
         }
     }
@@ -363,8 +363,8 @@ static trellis_status sum_up(struct picture *p, trellis_error *error)
     return status ? status : p->node && p->edge ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequence, size_t most,
-                            trellis_sink sink, void *user, trellis_error *error)
+trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequence,
+                            size_t max_labels, trellis_sink sink, void *user, trellis_error *error)
 {
     const trellis_text *labels;
     size_t n = sequence->length;
@@ -390,7 +390,7 @@ trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequ
             p.states[i] = tr_graph_next(p.found.graph, i ? p.states[i - 1] : TR_NO_STATE,
                                         p.path[i]);
         }
-        choose_rows(&p, most);
+        choose_rows(&p, max_labels);
         lay_out(&p);
         draw(&p);
         status = tr_buffer_flush(&p.out, sink, user, error);

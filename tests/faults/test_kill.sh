@@ -64,7 +64,7 @@ for way in "${ways[@]}"; do
         ! cmp -s "$target" "$dir/new.model" || { cp "$dir/old.model" "$target"; rm -f "$dir/checkpoint"; }
     done
     train $way --seed 2 --checkpoint "$dir/checkpoint" --resume -m "$target"
-    cmp -s "$target" "$dir/new.model" || complain "$way: gone on with after $share kills, another model"
+    cmp -s "$target" "$dir/new.model" || complain "$way: resumed after $share kills, the model differs"
 done
 
 # Tuning: every score that was written stays, an incomplete last line is harmless.
@@ -81,7 +81,7 @@ for ((i = 0; i < kills / 5; i++)); do
         complain "a score is broken after kill -9"
     had=${lines:-0}
     if [ "$had" = 7 ] || [ "$i" = $((kills / 5 - 1)) ]; then # all six scores after the task, or the last kill
-        "${tune[@]}" -r "$dir/scores" | ranks | cmp -s - "$dir/ranks" || complain "gone on with after kill -9, another result"
+        "${tune[@]}" -r "$dir/scores" | ranks | cmp -s - "$dir/ranks" || complain "resumed after kill -9, the result differs"
         rm -f "$dir/scores"
         had=0
     fi

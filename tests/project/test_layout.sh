@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The layout of the sources: the map is up to date, includes point one way, the command includes only the public header,
-# no two structs have the same tag, and lines have at most 100 columns.
+# no two structs have the same tag, the documentation names files that exist, and lines have at most 100 columns.
 set -euo pipefail
 
 scripts/map.sh --check
@@ -36,6 +36,11 @@ for tag in $twice; do
     echo "$tag is defined more than once:"
     grep -nE "^(typedef )?(struct|union|enum) $tag \{" src/*/*.[ch]
     failed=1
+done
+
+for file in $(grep -hoE '`(src|cli|include|tests|scripts|bench)/[a-z_0-9/]+\.[a-z]+`' README.md CONTRIBUTING.md docs/*.md | tr -d '`' |
+    sort -u); do
+    [ -e "$file" ] || { echo "the documentation names $file, which does not exist"; failed=1; }
 done
 
 # Code and comments; strings are never broken.
