@@ -101,8 +101,8 @@ static trellis_status add_node(struct automaton *automaton, const uint16_t *hist
         return TRELLIS_OK;
     }
     uint32_t number = (uint32_t)automaton->nodes.size;
-    size_t most = tr_graph_most_steps(automaton->plan);
-    if (((size_t)number + 1) * automaton->plan->labels > most + (most >> 2)) {
+    size_t max = tr_graph_max_steps(automaton->plan);
+    if (((size_t)number + 1) * automaton->plan->labels > max + (max >> 2)) {
         return TRELLIS_LIMIT;
     }
     struct trie_node node = {.length = (uint8_t)length,
@@ -239,7 +239,7 @@ static bool all_nodes_fit(const struct tr_graph_plan *plan)
     size_t steps = plan->labels; // fits: of L <= 60000, one product of L more is looked at
     for (uint32_t length = 1; length <= plan->order; length++) {
         steps *= plan->labels;
-        if (steps > tr_graph_most_steps(plan)) {
+        if (steps > tr_graph_max_steps(plan)) {
             return false;
         }
     }
@@ -492,7 +492,7 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     if ((status = hang_grams(&automaton, error))) {
         goto cleanup;
     }
-    status = ((size_t)automaton.states + 1) * plan->labels > tr_graph_most_steps(plan)
+    status = ((size_t)automaton.states + 1) * plan->labels > tr_graph_max_steps(plan)
                  ? tr_graph_too_large(plan, error)
                  : features_fit(&automaton, error);
     if (status) {

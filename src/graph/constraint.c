@@ -102,7 +102,7 @@ static trellis_status read_list(struct steps *steps, const char *path, const tre
         }
         if (to.size == 0 || more.size) {
             status = tr_fail_at(error, TRELLIS_FORMAT, tr_input_place(input),
-                                "a forbidden step is two labels");
+                                "expected two labels, a forbidden transition");
         } else if (!find_label(labels, count, from, true, &a)) {
             status = tr_fail_at(error, TRELLIS_FORMAT, tr_input_place(input),
                                 "there is no label '%.*s'", TR_SHOW(from));

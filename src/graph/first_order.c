@@ -53,10 +53,10 @@ static bool same_step(const struct entry *a, const struct entry *b)
 static bool list_entries(struct listing *listing, const struct tr_graph_plan *plan)
 {
     uint32_t labels = plan->labels;
-    size_t most = plan->gram_count + plan->forbidden_count;
+    size_t max = plan->gram_count + plan->forbidden_count;
     size_t *begin = tr_alloc((size_t)labels + 2, sizeof *begin);
-    listing->entries = tr_alloc(most, sizeof *listing->entries);
-    listing->spare = tr_alloc(most, sizeof *listing->spare);
+    listing->entries = tr_alloc(max, sizeof *listing->entries);
+    listing->spare = tr_alloc(max, sizeof *listing->spare);
     if (!begin || !listing->entries || !listing->spare) {
         free(begin);
         return false;
@@ -228,7 +228,7 @@ trellis_status tr_graph_build_first_order(struct tr_graph *graph, const struct t
     graph->free_steps = steps_are_free(plan, listing, listed.pairs);
     size_t steps = graph->free_steps ? listed.pairs : (size_t)plan->labels * (plan->labels + 1);
     size_t fired = fired_by_steps(graph, &listed);
-    if (steps > tr_graph_most_steps(plan) || fired > UINT32_MAX) {
+    if (steps > tr_graph_max_steps(plan) || fired > UINT32_MAX) {
         status = TRELLIS_LIMIT;
         goto cleanup;
     }

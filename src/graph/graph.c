@@ -35,20 +35,18 @@ static trellis_status check_sizes(const struct tr_graph_plan *plan, trellis_erro
                        "pruning is for order 1 and more, without counted states");
     }
     if (plan->pruned && !(plan->threshold >= 0 && plan->threshold <= 1)) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "what is pruned is less probable than a number from 0 "
-                       "to 1");
+        return tr_fail(error, TRELLIS_OPTION, "--prune must be between 0 and 1");
     }
     if (plan->gram_count >= UINT32_MAX) {
-        return tr_fail(error, TRELLIS_LIMIT, "there are too many step features");
+        return tr_fail(error, TRELLIS_LIMIT, "there are too many transition features");
     }
     return TRELLIS_OK;
 }
 
 /* The start may only be the first of several labels, the end only the last. */
-static bool gram_is_sound(const struct tr_gram *gram, uint32_t labels, uint32_t most_length)
+static bool gram_is_sound(const struct tr_gram *gram, uint32_t labels, uint32_t max_length)
 {
-    if (gram->length == 0 || gram->length > most_length) {
+    if (gram->length == 0 || gram->length > max_length) {
         return false;
     }
     for (uint32_t i = 0; i < gram->length; i++) {
@@ -69,14 +67,16 @@ static trellis_status check_plan(const struct tr_graph_plan *plan, trellis_error
     }
     for (size_t i = 0; i < plan->gram_count; i++) {
         if (!gram_is_sound(&plan->grams[i], plan->labels, tr_graph_longest(plan))) {
-            return tr_fail(error, TRELLIS_MODEL, "step feature %zu is not a label gram of order %u",
-                           i, plan->order);
+            return tr_fail(error, TRELLIS_MODEL,
+                           "transition feature %zu is not a label gram of order %u", i,
+                           plan->order);
         }
     }
     for (size_t i = 0; i < plan->forbidden_count; i++) {
         uint32_t from = plan->forbidden[i][0], to = plan->forbidden[i][1];
         if (from > plan->labels || to > plan->labels + 1 || to == plan->labels) {
-            return tr_fail(error, TRELLIS_MODEL, "forbidden step %zu is not between labels", i);
+            return tr_fail(error, TRELLIS_MODEL, "forbidden transition %zu is not between labels",
+                           i);
         }
     }
     return TRELLIS_OK;
@@ -122,10 +122,11 @@ void tr_graph_shift_back(uint32_t *begin, size_t keys)
 
 trellis_status tr_graph_too_large(const struct tr_graph_plan *plan, trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_LIMIT,
-                   "the graph would have more than %zu steps; use fewer labels, a lower order or "
-                   "observed states",
-                   tr_graph_most_steps(plan));
+    return tr_fail(
+        error, TRELLIS_LIMIT,
+        "the graph would have more than %zu transitions; use fewer labels, a lower order or "
+        "observed states",
+        tr_graph_max_steps(plan));
 }
 
 trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr_listing listing,

@@ -1,7 +1,7 @@
 /* graph.h - which states a path can be in, and what may follow what.
  *
  * A graph is a deterministic automaton over labels. It begins in a start state; reading label c in
- * state z it moves to the one state next(z, c), or nowhere where the step is forbidden. So each
+ * state z it moves to the one state next(z, c), or none where the transition is forbidden. So each
  * sequence of labels is one path of states and the other way round, and sums over label sequences are
  * sums over paths. Each state but the start stands for one label, the one read last:
  *
@@ -50,13 +50,12 @@ struct tr_graph_plan {
     const uint16_t (
         *forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
     size_t forbidden_count;
-    size_t
-        most_steps; // of the graph, where there is a reason to have fewer than TR_MAX_STEPS; or 0
+    size_t max_steps; // of the graph, where there is a reason to have fewer than TR_MAX_STEPS; or 0
 };
 
-static inline size_t tr_graph_most_steps(const struct tr_graph_plan *plan)
+static inline size_t tr_graph_max_steps(const struct tr_graph_plan *plan)
 {
-    return plan->most_steps && plan->most_steps < TR_MAX_STEPS ? plan->most_steps : TR_MAX_STEPS;
+    return plan->max_steps && plan->max_steps < TR_MAX_STEPS ? plan->max_steps : TR_MAX_STEPS;
 }
 
 /* The labels of the longest gram that a plan can have. */

@@ -127,11 +127,11 @@ static uint32_t extend(struct tr_histories *h, uint32_t history, uint32_t label)
 
 static bool add_labels(struct tr_histories *h, uint32_t labels)
 {
-    bool fine = grow(h) && add_history(h, EMPTY, 0) && add_history(h, EMPTY, 1);
-    for (uint32_t c = 0; fine && c < labels; c++) {
-        fine = extend(h, EMPTY, c) != 0;
+    bool ok = grow(h) && add_history(h, EMPTY, 0) && add_history(h, EMPTY, 1);
+    for (uint32_t c = 0; ok && c < labels; c++) {
+        ok = extend(h, EMPTY, c) != 0;
     }
-    return fine;
+    return ok;
 }
 
 /* The history that the first `length` labels of a gram are; 0 where it is none, or of length 0. */
@@ -197,17 +197,17 @@ static bool place_labels(struct tr_graph *graph)
     graph->states = (uint32_t)h->link.size - FIRST_STATE;
     graph->label = tr_alloc(graph->states, sizeof *graph->label);
     graph->end_forbidden = tr_alloc(graph->states, sizeof *graph->end_forbidden);
-    bool fine = graph->label && graph->end_forbidden;
-    for (uint32_t z = 0; fine && z < graph->states; z++) {
+    bool ok = graph->label && graph->end_forbidden;
+    for (uint32_t z = 0; ok && z < graph->states; z++) {
         graph->label[z] = z < graph->labels
                               ? (uint16_t)z
                               : graph->label[h->link.at[z + FIRST_STATE] - FIRST_STATE];
     }
-    for (uint32_t z = 0; fine && z < graph->states; z++) {
+    for (uint32_t z = 0; ok && z < graph->states; z++) {
         graph->end_forbidden[z] = tr_graph_read(graph, z, graph->labels + 1, graph->order).next ==
                                   TR_NO_STATE;
     }
-    return fine;
+    return ok;
 }
 
 trellis_status tr_graph_build_histories(struct tr_graph *graph, const struct tr_graph_plan *plan,

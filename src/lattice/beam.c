@@ -4,15 +4,15 @@
  *   kept_i = the `width` best of  max over z' in kept_{i-1} of
  *                                 score(z') + step(z', z) + node_i(z) + edge_i(z', z)
  *
- * with the end's score among those of the last position, which costs width * L steps at a position instead of
- * all of them, and memory for width states instead of all. Of equally good ways to reach a state the one from
+ * with the end's score among those of the last position. This takes width * L transitions at a position
+ * instead of all of them, and memory for width states instead of all. Of equally good ways to reach a state the one from
  * the lowest state is taken, as Viterbi does; of
  * equally good states the lowest are kept.
  *
- * What leaving a state scores is added when it is left, so that the states of a locally normalised model are
+ * -log N of a state is added when a path goes on from it, so that the states of a locally normalised model are
  * kept by the probabilities of the paths to them.
  *
- * Prohibitions can lead a narrow beam into a dead end. Then the search begins anew with a beam twice as
+ * Prohibitions can lead a narrow beam into a dead end. Then the search is repeated with a beam twice as
  * wide; one as wide as there are states is an exact search, in double precision.
  */
 #include "lattice/lattice_internal.h"
@@ -84,7 +84,7 @@ static const float *edges_out_of(const struct beam *beam, size_t position, uint3
     return edges ? edges + graph->label[from] * graph->width : NULL;
 }
 
-/* The score of a path, with that of leaving its last state for a position. */
+/* The score of a path, with -log N of its last state. */
 static double score_before(const struct beam *beam, size_t position, uint32_t from, double score)
 {
     const float *normalisers = tr_normalisers_at(beam->lattice, position - 1);
@@ -293,7 +293,7 @@ struct violation {
     double amount; // by which they score more than gold
 };
 
-/* How many labels were found to learn from; 0 where the beam led nowhere. */
+/* How many labels were found to learn from; 0 where no path survives in the beam. */
 static size_t find_violation(struct beam *beam, bool early, const uint16_t *labels, uint16_t *found)
 {
     struct followed gold = {.labels = labels, .state = TR_NO_STATE, .kept = true};

@@ -114,7 +114,7 @@ static uint32_t came_from(struct tr_lattice *lattice, const struct tr_steps *ste
 }
 
 /* The best label comes first, and those whose best transition cannot beat the worst of its transitions are
- * passed over, which is most labels once a sentence is half clear. */
+ * skipped: nearly all where the best label is clear. */
 static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                     struct tr_max_rows *rows, const double *before, double *out)
 {

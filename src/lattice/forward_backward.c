@@ -23,7 +23,7 @@
  * In a locally normalised model -log N is counted among the node scores as well.
  *
  * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every few
- * positions it is put right.
+ * positions it is corrected.
  *
  * In the sparse kind M is relative to the scores of unlisted transitions, which are counted among the node
  * scores (steps->offset), and the sums are those of tiles.c.

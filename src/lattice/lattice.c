@@ -234,8 +234,8 @@ void tr_lattice_pad_nodes(struct tr_lattice *lattice)
 
 /* ---- the score of a path ------------------------------------------------------------------------- */
 
-/* start(z_1) + sum_i node[i][label(z_i)] + step(z_{i-1}, z_i) + edge[i][..][..] + end(z_n), and what leaving
- * states scores */
+/* start(z_1) + sum_i node[i][label(z_i)] + step(z_{i-1}, z_i) + edge[i][..][..] + end(z_n), and -log N
+ * of the states */
 double tr_listed_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                             const uint16_t *labels)
 {

@@ -163,7 +163,7 @@ trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_step
 
 /* The best path that is found while only the `width` best states of each position are followed (at least
  * 1), as labels [length] and its score. As many as there are states, and it is the best path of all. Where
- * the beam leads nowhere it is made twice as wide and the search begins anew, so a path is found wherever
+ * no complete path survives the beam is doubled and the search repeated, so a path is found wherever
  * there is one; where there is none: TRELLIS_DATA. */
 trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
                                size_t width, uint16_t *labels, double *ret_score,
@@ -171,7 +171,7 @@ trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps
 /* What to learn from when such a search is to find gold labels and does not (Huang, Fayong, Guo 2012): the
  * first *ret_prefix labels of a path of the beam, which score at least what those of gold score, with the
  * end where they are all. Early: at the first position where the state of gold is not kept, or at the end.
- * Otherwise where they score the most more than gold, the longest of equal ones. Behind them labels [length]
+ * Otherwise the prefix with the largest violation, the longest of equal ones. Behind them labels [length]
  * are gold; and all of them are, with the length as the prefix, where the search finds gold. The beam is not
  * widened. */
 trellis_status tr_lattice_beam_violation(struct tr_lattice *lattice, const struct tr_steps *steps,

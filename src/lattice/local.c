@@ -5,12 +5,12 @@
  *
  * That a sequence ends is known before its last label is chosen, so the end's score is part of that choice.
  *
- * To decode, -log N_{i+1}(z) becomes the score of leaving z at i; then a path scores log P(Z | X), and the
+ * To decode, -log N_{i+1}(z) is added to the score of z at i; then a path scores log P(Z | X), and the
  * recursion of Viterbi is pi_i(z) = max_z' pi_{i-1}(z') P(z | z', X) in logarithms. All N of a position are
  * one step of the backward pass, from a beta of 1, in single precision; where that under- or overflows, the
  * row of the state is summed in double.
  *
- * To learn, only the states of the given labels are looked at: one row of L scores for each token.
+ * To learn, only the states of the given labels are needed: one row of L scores for each token.
  */
 #include "lattice/lattice_internal.h"
 

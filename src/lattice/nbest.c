@@ -17,7 +17,7 @@
  *
  * All but the last line goes from one position to the one before, so it is a loop down a chain of states
  * and up again. No more than m paths to a state are ever asked for; so only its m best candidates are kept,
- * and it costs one look at the steps into each state that some path of interest goes through.
+ * and it costs one pass over the transitions into each state that some path of interest goes through.
  *
  * Sums are taken in the order of tr_lattice_path_score(), so that scores are the same to the last bit. As
  * rounding keeps the order of numbers, max(x) + c is the maximum of all x + c here too.

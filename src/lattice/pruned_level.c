@@ -158,7 +158,7 @@ trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_
             status = p->arcs.size < MAX_ARCS
                          ? tr_fail_memory(error)
                          : tr_fail(error, TRELLIS_LIMIT,
-                                   "a sequence has too many label steps left; prune more");
+                                   "a sequence has too many transitions left; prune more");
         } else if (p->cells.size == begin) {
             status = tr_fail(error, TRELLIS_DATA, "no sequence of labels is allowed");
         }
@@ -190,7 +190,7 @@ static void forward(struct tr_pruning *p, size_t i)
 }
 
 /* B(z') = log sum over the arcs from z' of exp(score + B(z)), from position i to the one before; a cell
- * that leads nowhere has minus infinity. */
+ * without a way to the end has minus infinity. */
 static void backward(struct tr_pruning *p, size_t i)
 {
     for (size_t k = p->cell_begin.at[i - 1]; k < p->cell_begin.at[i]; k++) {

@@ -8,7 +8,7 @@
  *
  * and a z can raise an out(c) only by a listed step where delta(z) <= floor, and not at all where even its
  * best listed step, delta(z) + max_c (step(z,c) - unlisted(c)), is no better than the floor. This is exact: what
- * is left out could not have changed a maximum, by a margin for rounding, and the way back looks at every
+ * is left out could not have changed a maximum, by a margin for rounding, and the way back compares every
  * delta again.
  *
  * Where some c cannot be reached from the best z at all there is no floor: then the best unlisted step into
@@ -78,7 +78,7 @@ static void raise_listed(const struct tr_steps *steps, uint32_t from, float delt
 }
 
 /* A listed step counts only where it beats the best unlisted one. Labels whose best step cannot even
- * beat the worst of those, which is most labels once a sentence is half clear, are passed over. */
+ * beat the worst of those are skipped: nearly all where the best label is clear. */
 static void max_by_label(struct tr_lattice *lattice, const struct tr_steps *steps,
                          const float *delta, float *out)
 {

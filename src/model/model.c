@@ -121,7 +121,7 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
     struct tr_graph_plan *plan = &model->plan;
     struct tr_cursor cursor = tr_cursor(section);
     plan->labels = model->label_count;
-    plan->most_steps = tr_model_most_steps(model->image.size);
+    plan->max_steps = tr_model_most_steps(model->image.size);
     plan->order = tr_cursor_u32(&cursor);
     plan->count_cap = tr_cursor_u32(&cursor);
     plan->observed_states = tr_cursor_u32(&cursor) & 1;
