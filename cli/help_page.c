@@ -35,17 +35,18 @@ static const struct {
 enum { GROUP_COUNT = sizeof groups / sizeof *groups };
 
 /* The group under which an option is listed: the first of its groups that the subcommand takes, or
- * its first group if the subcommand takes it by name. */
+ * its last group if the subcommand takes it by name. */
 static unsigned home_group(const struct command *command, const trellis_option *option)
 {
     unsigned shared = option->groups & command->groups;
     unsigned among = shared ? shared : option->groups;
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
+    unsigned home = 0;
+    for (size_t i = 0; i < GROUP_COUNT && !(home && shared); i++) {
         if (among & groups[i].group) {
-            return groups[i].group;
+            home = groups[i].group;
         }
     }
-    return 0;
+    return home;
 }
 
 static void write_term(FILE *out, char letter, const char *name, const char *placeholder)

@@ -235,7 +235,7 @@ static const trellis_option table[] = {
     {"vocabulary", 0, TRELLIS_INTEGER, SAMPLE, "N", "10000", 1, 1e9, NULL,
      "Number of words of the random HMM; their frequencies follow Zipf's law."},
     {"tokens", 'n', TRELLIS_INTEGER, SAMPLE, "N", "10000", 0, MANY, NULL,
-     "Draw sequences until there are at least N tokens."},
+     "Sample sequences until there are at least N tokens."},
     {"mean-length", 0, TRELLIS_REAL, SAMPLE, "X", "20", 1, 1e9, NULL,
      "Mean length of a sequence, if the HMM does not model where sequences end."},
 

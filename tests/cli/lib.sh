@@ -1,9 +1,9 @@
-# lib.sh - what the tests of the command share; each test sources it first and ends with `finish`.
+# lib.sh - shared by the tests of the command; each test sources it first and ends with `finish`.
 #
-#   check NAME STATUS ARGUMENT...   runs trellis, wants that exit status, and wants standard output and error as
-#                                   in golden/NAME.out and golden/NAME.err (no file: nothing may be written)
+#   check NAME STATUS ARGUMENT...   runs trellis; expects that exit status, and standard output and error as in
+#                                   golden/NAME.out and golden/NAME.err (no file: no output)
 #   run STATUS ARGUMENT...          the same without golden files; $out and $err hold what was written
-#   want DESCRIPTION COMMAND...     wants a command to succeed
+#   want DESCRIPTION COMMAND...     expects a command to succeed
 #
 # Standard input is the file $input, /dev/null unless set. Paths within $TRELLIS_TMP are shown as TMP.
 # UPDATE=1 rewrites the golden files instead of comparing.
@@ -60,7 +60,7 @@ want() {
     "$@" >/dev/null 2>&1 || complain "$description"
 }
 
-# columns FILE WORD...: a file with a token a line from words such as the/DT/B-NP; "|" ends a sequence
+# columns FILE WORD...: a file with one token per line, from words such as the/DT/B-NP; "|" ends a sequence
 columns() {
     local file=$1
     shift

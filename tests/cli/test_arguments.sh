@@ -1,4 +1,4 @@
-# What is said of arguments: help, version, and mistakes.
+# Arguments: help, version and usage errors.
 . tests/cli/lib.sh
 
 check help 0 --help
@@ -16,7 +16,7 @@ for command in train tag eval convert features info export import sample help ve
     run 0 "$command" --help
     want "$command --help begins with its name" grep -q "^trellis $command - " "$out"
     want "$command --help has examples" grep -q '^Examples:$' "$out"
-    want "$command --help says nothing on standard error" test ! -s "$err"
+    want "$command --help writes nothing to standard error" test ! -s "$err"
     want "no line of $command --help is wider than 80" test -z "$(grep -E '.{81}' "$out" | grep -v '^  \(trellis\|#\|echo\) ')"
 done
 
@@ -42,7 +42,7 @@ check two_models 2 info a b
 check strict_without_scheme 2 eval --strict
 check convert_without_scheme 2 convert --to-scheme iobes
 
-# All ways to write one option mean the same.
+# All ways to write an option are equivalent.
 columns "$TRELLIS_TMP/two" a/B-X/B-X b/I-X/O
 for way in "-o$TRELLIS_TMP/o" "-o $TRELLIS_TMP/o" "--output=$TRELLIS_TMP/o" "--output $TRELLIS_TMP/o"; do
     rm -f "$TRELLIS_TMP/o"
@@ -52,5 +52,5 @@ done
 run 0 eval --json --no-json "$TRELLIS_TMP/two"
 want "--no-json takes back --json" grep -q '^accuracy' "$out"
 run 1 eval -- --json
-want "behind -- there are no options" grep -q -- '--json' "$err"
+want "after -- there are no options" grep -q -- '--json' "$err"
 finish

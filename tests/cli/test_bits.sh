@@ -1,4 +1,4 @@
-# Models with weights in 16 bits: made, looked at by every subcommand, and made 32 again.
+# Models with 16-bit weights: conversion in both directions, and every subcommand on them.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 data=data/english/test.conll

@@ -14,7 +14,7 @@ check convert_wordtag 0 convert --label 2 --output-format wordtag $t/iob2
 check convert_jsonl 0 convert --columns word,pos,chunk --output-format jsonl $t/iob2
 check convert_inline 0 convert --output-format inline $t/iob2
 
-# CoNLL-U keeps its comments, also where labels are rewritten, and is known by its name.
+# CoNLL-U keeps its comments, even if labels are rewritten, and is recognised by its file name.
 printf '# text = a b\n1\ta\t_\tB-X\t_\t_\t0\troot\t_\t_\n2\tb\t_\tI-X\t_\t_\t1\tdep\t_\t_\n\n' >$t/tree.conllu
 check convert_conllu 0 convert $t/tree.conllu
 check convert_conllu_scheme 0 convert --scheme iob2 --to-scheme iobes $t/tree.conllu

@@ -1,4 +1,4 @@
-# What `trellis features` shows.
+# The output of `trellis features`.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 

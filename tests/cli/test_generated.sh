@@ -1,4 +1,4 @@
-# The manual pages, docs/cli.md and the completion are written from the tables; they must be those of today.
+# The manual pages, docs/cli.md and the completion are generated from the tables and must be up to date.
 # UPDATE=1 rewrites them.
 . tests/cli/lib.sh
 

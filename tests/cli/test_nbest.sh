@@ -1,4 +1,4 @@
-# Several labellings of a sequence, how probable they are, and beams.
+# N-best lists, their probabilities, and beam search.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 columns $t/train the/DT cat/NN sleeps/VB "|" a/DT dog/NN barks/VB loudly/RB "|" \
@@ -7,7 +7,7 @@ columns $t/test the/DT dog/NN sleeps/VB "|" cats/NN
 run 0 train -q -t crf --label 2 -m $t/crf $t/train
 run 0 train -q -t perceptron -e 3 --label 2 -m $t/perceptron $t/train
 
-# The N best, best first, and all there are where there are fewer.
+# The N best, best first; all of them if there are fewer.
 run 0 tag -m $t/crf $t/test
 cp $out $t/best
 run 0 tag -m $t/crf --nbest 3 $t/test
@@ -16,7 +16,7 @@ want "three labellings of each of two sequences" test "$(grep -c '^# ' $t/three)
 want "a rank, a score and a probability" test "$(grep -cE '^# [1-3] -?[0-9]+\.[0-9]{6} [01]\.[0-9]{6}$' $t/three)" = 6
 want "the first is the best" diff <(awk '/^#/ { first = $2 == 1; next } first' $t/three) $t/best
 want "scores fall" awk '/^#/ { if ($2 > 1 && $3 > last) exit 1; last = $3 }' $t/three
-want "no labelling is there twice" test "$(awk '/^#/ { next } { printf "%s", NF ? $3 "," : $3 "\n" }' $t/three | sed -n 1,3p | sort -u | wc -l)" = 3
+want "no labelling occurs twice" test "$(awk '/^#/ { next } { printf "%s", NF ? $3 "," : $3 "\n" }' $t/three | sed -n 1,3p | sort -u | wc -l)" = 3
 run 0 tag -m $t/crf --nbest 1 $t/test
 want "--nbest 1 is as without" cmp $out $t/best
 columns $t/one cats/NN
@@ -54,7 +54,7 @@ want "behind a tab where the others are" test "$(grep -cP '\t[01]\.[0-9]{4}$' $o
 check marginals_perceptron 1 tag -m $t/perceptron --marginals $t/test
 check marginals_wordtag 2 tag -m $t/crf --marginals --output-format wordtag $t/test
 
-# Beams.
+# Beam search.
 head -n 4000 data/english/train.conll >$t/long
 head -n 1500 data/english/test.conll >$t/long_test
 run 0 train -q -e 3 --label 3 -f chunk --order 2 -m $t/chunks $t/long
@@ -75,7 +75,7 @@ for width in 1 3; do
     want "--check of a beam of $width: $share, not $(cat $t/share)" test "$share" = "$(cat $t/share)"
 done
 run 0 tag -m $t/chunks --decode beam $t/long_test
-want "without --check there is no word of it" test ! -s $err
+want "without --check there is no message" test ! -s $err
 run 0 eval -m $t/chunks --label 3 --decode beam --beam 2 $t/long_test
 check beam_zero 2 tag -m $t/chunks --decode beam --beam 0 $t/test
 check check_viterbi 2 tag -m $t/chunks --check $t/test

@@ -1,4 +1,4 @@
-# What probabilities are good for: thresholds, the probabilities of all labels, likelihood and calibration.
+# Probabilities: thresholds, marginals of all labels, likelihood and calibration.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 columns $t/train the/B-A cat/I-A sleeps/O "|" a/B-A dog/I-A barks/O loudly/O "|" \
@@ -24,11 +24,11 @@ check threshold_nbest 2 tag -m $t/crf --threshold 0.5 --nbest 2 $t/test
 
 run 0 tag -m $t/crf --marginals --all-marginals $t/test
 want "the probabilities of all labels sum to 1" awk 'NF { sum = 0; for (i = 5; i <= NF; i++) { split($i, p, ":"); sum += p[2] } if (sum < 0.9995 || sum > 1.0005) exit 1 }' $out
-want "that of the label found is among them" awk 'NF { found = 0; for (i = 5; i <= NF; i++) found = found || $i == $3 ":" $4; if (!found) exit 1 }' $out
+want "that of the predicted label is among them" awk 'NF { found = 0; for (i = 5; i <= NF; i++) found = found || $i == $3 ":" $4; if (!found) exit 1 }' $out
 check all_marginals_jsonl 2 tag -m $t/crf --all-marginals --output-format jsonl $t/test
 check all_marginals_nbest 2 tag -m $t/crf --all-marginals --nbest 2 $t/test
 
-# The likelihood of the labels is what --nbest says about them.
+# The likelihood of the gold labels agrees with --nbest.
 run 0 eval -m $t/crf --json $t/test
 cp $out $t/json
 run 0 tag -m $t/crf --nbest 1000 $t/test
@@ -54,7 +54,7 @@ assert [(row["words"], row["gold"]) for row in report["by_vocabulary"]] == [("in
 assert sum(row["gold"] for row in report["by_confidence"]) == 5
 assert 0 <= report["calibration_error"] <= 1
 PY
-# Known words of labels that another program found.
+# In-vocabulary words of predictions by another program.
 run 0 eval --json --train $t/train $t/all
 want "words of --train are known" grep -q '"words": "in vocabulary", "gold": 4' $out
 check train_missing 1 eval --train $t/nowhere $t/all

@@ -21,7 +21,7 @@ done
 run 0 info $t/pruned2
 want "the model says what was pruned" grep -q 'pruned.*0\.02' $out
 
-# As text and back; and what a damaged model says.
+# As text and back; and damaged models.
 run 0 export -m $t/pruned2 -o $t/text
 run 0 import -m $t/again $t/text
 run 0 tag -m $t/pruned2 $t/test
@@ -52,11 +52,11 @@ run 0 tag -m $t/whole --prune 1 $t/test
 want "with all pruned but the best of each token there still are labels" \
     test "$(grep -c . $out)" = "$(grep -c . $t/test)"
 
-# Steps that are forbidden, labels that are given, probabilities, and reasons.
+# Forbidden transitions, given labels, probabilities and explanations.
 run 0 $learn --order 2 --prune 0.02 --constrain iob -m $t/steps $t/train
 for prune in 0.02 1; do
     run 0 tag -m $t/steps --prune $prune --output-format columns $t/test
-    want "no forbidden step is taken" awk '
+    want "no forbidden transition is taken" awk '
         !NF { before = "O"; next }
         { type = substr($NF, 3) }
         $NF ~ /^I-/ && before != "B-" type && before != "I-" type { exit 1 }
@@ -73,7 +73,7 @@ want "labels that are given are taken" awk '$3 != $NF { exit 1 }' $out
 run 0 explain -m $t/pruned2 --sequence 2 $t/test
 run 0 inspect -m $t/pruned2
 
-# What does not go together.
+# Incompatible options.
 run 0 train -q -t perceptron -e 1 --label 3 -f chunk -m $t/perceptron $t/train
 run 0 train -q -t maxent -e 1 --label 3 -f chunk -m $t/maxent $t/train
 check prune_perceptron 1 tag -m $t/perceptron --prune 0.01 $t/test

@@ -1,4 +1,4 @@
-# Drawn corpora.
+# Sampled corpora.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 

@@ -34,19 +34,19 @@ for way in "-a lbfgs --warm-up 0 $end" "-a lbfgs $end" "-a cg -e 6" "-a sgd -e 3
         END { exit !(n > 20 && bad <= n / 100) }' $t/valued.text $out || complain "$way: weights are not those of one attribute"
 done
 
-# A corpus to test on has them apart, and is scored as a tagger would.
+# Dev data may have them apart, and is scored as by a tagger.
 run 0 train -q --format crfsuite -t crf -a lbfgs -e 5 -j 1 --dev $t/dev -m $t/dev.model $t/threefold
 told=$("$TRELLIS" info $t/dev.model | awk '$1 == "dev-accuracy" { printf "%.2f", 100 * $2 }')
 run 0 eval --format crfsuite -m $t/dev.model $t/dev
 want "the accuracy on --dev ($told) is what eval finds" grep -q "accuracy: *$told%" $out
 
-# Counted as they are: in what is told, and in what is kept.
+# The number of features is that without sharing, in messages and in the model.
 run 0 train --format crfsuite -t crf -e 2 -j 1 -m $t/counted.model $t/threefold
 features=$(sed -n 's/.* attributes, \([0-9]*\) features.*/\1/p' $err)
 run 0 info $t/counted.model
 want "all $features features have a weight" awk -v n="$features" '$1 == "weights" { found = $2 + $4 + $6 == n } END { exit !found }' $out
 
-# With l1 or with weights to begin with nobody shares, and it works all the same.
+# With l1 or initial weights nothing is shared, and training works all the same.
 run 0 train -q --format crfsuite -t crf --l1 1 -e 5 -j 1 -m $t/l1.model $t/threefold
 run 0 train -q --format crfsuite -t crf --from $t/threefold.model -e 2 -j 1 -m $t/from.model $t/threefold
 finish

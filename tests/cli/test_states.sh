@@ -2,7 +2,7 @@
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 
-# Two kinds of words that take turns: two states must find them, whatever they are called.
+# Two kinds of words that alternate: two states must separate them, whatever their names.
 for i in 1 2 3 4 5 6 7 8; do
     columns $t/turn$i the/D "dog$((i % 3))/N" a/D "cat$((i % 2))/N" "|"
 done
@@ -42,10 +42,10 @@ want "numbers are told apart" grep -q "accuracy: 100.00%" $out
 run 0 train -q -t hmm -a em --states 2 --gaussian x,y --columns x,y -m $t/numbers.model $t/numbers
 head -n 4 $t/numbers >$t/some
 run 0 sample -m $t/numbers.model -n 50
-want "numbers are drawn" test "$(awk 'NF == 3 && $1 == $1 + 0 && $2 == $2 + 0' $out | wc -l)" -ge 50
+want "numbers are sampled" test "$(awk 'NF == 3 && $1 == $1 + 0 && $2 == $2 + 0' $out | wc -l)" -ge 50
 cp $out $t/drawn
 run 0 eval --columns x,y -m $t/numbers.model $t/drawn
-want "what was drawn is found" grep -q "accuracy: 100.00%" $out
+want "sampled labels are recovered" grep -q "accuracy: 100.00%" $out
 run 0 inspect $t/numbers.model
 want "means and deviations" grep -q "mean   deviation  column" $out
 run 0 explain --columns x,y -m $t/numbers.model $t/some
@@ -60,8 +60,8 @@ printf '1 2 low\nNaN 3 high\n' >$t/nan
 check states_nan 1 train -q -t hmm --gaussian 1,2 -m $t/no.model $t/nan
 check states_nan_tagged 1 tag --columns x,y -m $t/numbers.model $t/nan
 
-# What is known of unknown words belongs to the start that is kept, here the first of four; so it does where the
-# training was interrupted and gone on with.
+# The unknown-word model belongs to the restart that is kept, here the first of four; also if training was
+# interrupted and resumed.
 head -n 3000 data/english/train.conll >$t/english
 em="train -q -t hmm -a em -f hmm --states 5 -e 4 --seed 6"
 run 0 $em --restarts 1 -m $t/one.model $t/english
@@ -72,7 +72,7 @@ want "the text tells of unknown words" grep -q ^unknown $t/one.text
 want "the best start is kept whole" cmp $t/one.text $t/four.text
 timeout -s INT 0.15 "$TRELLIS" $em --restarts 4 --checkpoint $t/checkpoint -m $t/part.model $t/english 2>/dev/null
 run 0 $em --restarts 4 --checkpoint $t/checkpoint --resume -m $t/resumed.model $t/english
-want "gone on with, the same model" cmp $t/four.model $t/resumed.model
+want "resumed, the same model" cmp $t/four.model $t/resumed.model
 
 check states_none 1 train -q -t hmm -a em -m $t/no.model $t/words
 check states_zero 1 train -q -t hmm -a em --states 0 -m $t/no.model $t/words

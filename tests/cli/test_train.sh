@@ -52,7 +52,7 @@ want "an imported model labels as the exported one" cmp $out $t/tagged
 run 0 export --json $t/model
 want "export --json is JSON" python3 -m json.tool $out
 
-# Models that are none.
+# Files that are not models.
 check model_missing 1 tag -m $t/no/model $t/test
 run 1 tag -m $t/test $t/test
 head -c 3000 $t/model >$t/short

@@ -1,10 +1,10 @@
-# Searches for options: what is found, and searches that are killed.
+# Hyperparameter search: results, and searches that are killed.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
 data=data/english/train.conll
 learn="-t perceptron -e 2 --label 3"
 
-# A grid on --dev: each score is that of training and labelling with those options.
+# A grid on --dev: each score is that of training and tagging with those options.
 run 0 tune -q $learn --dev data/english/dev.conll --try order=0,1 --try features=id,extended --json $data
 cp $out $t/json
 run 0 train -q $learn --dev data/english/dev.conll --order 0 -f extended -m $t/model $data
@@ -25,7 +25,7 @@ cp $out $t/json
 run 0 cv -q $learn -k 2 --json $data
 want "a score is the pooled one of cv" python3 -c 'import json,sys; a,b=(json.load(open(p)) for p in sys.argv[1:]); assert abs(a[0]["score"]-b["pooled"]["f1"]) < 1e-12' $t/json $out
 
-# Successive halving, a table and a picture; a search that is killed at any time goes on where it was.
+# Successive halving, a table and a picture; a search killed at any time is resumed.
 search="$learn -k 2 --try order=0..2 --try min-count=1,2,3 --halving 3"
 run 0 tune $search -r $t/whole --plot $t/plot.svg $data
 cp $out $t/table
