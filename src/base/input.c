@@ -128,7 +128,7 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
         input->at -= input->held;
         input->held = 0;
     }
-    if (!tr_grow((void **)&input->buffer, &input->capacity, input->used + STEP_SIZE, 1)) {
+    if (!tr_make_room(input->buffer, input->capacity, input->used + STEP_SIZE)) {
         return tr_fail_memory(error);
     }
     size_t room = input->capacity - input->used, made = 0;
@@ -212,7 +212,7 @@ static trellis_status recognise(struct tr_input *input, trellis_error *error)
         ZSTD_DCtx_setParameter(input->zstd, ZSTD_d_windowLogMax, 27);
         input->kind = ZSTD;
     } else {
-        if (!tr_grow((void **)&input->buffer, &input->capacity, RAW_SIZE, 1)) {
+        if (!tr_make_room(input->buffer, input->capacity, RAW_SIZE)) {
             return tr_fail_memory(error);
         }
         memcpy(input->buffer, input->raw, input->raw_used);
@@ -332,7 +332,7 @@ trellis_status tr_input_slurp(const char *path, size_t most, char **ret_data, si
                      ? tr_fail(error, TRELLIS_LIMIT, "%s: more than %zu bytes", path, most)
                      : refill(input, error);
     }
-    if (!status && !tr_grow((void **)&input->buffer, &input->capacity, input->used + 1, 1)) {
+    if (!status && !tr_make_room(input->buffer, input->capacity, input->used + 1)) {
         status = tr_fail_memory(error);
     }
     if (!status) {

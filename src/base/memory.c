@@ -28,24 +28,20 @@ char *tr_copy_text(const char *data, size_t size)
     return copy;
 }
 
-bool tr_grow(void **at, size_t *capacity, size_t need, size_t element)
+void *tr_grow(void *at, size_t *capacity, size_t need, size_t element)
 {
-    if (need <= *capacity) {
-        return true;
-    }
     size_t larger = *capacity + *capacity / 2 + 16, bytes;
     if (larger < need) {
         larger = need;
     }
-    if (__builtin_mul_overflow(larger, element, &bytes)) {
-        return false;
+    if (need <= *capacity || __builtin_mul_overflow(larger, element, &bytes)) {
+        return at;
     }
-    char *memory = realloc(*at, bytes);
+    char *memory = realloc(at, bytes);
     if (!memory) {
-        return false;
+        return at;
     }
     memset(memory + *capacity * element, 0, bytes - *capacity * element);
-    *at = memory;
     *capacity = larger;
-    return true;
+    return memory;
 }

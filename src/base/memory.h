@@ -4,7 +4,7 @@
  * a capacity:
  *
  *     TR_ARRAY(uint32_t) ids = {0};
- *     if (!tr_push(&ids, 42)) goto memory;     // false: out of memory, the array is unchanged
+ *     if (!tr_push(&ids, 42)) ...;             // false: out of memory, the array is unchanged
  *     ... ids.at[i], ids.size ...
  *     free(ids.at);
  */
@@ -16,18 +16,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* count * size zeroed bytes, NULL where the product overflows or memory is out; a count of 0 gives
- * a valid pointer too. */
+/* count * size zeroed bytes; NULL if the product overflows or on allocation failure. A count of 0
+ * also gives a valid pointer. */
 void *tr_alloc(size_t count, size_t size);
 
-/* The same, aligned to 64 bytes, for arrays that vector instructions run over. Freed with free(). */
+/* The same, aligned to 64 bytes, for arrays used with vector instructions. Freed with free(). */
 void *tr_alloc_aligned(size_t count, size_t size);
 
-/* A copy ended by a zero byte. */
+/* A copy with a terminating zero byte. */
 char *tr_copy_text(const char *data, size_t size);
 
-/* Makes room for `need` elements in all; new elements are zeroed. */
-bool tr_grow(void **at, size_t *capacity, size_t need, size_t element);
+/* Enlarges an array to at least `need` elements and returns it; new elements are zeroed. On failure
+ * it returns the array unchanged, and *capacity stays below `need`. */
+void *tr_grow(void *at, size_t *capacity, size_t need, size_t element);
+
+/* Makes room for `need` elements in the array `at`; false on allocation failure. The arguments are
+ * evaluated more than once. */
+#define tr_make_room(at, capacity, need)                                                           \
+    ((need) <= (capacity) ||                                                                       \
+     ((at) = tr_grow((at), &(capacity), (need), sizeof *(at)), (need) <= (capacity)))
 
 #define TR_ARRAY(type)                                                                             \
     struct {                                                                                       \
@@ -35,9 +42,7 @@ bool tr_grow(void **at, size_t *capacity, size_t need, size_t element);
         size_t size, capacity;                                                                     \
     }
 
-#define tr_reserve(array, need)                                                                    \
-    ((need) <= (array)->capacity ||                                                                \
-     tr_grow((void **)&(array)->at, &(array)->capacity, (need), sizeof *(array)->at))
+#define tr_reserve(array, need) tr_make_room((array)->at, (array)->capacity, (need))
 
 #define tr_push(array, ...)                                                                        \
     (tr_reserve((array), (array)->size + 1) ? ((array)->at[(array)->size++] = __VA_ARGS__, true)   \

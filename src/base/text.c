@@ -71,7 +71,7 @@ void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size)
         return;
     }
     if (size > SIZE_MAX / 2 - buffer->size ||
-        !tr_grow((void **)&buffer->data, &buffer->capacity, buffer->size + size, 1)) {
+        !tr_make_room(buffer->data, buffer->capacity, buffer->size + size)) {
         buffer->failed = true;
         return;
     }
@@ -106,7 +106,7 @@ void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
     va_copy(again, arguments);
     int n = vsnprintf(NULL, 0, format, arguments);
     if (n < 0 || buffer->failed ||
-        !tr_grow((void **)&buffer->data, &buffer->capacity, buffer->size + (size_t)n + 1, 1)) {
+        !tr_make_room(buffer->data, buffer->capacity, buffer->size + (size_t)n + 1)) {
         buffer->failed = true;
     } else {
         vsnprintf(buffer->data + buffer->size, (size_t)n + 1, format, again);

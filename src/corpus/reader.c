@@ -206,7 +206,7 @@ bool tr_unescape_room(trellis_reader *reader)
     struct tr_slice first = reader->lines.at[0], last = reader->lines.at[reader->lines.size - 1];
     struct tr_buffer *room = &reader->unescaped;
     room->size = 0;
-    return tr_grow((void **)&room->data, &room->capacity, last.begin + last.size - first.begin, 1);
+    return tr_make_room(room->data, room->capacity, last.begin + last.size - first.begin);
 }
 
 trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *escaped)

@@ -483,16 +483,17 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
     return status;
 }
 
-/* Gives back the room that growing left over. */
-static void trim(void **at, size_t *capacity, size_t size, size_t element)
+/* Frees the unused end of an array. */
+static void *trim(void *at, size_t *capacity, size_t size, size_t element)
 {
-    void *smaller = size && size < *capacity ? realloc(*at, size * element) : NULL;
+    void *smaller = size && size < *capacity ? realloc(at, size * element) : NULL;
     if (smaller) {
-        *at = smaller;
         *capacity = size;
     }
+    return smaller ? smaller : at;
 }
-#define TRIM(array) trim((void **)&(array).at, &(array).capacity, (array).size, sizeof *(array).at)
+#define TRIM(array)                                                                                \
+    ((array).at = trim((array).at, &(array).capacity, (array).size, sizeof *(array).at))
 
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error)
