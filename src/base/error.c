@@ -1,4 +1,4 @@
-/* error.c - statuses and their sentences. */
+/* error.c - statuses and error messages. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* error.h - how a failure is described.
+/* error.h - statuses and error messages.
  *
- * Every function that can fail returns a status; the sentence goes into the trellis_error that the
- * caller passed in, which may be NULL. Both helpers return the status, so that a failure is one line:
+ * Every function that can fail returns a status; the message goes into the trellis_error that the
+ * caller passed, which may be NULL. The helpers return the status, so that failing takes one line:
  *
  *     return tr_fail(error, TRELLIS_OPTION, "there is no learner '%s'", name);
  */
@@ -10,7 +10,7 @@
 
 #include "trellis.h"
 
-/* Where in an input something is wrong; line and column count from 1, 0 means unknown. */
+/* A place in an input; lines and columns count from 1, 0 is unknown. */
 struct tr_place {
     const char *file;
     uint64_t line;
@@ -26,7 +26,7 @@ trellis_status tr_fail_at(trellis_error *error, trellis_status status, struct tr
 
 trellis_status tr_fail_memory(trellis_error *error);
 
-/* For a failed system call: the sentence ends with what errno says. */
+/* After a failed system call: "cannot DOING PATH: " and the message of errno. */
 trellis_status tr_fail_system(trellis_error *error, const char *doing, const char *path);
 
 #endif

@@ -1,9 +1,8 @@
 /* hash.h - 64-bit keys of texts, and how they are combined.
  *
- * A column value is hashed once (XXH3, 128 bits); an attribute's key mixes the hashes of the pieces it
- * is made of. Models know attributes by the low half alone; the high half is a second opinion that
- * training compares, so that two attributes that share a low half are noticed (docs/design.md,
- * decision 1).
+ * A column value is hashed once (XXH3, 128 bits); an attribute's key mixes the hashes of its parts.
+ * Models store the low half alone; training also compares the high half, so that a collision of two
+ * attributes in the low half is detected (docs/design.md, decision 1).
  */
 #ifndef TRELLIS_BASE_HASH_H
 #define TRELLIS_BASE_HASH_H

@@ -1,9 +1,9 @@
-/* input.c - lines of a file: plain, .gz or .zst, or of standard input.
+/* input.c - reads a file line by line: plain, gzip, Zstandard or standard input.
  *
  *     file --refill()--> raw bytes --inflate/zstd--> buffer --lines-->
  *
- * The buffer holds [0, used); the lines already handed out end at `at`. What is before `held` may be
- * overwritten; a reader that holds lines keeps `held` back until it releases them.
+ * The buffer holds [0, used); the lines returned so far end at `at`. What is before `held` may be
+ * overwritten; while lines are held, `held` stays where the first of them begins.
  */
 #include "base/input.h"
 
@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 
-enum { RAW_SIZE = 1 << 17, STEP_SIZE = 1 << 18 };
+enum { RAW_SIZE = 1 << 17, REFILL_SIZE = 1 << 18 };
 
 enum compression { PLAIN, GZIP, ZSTD };
 
@@ -36,11 +36,6 @@ struct tr_input {
     uint64_t line;
 };
 
-static const char *shown(const struct tr_input *input)
-{
-    return input->path;
-}
-
 void tr_input_close(struct tr_input *input)
 {
     if (!input) {
@@ -59,7 +54,7 @@ void tr_input_close(struct tr_input *input)
     free(input);
 }
 
-/* Reads what the file has, at most `room` bytes. */
+/* Reads up to `room` bytes; *ret_size is 0 at the end of the file. */
 static trellis_status read_some(struct tr_input *input, void *to, size_t room, size_t *ret_size,
                                 trellis_error *error)
 {
@@ -70,18 +65,18 @@ static trellis_status read_some(struct tr_input *input, void *to, size_t room, s
             return TRELLIS_OK;
         }
         if (errno != EINTR) {
-            return tr_fail_system(error, "read", shown(input));
+            return tr_fail_system(error, "read", input->path);
         }
     }
 }
 
 static trellis_status corrupt(struct tr_input *input, const char *what, trellis_error *error)
 {
-    return tr_fail_at(error, TRELLIS_FORMAT, tr_input_place(input), "the %s data is damaged: %s",
+    return tr_fail_at(error, TRELLIS_FORMAT, tr_input_place(input), "the %s data is corrupt: %s",
                       input->kind == GZIP ? "gzip" : "zstd", what);
 }
 
-/* Decodes from raw into [to, to + room) and reports how much came out and went in. */
+/* Decompresses from raw into [to, to + room); *ret_made is the number of bytes written. */
 static trellis_status decode(struct tr_input *input, char *to, size_t room, size_t *ret_made,
                              trellis_error *error)
 {
@@ -103,7 +98,7 @@ static trellis_status decode(struct tr_input *input, char *to, size_t room, size
         }
         input->between_frames = code == Z_STREAM_END;
         if (code == Z_STREAM_END) {
-            inflateReset(&input->gzip); // a .gz file may be several, one after the other
+            inflateReset(&input->gzip); // a .gz file may be several files concatenated
         }
         return TRELLIS_OK;
     }
@@ -128,7 +123,7 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
         input->at -= input->held;
         input->held = 0;
     }
-    if (!tr_make_room(input->buffer, input->capacity, input->used + STEP_SIZE)) {
+    if (!tr_make_room(input->buffer, input->capacity, input->used + REFILL_SIZE)) {
         return tr_fail_memory(error);
     }
     size_t room = input->capacity - input->used, made = 0;
@@ -153,7 +148,7 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
             }
             status = decode(input, input->buffer + input->used, room, &made, error);
             if (!status && input->raw_end && made == 0 && !input->between_frames) {
-                return corrupt(input, "it ends in the middle", error);
+                return corrupt(input, "unexpected end of file", error);
             }
         }
         if (status) {
@@ -164,24 +159,24 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
     return TRELLIS_OK;
 }
 
-static const unsigned char gzip_mark[] = {0x1F, 0x8B}, zstd_mark[] = {0x28, 0xB5, 0x2F, 0xFD};
+static const unsigned char gzip_magic[] = {0x1F, 0x8B}, zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
 
-/* Whether the bytes so far begin like a mark: one who types a line of two letters is not kept waiting
- * for more. */
-static bool begins_like(const unsigned char *bytes, size_t count, const unsigned char *mark,
+/* Whether the bytes read so far agree with a magic number as far as they go: a user who types a line
+ * of two letters does not wait for more. */
+static bool begins_like(const unsigned char *bytes, size_t count, const unsigned char *magic,
                         size_t size)
 {
-    return memcmp(bytes, mark, count < size ? count : size) == 0;
+    return memcmp(bytes, magic, count < size ? count : size) == 0;
 }
 
 static bool undecided(const unsigned char *bytes, size_t count)
 {
-    return count < sizeof zstd_mark && (begins_like(bytes, count, gzip_mark, sizeof gzip_mark) ||
-                                        begins_like(bytes, count, zstd_mark, sizeof zstd_mark));
+    return count < sizeof zstd_magic && (begins_like(bytes, count, gzip_magic, sizeof gzip_magic) ||
+                                         begins_like(bytes, count, zstd_magic, sizeof zstd_magic));
 }
 
-/* Looks at the first bytes and sets the decoder up. */
-static trellis_status recognise(struct tr_input *input, trellis_error *error)
+/* Detects the compression by the first bytes and sets up the decoder. */
+static trellis_status detect_compression(struct tr_input *input, trellis_error *error)
 {
     input->raw = tr_alloc(RAW_SIZE, 1);
     if (!input->raw) {
@@ -198,13 +193,13 @@ static trellis_status recognise(struct tr_input *input, trellis_error *error)
     }
     const unsigned char *bytes = input->raw;
     size_t count = input->raw_used;
-    if (count >= sizeof gzip_mark && begins_like(bytes, count, gzip_mark, sizeof gzip_mark)) {
+    if (count >= sizeof gzip_magic && begins_like(bytes, count, gzip_magic, sizeof gzip_magic)) {
         if (inflateInit2(&input->gzip, 15 + 16) != Z_OK) {
             return tr_fail_memory(error);
         }
         input->kind = GZIP;
-    } else if (count >= sizeof zstd_mark &&
-               begins_like(bytes, count, zstd_mark, sizeof zstd_mark)) {
+    } else if (count >= sizeof zstd_magic &&
+               begins_like(bytes, count, zstd_magic, sizeof zstd_magic)) {
         input->zstd = ZSTD_createDStream();
         if (!input->zstd) {
             return tr_fail_memory(error);
@@ -242,7 +237,7 @@ trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trel
     } else if (fstat(input->file, &about) == 0 && S_ISDIR(about.st_mode)) {
         status = tr_fail(error, TRELLIS_IO, "cannot read %s: it is a directory", path);
     } else {
-        status = recognise(input, error);
+        status = detect_compression(input, error);
     }
     if (status) {
         tr_input_close(input);
@@ -252,7 +247,7 @@ trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trel
     return TRELLIS_OK;
 }
 
-/* Finds the next line at or after `at`; on TRELLIS_OK it is [*begin, *begin + *size). */
+/* Finds the next line from `at` on; on TRELLIS_OK it is [*begin, *begin + *size). */
 static trellis_status next_line(struct tr_input *input, size_t *begin, size_t *size,
                                 trellis_error *error)
 {
@@ -315,10 +310,10 @@ void tr_input_release(struct tr_input *input)
 
 struct tr_place tr_input_place(const struct tr_input *input)
 {
-    return (struct tr_place){.file = shown(input), .line = input->line};
+    return (struct tr_place){.file = input->path, .line = input->line};
 }
 
-trellis_status tr_input_slurp(const char *path, size_t most, char **ret_data, size_t *ret_size,
+trellis_status tr_input_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size,
                               trellis_error *error)
 {
     *ret_data = NULL;
@@ -328,8 +323,8 @@ trellis_status tr_input_slurp(const char *path, size_t most, char **ret_data, si
         return status;
     }
     while (!status && !input->at_end) {
-        status = input->used > most
-                     ? tr_fail(error, TRELLIS_LIMIT, "%s: more than %zu bytes", path, most)
+        status = input->used > max
+                     ? tr_fail(error, TRELLIS_LIMIT, "%s: more than %zu bytes", path, max)
                      : refill(input, error);
     }
     if (!status && !tr_make_room(input->buffer, input->capacity, input->used + 1)) {

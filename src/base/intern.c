@@ -1,4 +1,4 @@
-/* intern.c - texts numbered in the order of their first appearance. */
+/* intern.c - strings numbered in the order of their first occurrence. */
 #include "base/intern.h"
 
 #include "base/hash.h"
@@ -25,21 +25,21 @@ static size_t find_slot(const struct tr_intern *intern, trellis_text text)
     return slot;
 }
 
-static bool widen(struct tr_intern *intern)
+static bool grow(struct tr_intern *intern)
 {
-    size_t wider = intern->slot_count ? intern->slot_count * 2 : 64;
-    uint32_t *slots = tr_alloc(wider, sizeof *slots);
+    size_t slot_count = intern->slot_count ? intern->slot_count * 2 : 64;
+    uint32_t *slots = tr_alloc(slot_count, sizeof *slots);
     if (!slots) {
         return false;
     }
     free(intern->slots);
     intern->slots = slots;
-    intern->slot_count = wider;
+    intern->slot_count = slot_count;
     for (uint32_t i = 0; i < tr_intern_count(intern); i++) {
         trellis_text text = tr_intern_text(intern, i);
-        size_t slot = tr_hash64(text.data, text.size) & (wider - 1);
+        size_t slot = tr_hash64(text.data, text.size) & (slot_count - 1);
         while (slots[slot]) {
-            slot = (slot + 1) & (wider - 1);
+            slot = (slot + 1) & (slot_count - 1);
         }
         slots[slot] = i + 1;
     }
@@ -58,7 +58,7 @@ uint32_t tr_intern_find(const struct tr_intern *intern, trellis_text text)
 uint32_t tr_intern_add(struct tr_intern *intern, trellis_text text)
 {
     size_t count = tr_intern_count(intern);
-    if (count * 2 >= intern->slot_count && !widen(intern)) {
+    if (count * 2 >= intern->slot_count && !grow(intern)) {
         return TR_NONE;
     }
     size_t slot = find_slot(intern, text);

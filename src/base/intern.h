@@ -1,4 +1,4 @@
-/* intern.h - texts numbered in the order of their first appearance. */
+/* intern.h - strings numbered in the order of their first occurrence. */
 #ifndef TRELLIS_BASE_INTERN_H
 #define TRELLIS_BASE_INTERN_H
 
@@ -8,18 +8,19 @@
 #define TR_NONE UINT32_MAX
 
 struct tr_intern {
-    TR_ARRAY(char) bytes;     // all texts, each ended by a zero byte
+    TR_ARRAY(char) bytes;     // all texts, each with a terminating zero byte
     TR_ARRAY(uint64_t) begin; // of each text in bytes
     TR_ARRAY(uint32_t) length;
     uint32_t *slots; // [slot_count] number + 1, or 0; open addressing
     size_t slot_count;
 };
 
-/* The number of a text, new or old; TR_NONE where memory or numbers are out. */
+/* The number of a text, which is added if it is new; TR_NONE on allocation failure or if there are too
+ * many. */
 uint32_t tr_intern_add(struct tr_intern *intern, trellis_text text);
-/* The number of a text, TR_NONE where it is not there. */
+/* The number of a text, TR_NONE if it is not there. */
 uint32_t tr_intern_find(const struct tr_intern *intern, trellis_text text);
-/* The text of a number; until the next add. */
+/* The text of a number, valid until the next add. */
 trellis_text tr_intern_text(const struct tr_intern *intern, uint32_t number);
 size_t tr_intern_count(const struct tr_intern *intern);
 void tr_intern_free(struct tr_intern *intern);

@@ -1,4 +1,4 @@
-/* output.c - a file that appears whole or not at all. */
+/* output.c - writes a file atomically. */
 #include "base/output.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@
 
 struct tr_output {
     char *path;
-    char *temporary; // NULL where the target is a device or a pipe, which is written to as it is
-    bool nameless;   // the file gets its temporary name when it is committed
+    char *temporary; // NULL if the target is a device or a pipe, which is written to directly
+    bool unnamed;    // the file gets its temporary name when it is committed
     int file;
 };
 
 static void drop_temporary(const struct tr_output *output)
 {
-    if (output->temporary && !output->nameless) {
+    if (output->temporary && !output->unnamed) {
         unlink(output->temporary);
     }
 }
@@ -34,14 +34,14 @@ static void output_free(struct tr_output *output)
     free(output);
 }
 
-/* The path of the folder that a path is in; NULL on allocation failure. */
-static char *folder_of(const char *path)
+/* The directory of a path; NULL on allocation failure. */
+static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? tr_copy_text(path, (size_t)(slash - path) + 1) : tr_copy_text(".", 1);
 }
 
-/* The path of an open file under /proc, by which linkat() gives it a name. */
+/* The path of an open file under /proc, which linkat() needs to give it a name. */
 struct descriptor_path {
     char text[40];
 };
@@ -53,20 +53,20 @@ static struct descriptor_path descriptor_path(int file)
     return path;
 }
 
-/* Opens a file without a name, of which nothing is left when the process is killed; -1 where the file system
- * has no such files, or the system no way to give them a name later. */
-static int open_nameless(const char *path)
+/* Opens an unnamed file, of which nothing is left if the process is killed; -1 if the file system does
+ * not support them, or there is no /proc to name it through later. */
+static int open_unnamed(const char *path)
 {
     int file = -1;
 #ifdef O_TMPFILE
-    char *folder = folder_of(path);
-    file = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
-    free(folder);
+    char *directory = directory_of(path);
+    file = directory ? open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    free(directory);
     if (file >= 0 && access(descriptor_path(file).text, F_OK) != 0) {
         close(file);
         file = -1;
     }
-    if (file >= 0) { // where there are no locks, nobody removes what is left over
+    if (file >= 0) { // without locks, stale files are not removed either
         (void)!flock(file, LOCK_EX | LOCK_NB);
     }
 #else
@@ -82,9 +82,9 @@ static bool is_file_at(const char *path, int file)
            named.st_ino == open.st_ino;
 }
 
-/* Removes what a process that was killed has left under a temporary name. Whoever still writes holds the lock, from
- * before the file has the name until it has lost it; with the lock in hand nobody else can take the name away. */
-static bool remove_unfinished(const char *path)
+/* Removes a temporary file that a killed process left behind. A process that is still writing holds the
+ * lock for as long as the file has that name; with the lock held, nobody else can remove the name. */
+static bool remove_stale(const char *path)
 {
     int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) {
@@ -96,7 +96,8 @@ static bool remove_unfinished(const char *path)
     return removed;
 }
 
-/* Opens a new file and locks it. Between the two somebody may take it for one that is left over, and remove it. */
+/* Opens a new file and locks it. In between, another process may take it for a stale one and remove
+ * it. */
 static int open_locked(const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -112,31 +113,31 @@ static int open_locked(const char *path)
     return file;
 }
 
-/* Takes the first name beside the target that is free, so whoever else writes to the same target gets another:
- * for a new file, whose number it returns, or for `nameless`. -1 where that cannot be. */
-static int take_name(struct tr_output *output, int nameless)
+/* Takes the first free temporary name beside the target, so that concurrent writers get different
+ * ones: for a new file, whose descriptor it returns, or for `unnamed`. -1 on failure. */
+static int take_name(struct tr_output *output, int unnamed)
 {
     size_t size = strlen(output->path) + 40;
     int file = -1;
     for (unsigned i = 0; i < 10000; i++) {
         snprintf(output->temporary, size, "%s.unfinished-%u", output->path, i);
         do {
-            if (nameless < 0) {
+            if (unnamed < 0) {
                 file = open_locked(output->temporary);
-            } else if (linkat(AT_FDCWD, descriptor_path(nameless).text, AT_FDCWD, output->temporary,
+            } else if (linkat(AT_FDCWD, descriptor_path(unnamed).text, AT_FDCWD, output->temporary,
                               AT_SYMLINK_FOLLOW) == 0) {
-                file = nameless;
+                file = unnamed;
             }
             if (file >= 0 || errno != EEXIST) {
                 return file;
             }
-        } while (remove_unfinished(output->temporary));
+        } while (remove_stale(output->temporary));
     }
     errno = EEXIST;
     return -1;
 }
 
-/* Opens a new file, as a plain open would: the rights are up to the umask, which mkostemp() passes over. */
+/* Opens a new file with the permissions of a plain open(), by the umask, which mkostemp() ignores. */
 static int open_temporary(struct tr_output *output)
 {
     output->temporary = tr_alloc(strlen(output->path) + 40, 1);
@@ -144,9 +145,9 @@ static int open_temporary(struct tr_output *output)
         errno = ENOMEM;
         return -1;
     }
-    int file = open_nameless(output->path);
-    output->nameless = file >= 0;
-    return output->nameless ? file : take_name(output, -1);
+    int file = open_unnamed(output->path);
+    output->unnamed = file >= 0;
+    return output->unnamed ? file : take_name(output, -1);
 }
 
 trellis_status tr_output_open(const char *path, struct tr_output **ret_output, trellis_error *error)
@@ -163,7 +164,7 @@ trellis_status tr_output_open(const char *path, struct tr_output **ret_output, t
     struct stat old;
     bool exists = stat(path, &old) == 0;
     if (exists && !S_ISREG(old.st_mode)) {
-        output->file = open(path, O_WRONLY | O_CLOEXEC); // no rename over /dev/null
+        output->file = open(path, O_WRONLY | O_CLOEXEC); // never rename over /dev/null
     } else {
         output->file = open_temporary(output);
     }
@@ -197,18 +198,18 @@ trellis_status tr_output_write(struct tr_output *output, const void *data, size_
     return TRELLIS_OK;
 }
 
-/* Makes the rename itself durable; a file system that cannot sync a directory is no error. */
+/* Makes the rename itself durable; it is no error if the file system cannot sync a directory. */
 static void sync_directory(const char *path)
 {
-    char *folder = folder_of(path);
-    if (folder) {
-        int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *directory = directory_of(path);
+    if (directory) {
+        int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (file >= 0) {
             (void)!fsync(file);
             close(file);
         }
     }
-    free(folder);
+    free(directory);
 }
 
 trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
@@ -217,9 +218,9 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
     if (fsync(output->file) != 0 && errno != EINVAL && errno != EROFS) {
         status = tr_fail_system(error, "write", output->path);
     }
-    if (!status && output->nameless) {
-        output->nameless = take_name(output, output->file) < 0;
-        status = output->nameless ? tr_fail_system(error, "write", output->path) : TRELLIS_OK;
+    if (!status && output->unnamed) {
+        output->unnamed = take_name(output, output->file) < 0;
+        status = output->unnamed ? tr_fail_system(error, "write", output->path) : TRELLIS_OK;
     }
     if (!status && output->temporary && rename(output->temporary, output->path) != 0) {
         status = tr_fail_system(error, "write", output->path);
@@ -229,7 +230,7 @@ trellis_status tr_output_commit(struct tr_output *output, trellis_error *error)
     } else if (output->temporary) {
         sync_directory(output->path);
     }
-    bool synced = output->temporary; // then closing it tells nothing new
+    bool synced = output->temporary; // then close() cannot report anything new
     if (close(output->file) != 0 && !status && !synced) {
         status = tr_fail_system(error, "write", output->path);
     }

@@ -1,10 +1,10 @@
-/* output.h - a file that appears whole or not at all.
+/* output.h - writes a file atomically: readers see the old contents or the new, never a part.
  *
- * What is written goes to a file without a name, or where there are none to a temporary name beside the
- * target; commit syncs it and renames it over the target, anything else removes it. A crash at any moment
- * leaves the old file or the new one, and of a file without a name nothing; a temporary name that is left is
- * removed by who next writes to the same target. A target that is no plain file, such as /dev/null or a pipe,
- * is written to as it is.
+ * Data goes to an unnamed file (O_TMPFILE), or where the file system has none, to a temporary file
+ * beside the target. tr_output_commit() syncs it and renames it over the target;
+ * tr_output_discard() removes it. After a crash the target is the old file or the new one, and an
+ * unnamed file leaves nothing behind; a stale temporary file is removed by the next writer to the same
+ * target. A target that is not a regular file, such as /dev/null or a pipe, is written to directly.
  */
 #ifndef TRELLIS_BASE_OUTPUT_H
 #define TRELLIS_BASE_OUTPUT_H
@@ -17,12 +17,12 @@ trellis_status tr_output_open(const char *path, struct tr_output **ret_output,
                               trellis_error *error);
 trellis_status tr_output_write(struct tr_output *output, const void *data, size_t size,
                                trellis_error *error);
-/* Syncs, renames and closes. On failure the target is as it was. The output is gone either way. */
+/* Syncs, renames and closes; on failure the target is unchanged. Frees the output in either case. */
 trellis_status tr_output_commit(struct tr_output *output, trellis_error *error);
-/* All of it at once: opens, writes and commits. */
+/* Opens, writes and commits. */
 trellis_status tr_output_replace(const char *path, const void *data, size_t size,
                                  trellis_error *error);
-/* Drops what was written; accepts NULL. */
+/* Removes what was written and frees the output; accepts NULL. */
 void tr_output_discard(struct tr_output *output);
 
 #endif

@@ -1,16 +1,16 @@
-/* pool.c - a fixed number of blocks of work, done by some threads.
+/* pool.c - a thread pool for work that is cut into blocks.
  *
- * A training has its threads wait for each other some thousand times a second, for a few microseconds as a
- * rule, and to sleep and be woken takes longer than that. So whoever waits looks for a while first, and only
- * then sleeps. Where looking is mostly in vain, as on a machine that is busy with other work, it is soon
- * given up.
+ * In training, threads wait for each other some thousand times a second, usually for a few
+ * microseconds, and sleeping and waking takes longer than that. So a thread that waits spins first,
+ * and sleeps only if that was not enough. Where spinning rarely helps, as on a busy machine, the
+ * number of spins falls.
  *
- * All that is waited for are numbers that grow. They are changed under the lock, so that nobody falls asleep
- * between a look and the change.
+ * A thread always waits for a counter to reach a value. Counters change under the lock, so that no
+ * thread falls asleep between a check and the change.
  *
- * A run is over when all its blocks are done; nobody waits for a worker that has not even woken. Such a one
- * finds no block left, or already those of the next run: whoever takes a block may read what the run is about,
- * which is written while there are none to take.
+ * A run is over when all its blocks are done; it does not wait for workers that are still asleep. Such
+ * a worker finds no block left, or those of the next run. A thread reads the description of a run only
+ * after it has taken a block, and the description is written only while there are no blocks to take.
  */
 #include "base/pool.h"
 
@@ -19,7 +19,12 @@
 
 #include "base/memory.h"
 
-enum { MAX_LOOKS = 4000, LEAST_LOOKS = 500, PIECES = 64, SMALL = 16384 };
+enum {
+    MAX_SPINS = 4000,
+    MIN_SPINS = 500,
+    PIECES = 64,  // of a vector
+    SMALL = 16384 // vectors below this size are one piece
+};
 
 struct pool_worker {
     struct tr_pool *pool;
@@ -31,20 +36,20 @@ struct tr_pool {
     unsigned threads;            // the caller included
     struct pool_worker *workers; // [threads - 1]
     unsigned started;
-    atomic_int looks; // before a sleep
+    atomic_int spins; // before a sleep
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_bool ending;
-    atomic_size_t rounds; // runs that were begun
+    atomic_size_t runs; // started so far
     tr_pool_work work;
     void *user;
     size_t blocks;
-    atomic_llong left; // blocks that nobody has taken; below 0 where somebody has asked in vain
+    atomic_llong left; // blocks not taken yet; below 0 after threads have found none
     atomic_size_t done, turns;
 };
 
-/* Between two looks: lets the processor rest. */
-static void rest(void)
+/* Tells the processor that this is a spin loop. */
+static void pause_spin(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -70,25 +75,25 @@ static void sleep_until(struct tr_pool *pool, atomic_size_t *number, size_t valu
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Waits until a number has grown to a value. */
+/* Waits until a counter has reached a value. */
 static void await(struct tr_pool *pool, atomic_size_t *number, size_t value)
 {
-    int looks = atomic_load(&pool->looks);
+    int spins = atomic_load(&pool->spins);
     if (atomic_load(number) >= value) {
         return;
     }
-    for (int i = 0; i < looks; i++) {
-        rest();
+    for (int i = 0; i < spins; i++) {
+        pause_spin();
         if (atomic_load(number) >= value) {
-            atomic_store(&pool->looks, looks < MAX_LOOKS / 2 ? looks * 2 : MAX_LOOKS);
+            atomic_store(&pool->spins, spins < MAX_SPINS / 2 ? spins * 2 : MAX_SPINS);
             return;
         }
     }
-    atomic_store(&pool->looks, looks > LEAST_LOOKS ? looks - looks / 8 : LEAST_LOOKS);
+    atomic_store(&pool->spins, spins > MIN_SPINS ? spins - spins / 8 : MIN_SPINS);
     sleep_until(pool, number, value);
 }
 
-/* Takes blocks until there are no more. */
+/* Takes blocks until none are left. */
 static void drain(struct tr_pool *pool, unsigned thread)
 {
     long long left;
@@ -110,8 +115,8 @@ static void *worker_main(void *argument)
     struct tr_pool *pool = worker->pool;
     size_t seen = 0;
     for (;;) {
-        await(pool, &pool->rounds, seen + 1);
-        seen = atomic_load(&pool->rounds);
+        await(pool, &pool->runs, seen + 1);
+        seen = atomic_load(&pool->runs);
         if (atomic_load(&pool->ending)) {
             return NULL;
         }
@@ -132,7 +137,7 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     }
     pool->threads = threads;
     pool->workers = workers;
-    atomic_store(&pool->looks, MAX_LOOKS);
+    atomic_store(&pool->spins, MAX_SPINS);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     for (unsigned i = 0; i + 1 < threads; i++) {
@@ -153,7 +158,7 @@ void tr_pool_destroy(struct tr_pool *pool)
         return;
     }
     atomic_store(&pool->ending, true);
-    set(pool, &pool->rounds, atomic_load(&pool->rounds) + 1);
+    set(pool, &pool->runs, atomic_load(&pool->runs) + 1);
     for (unsigned i = 0; i < pool->started; i++) {
         pthread_join(pool->workers[i].thread, NULL);
     }
@@ -176,7 +181,7 @@ void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *u
     atomic_store(&pool->done, 0);
     atomic_store(&pool->turns, 0);
     atomic_store(&pool->left, (long long)blocks);
-    set(pool, &pool->rounds, atomic_load(&pool->rounds) + 1);
+    set(pool, &pool->runs, atomic_load(&pool->runs) + 1);
     drain(pool, 0);
     await(pool, &pool->done, blocks);
 }

@@ -1,10 +1,10 @@
-/* pool.h - a fixed number of blocks of work, done by some threads.
+/* pool.h - a thread pool for work that is cut into blocks.
  *
- * Work is cut into blocks that do not depend on the number of threads; whoever is free takes the next
- * block. Results that must be added up are added in block order (tr_pool_turn), so that sums come out
- * the same to the last bit for one thread or many (docs/design.md, decision 6).
+ * The blocks do not depend on the number of threads; a free thread takes the next block. Results that
+ * are summed are added in block order (tr_pool_turn), so that sums are the same to the last bit for
+ * one thread or many (docs/design.md, decision 6).
  *
- * POSIX threads rather than OpenMP: a failure to start a thread is an error we can report, and the
+ * POSIX threads rather than OpenMP: failing to start a thread is an error we can report, and the
  * thread sanitizer understands every lock.
  */
 #ifndef TRELLIS_BASE_POOL_H
@@ -14,7 +14,7 @@
 
 struct tr_pool;
 
-/* `threads` - 1 threads are started; the caller is the last one. */
+/* Starts `threads` - 1 threads; the caller of tr_pool_run() is one more. */
 trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trellis_error *error);
 void tr_pool_destroy(struct tr_pool *pool);
 unsigned tr_pool_threads(const struct tr_pool *pool);
@@ -24,13 +24,14 @@ unsigned tr_pool_threads(const struct tr_pool *pool);
 typedef void (*tr_pool_work)(void *user, size_t block, unsigned thread);
 void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user);
 
-/* Within `work`: waits until all lower blocks have called tr_pool_turn_done(). Every block that calls
- * the one must call the other, and then all blocks must. */
+/* Within `work`: waits until all lower blocks have called tr_pool_turn_done(). Either every block
+ * calls both or none does. */
 void tr_pool_turn(struct tr_pool *pool, size_t block);
 void tr_pool_turn_done(struct tr_pool *pool, size_t block);
 
-/* Calls piece(user, begin, end) for pieces of 0 .. size-1 that do not depend on the number of threads, in
- * all threads; the sum of what it returns, in the order of the pieces. Without a pool the caller does it. */
+/* Cuts 0 .. size-1 into pieces that do not depend on the number of threads, calls
+ * piece(user, begin, end) for each in the threads of the pool, and sums the results in the order of
+ * the pieces. Without a pool (NULL) the caller does all of it. */
 typedef double (*tr_pool_piece)(void *user, size_t begin, size_t end);
 double tr_pool_sum(struct tr_pool *pool, size_t size, tr_pool_piece piece, void *user);
 

@@ -1,4 +1,4 @@
-/* state_registry.c - which variables are the state of a long computation, so that it can be gone on with later. */
+/* state_registry.c - the variables that a checkpoint saves and restores. */
 #include "base/state_registry.h"
 
 #include <float.h>
@@ -39,10 +39,10 @@ void tr_keep_between(struct tr_state_registry *registry, const char *name, doubl
 }
 
 void tr_keep_whole(struct tr_state_registry *registry, const char *name, uint64_t *at, size_t count,
-                   uint64_t most)
+                   uint64_t max)
 {
     keep(registry, name,
-         (struct tr_kept){.kind = TR_KEPT_WHOLE, .at = at, .count = count, .most = most});
+         (struct tr_kept){.kind = TR_KEPT_WHOLE, .at = at, .count = count, .max = max});
 }
 
 void tr_keep_order(struct tr_state_registry *registry, const char *name, uint32_t *at, size_t count)
@@ -132,11 +132,11 @@ static bool doubles_fit(const struct tr_kept *kept)
     return fit;
 }
 
-static bool whole_fit(const uint64_t *at, size_t count, uint64_t most)
+static bool whole_fit(const uint64_t *at, size_t count, uint64_t max)
 {
     bool fit = true;
     for (size_t i = 0; fit && i < count; i++) {
-        fit = at[i] <= most;
+        fit = at[i] <= max;
     }
     return fit;
 }
@@ -181,7 +181,7 @@ trellis_status tr_kept_read(const struct tr_kept *kept, trellis_text content, bo
         *ret_fits = doubles_fit(kept);
         break;
     case TR_KEPT_WHOLE:
-        *ret_fits = whole_fit(kept->at, kept->count, kept->most);
+        *ret_fits = whole_fit(kept->at, kept->count, kept->max);
         break;
     case TR_KEPT_ORDER:
         return order_fits(kept->at, kept->count, ret_fits, error);
