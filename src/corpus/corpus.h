@@ -11,8 +11,15 @@ size_t tr_reader_label_column(const trellis_reader *reader);
 /* The column that a person means: by name, whatever the case, or by its number from 1; SIZE_MAX where there
  * is none. `reader` may be NULL: there are no names. */
 size_t tr_reader_column(const trellis_reader *reader, trellis_text name);
-/* The line of the input where a token of a sequence stands. */
-uint64_t tr_sequence_line(const trellis_sequence *sequence, size_t token);
+/* The column of the words: the one named word, form, token or tokens, else the first one. `reader` may
+ * be NULL. SIZE_MAX if that is the label column. */
+size_t tr_reader_word_column(const trellis_reader *reader, size_t label_column);
+
+/* Whether two names are the same, ignoring the case of ASCII letters. */
+bool tr_same_name(trellis_text a, const char *b);
+
+/* The line of a token in the input; that of its sequence if the rows of the sequence do not tell. */
+uint64_t tr_token_line(const trellis_sequence *sequence, size_t token);
 
 /* Whatever --part says, from here on all sequences are read. */
 void tr_reader_take_all(trellis_reader *reader);

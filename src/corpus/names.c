@@ -83,6 +83,25 @@ size_t tr_reader_column(const trellis_reader *reader, trellis_text name)
     return column;
 }
 
+size_t tr_names_word(const struct tr_names *names, const struct tr_format *format, size_t except)
+{
+    static const char *const words[] = {"word", "form", "token", "tokens"};
+    for (size_t i = 0; i < TR_COUNT(words); i++) {
+        size_t column = tr_names_find(names, format, tr_text(words[i]));
+        if (column != TR_NO_COLUMN && column != except) {
+            return column;
+        }
+    }
+    return TR_NO_COLUMN;
+}
+
+size_t tr_reader_word_column(const trellis_reader *reader, size_t label_column)
+{
+    size_t column = reader ? tr_names_word(&reader->names, reader->format, label_column)
+                           : TR_NO_COLUMN;
+    return column != TR_NO_COLUMN ? column : label_column == 0 ? SIZE_MAX : 0;
+}
+
 bool tr_without_label(const trellis_reader *reader)
 {
     return strcmp(reader->label, "none") == 0;

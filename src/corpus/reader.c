@@ -301,7 +301,7 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
     return status;
 }
 
-uint64_t tr_sequence_line(const trellis_sequence *sequence, size_t token)
+uint64_t tr_token_line(const trellis_sequence *sequence, size_t token)
 {
     for (size_t i = 0; sequence->rows && sequence->row_token && i < sequence->row_count; i++) {
         if (sequence->row_token[i] == token) {

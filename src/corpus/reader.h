@@ -50,7 +50,8 @@ size_t tr_names_find(const struct tr_names *names, const struct tr_format *forma
 const char *tr_names_at(const struct tr_names *names, const struct tr_format *format,
                         size_t column);
 
-bool tr_same_name(trellis_text a, const char *b); // whatever the case of ASCII letters
+/* The first column named word, form, token or tokens, other than `except`; TR_NO_COLUMN if none is. */
+size_t tr_names_word(const struct tr_names *names, const struct tr_format *format, size_t except);
 
 static inline bool tr_is_blank(char c)
 {

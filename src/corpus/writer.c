@@ -163,7 +163,6 @@ bool tr_has_rows(const trellis_writer *writer, const trellis_sequence *sequence)
 trellis_status tr_word_column(const trellis_writer *writer, const trellis_sequence *sequence,
                               size_t *ret_column, trellis_error *error)
 {
-    static const char *const usual[] = {"word", "form", "token", "tokens"};
     *ret_column = 0;
     if (sequence->columns == 0) {
         return tr_fail(error, TRELLIS_DATA,
@@ -171,12 +170,9 @@ trellis_status tr_word_column(const trellis_writer *writer, const trellis_sequen
                        "'%s' needs",
                        (unsigned long long)sequence->line, writer->format);
     }
-    for (size_t i = 0; i < TR_COUNT(usual); i++) {
-        size_t column = tr_names_find(&writer->names, writer->input, tr_text(usual[i]));
-        if (column < sequence->columns) {
-            *ret_column = column;
-            break;
-        }
+    size_t column = tr_names_word(&writer->names, writer->input, TR_NO_COLUMN);
+    if (column < sequence->columns) {
+        *ret_column = column;
     }
     return TRELLIS_OK;
 }

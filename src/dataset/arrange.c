@@ -2,20 +2,79 @@
  *
  *     occurrences -> pairs of each attribute -> dense or sparse -> numbers -> occurrences rewritten
  *
- * A token whose label is open counts with every label listed for it, and with none where any will do.
- * The order is: dense before sparse, frequent before rare, first seen before later. Within a token
- * the occurrences are sorted, so that the dense rows are added in one run without a branch missed.
+ * A token whose label is open counts with every label listed for it, and with none if it may have any
+ * label. The order is: dense before sparse, frequent before rare, first seen before later. Within a
+ * token the occurrences are sorted, so that the dense rows are added in one run without a
+ * mispredicted branch.
  */
 #include "dataset/share.h"
 
 #include "base/pool.h"
 
-enum { BUCKET_MOST = 1 << 25 }; // occurrences gathered at once, to bound the memory
+enum { MAX_BUCKET = 1 << 25 }; // occurrences collected at once, to bound the memory
 
-struct pairs {
-    uint64_t *begin; // [attributes + 1]
-    TR_ARRAY(uint32_t) outcome;
+/* The attributes of one kind on their way from the numbers given while reading to the final ones. */
+struct arranger {
+    struct tr_dataset *dataset;
+    struct tr_dataset *dev; // may be NULL
+    bool edge;              // edge attributes instead of node attributes
+    struct tr_attributes *attributes;
+    uint32_t min_count;
+    const bool *whole;    // [count] those paired with every label; NULL: none
+    struct tr_pool *pool; // may be NULL
+    uint32_t count;       // of the attributes as read
+    uint32_t width;       // of a row of labels
+    uint32_t outcomes;    // the highest outcome + 1
+
+    uint64_t *offset;           // [count + 1] occurrences of each attribute, as a running sum
+    uint64_t *begin;            // [count + 1] the pairs of each attribute in `outcome`
+    TR_ARRAY(uint32_t) outcome; // sorted within an attribute
+    uint32_t *first;            // [count] who shares a row with whom (share.h); NULL: nobody
+    uint32_t *order;            // [kept] the old number of each attribute that has a row
+    uint32_t *number;           // [count] the new number, TR_NONE if dropped
+    uint32_t *shared_with;      // [shared] see struct tr_rows
+    uint32_t kept, dense, shared;
 };
+
+static struct tr_occurrences *occurrences_of(struct tr_dataset *dataset, bool edge)
+{
+    return edge ? &dataset->edge : &dataset->node;
+}
+
+static uint32_t outcome_count(const struct tr_dataset *dataset, bool edge)
+{
+    uint32_t labels = dataset->label_count;
+    return edge && labels ? (labels - 1) * tr_row_width(labels) + labels : labels;
+}
+
+/* Without occurrences, pairs or an order so far; false on allocation failure. */
+static bool arranger_begin(struct arranger *x, struct tr_dataset *dataset, bool edge,
+                           struct tr_attributes *attributes, uint32_t count)
+{
+    *x = (struct arranger){.dataset = dataset,
+                           .edge = edge,
+                           .attributes = attributes,
+                           .count = count,
+                           .width = tr_row_width(dataset->label_count),
+                           .outcomes = outcome_count(dataset, edge)};
+    x->begin = tr_alloc((size_t)count + 1, sizeof *x->begin);
+    x->order = tr_alloc(count, sizeof *x->order);
+    x->number = tr_alloc(count, sizeof *x->number);
+    return x->begin && x->order && x->number;
+}
+
+static void arranger_end(struct arranger *x)
+{
+    free(x->offset);
+    free(x->begin);
+    free(x->outcome.at);
+    free(x->first);
+    free(x->order);
+    free(x->number);
+    free(x->shared_with);
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------- */
 
 /* The outcomes that a token was seen with: from [froms] by to [tos]. */
 struct outcomes {
@@ -40,14 +99,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every label, or label pair, for the attribute at hand. */
-static bool push_all(const struct tr_dataset *dataset, bool edge, uint32_t width,
-                     struct pairs *pairs)
+/* Pairs the current attribute with every label or label pair. */
+static bool push_all(struct arranger *x)
 {
-    uint32_t labels = dataset->label_count;
-    for (uint32_t from = 0; from < (edge ? labels : 1); from++) {
+    uint32_t labels = x->dataset->label_count;
+    for (uint32_t from = 0; from < (x->edge ? labels : 1); from++) {
         for (uint32_t to = 0; to < labels; to++) {
-            if (!tr_push(&pairs->outcome, from * width + to)) {
+            if (!tr_push(&x->outcome, from * x->width + to)) {
                 return false;
             }
         }
@@ -55,18 +113,57 @@ static bool push_all(const struct tr_dataset *dataset, bool edge, uint32_t width
     return true;
 }
 
-/* The distinct outcomes of attributes first .. last-1, in one pass over the occurrences. `bucket`
- * has room for all of them; `filled` [last - first] and `stamp` [outcomes] are scratch. */
-static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, uint32_t first,
-                   uint32_t last, const uint64_t *offset, const bool *whole, uint32_t *bucket,
-                   uint32_t *filled, uint32_t *stamp, struct pairs *pairs)
+/* How often each attribute was seen with an outcome, as a running sum. */
+static uint64_t *outcome_offsets(const struct arranger *x)
 {
-    const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    for (size_t t = 0; t < dataset->tokens; t++) {
+    const struct tr_occurrences *occurrences = occurrences_of(x->dataset, x->edge);
+    uint64_t *offset = tr_alloc((size_t)x->count + 1, sizeof *offset);
+    for (size_t t = 0; offset && t < x->dataset->tokens; t++) {
+        bool any = occurrences->begin.at[t] < occurrences->begin.at[t + 1];
+        struct outcomes seen = any ? outcomes_at(x->dataset, x->edge, t) : (struct outcomes){0};
+        for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
+            offset[occurrences->attribute.at[k] + 1] += seen.froms * seen.tos;
+        }
+    }
+    for (size_t a = 0; offset && a < x->count; a++) {
+        offset[a + 1] += offset[a];
+    }
+    return offset;
+}
+
+/* How often each attribute occurs, as a running sum. The counts of the index may be capped. */
+static uint64_t *occurrence_offsets(const struct arranger *x)
+{
+    const struct tr_occurrences *occurrences = occurrences_of(x->dataset, x->edge);
+    uint64_t *offset = tr_alloc((size_t)x->count + 1, sizeof *offset);
+    for (size_t k = 0; offset && k < occurrences->attribute.size; k++) {
+        offset[occurrences->attribute.at[k] + 1]++;
+    }
+    for (size_t a = 0; offset && a < x->count; a++) {
+        offset[a + 1] += offset[a];
+    }
+    return offset;
+}
+
+/* The outcomes of the attributes first .. last-1, each as often as it was seen. */
+struct bucket {
+    uint32_t first, last;
+    uint32_t *outcome; // [offset[last] - offset[first]]
+    uint32_t *filled;  // [last - first] how many each attribute has so far
+};
+
+/* Fills the bucket in one pass over the occurrences. */
+static void fill_bucket(const struct arranger *x, const struct bucket *bucket)
+{
+    const struct tr_occurrences *occurrences = occurrences_of(x->dataset, x->edge);
+    const uint64_t *offset = x->offset;
+    const uint32_t first = bucket->first, last = bucket->last, width = x->width;
+    uint32_t *outcome = bucket->outcome, *filled = bucket->filled;
+    for (size_t t = 0; t < x->dataset->tokens; t++) {
         if (occurrences->begin.at[t] == occurrences->begin.at[t + 1]) {
             continue;
         }
-        struct outcomes seen = outcomes_at(dataset, edge, t);
+        struct outcomes seen = outcomes_at(x->dataset, x->edge, t);
         for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
             uint32_t a = occurrences->attribute.at[k];
             if (a < first || a >= last) {
@@ -75,107 +172,109 @@ static bool gather(const struct tr_dataset *dataset, bool edge, uint32_t width, 
             for (size_t i = 0; i < seen.froms; i++) {
                 for (size_t j = 0; j < seen.tos; j++) {
                     uint64_t at = offset[a] - offset[first] + filled[a - first]++;
-                    bucket[at] = seen.from[i] * width + seen.to[j];
+                    outcome[at] = seen.from[i] * width + seen.to[j];
                 }
             }
         }
     }
-    for (uint32_t a = first; a < last; a++) {
-        size_t before = pairs->outcome.size;
-        if (whole && whole[a]) {
-            if (!push_all(dataset, edge, width, pairs)) {
+}
+
+/* The distinct outcomes of one attribute, sorted; `stamp` [outcomes] tells which it already has. */
+static bool push_distinct(struct arranger *x, const struct bucket *bucket, uint32_t attribute,
+                          uint32_t *stamp)
+{
+    size_t before = x->outcome.size;
+    for (uint64_t i = x->offset[attribute]; i < x->offset[attribute + 1]; i++) {
+        uint32_t outcome = bucket->outcome[i - x->offset[bucket->first]];
+        if (stamp[outcome] != attribute + 1) {
+            stamp[outcome] = attribute + 1;
+            if (!tr_push(&x->outcome, outcome)) {
                 return false;
             }
-            pairs->begin[a + 1] = pairs->outcome.size;
-            continue;
         }
-        for (uint64_t i = offset[a]; i < offset[a + 1]; i++) {
-            uint32_t outcome = bucket[i - offset[first]];
-            if (stamp[outcome] != a + 1) {
-                stamp[outcome] = a + 1;
-                if (!tr_push(&pairs->outcome, outcome)) {
-                    return false;
-                }
-            }
-        }
-        if (pairs->outcome.size > before) {
-            qsort(pairs->outcome.at + before, pairs->outcome.size - before, sizeof(uint32_t),
-                  by_value);
-        }
-        pairs->begin[a + 1] = pairs->outcome.size;
+    }
+    if (x->outcome.size > before) {
+        qsort(x->outcome.at + before, x->outcome.size - before, sizeof(uint32_t), by_value);
     }
     return true;
 }
 
-/* How often each attribute was seen with an outcome, as a running sum. */
-static uint64_t *outcome_offsets(const struct tr_dataset *dataset, bool edge, size_t attributes)
+/* The pairs of the attributes of a bucket. */
+static bool push_bucket(struct arranger *x, const struct bucket *bucket, uint32_t *stamp)
 {
-    const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    uint64_t *offset = tr_alloc(attributes + 1, sizeof *offset);
-    for (size_t t = 0; offset && t < dataset->tokens; t++) {
-        bool any = occurrences->begin.at[t] < occurrences->begin.at[t + 1];
-        struct outcomes seen = any ? outcomes_at(dataset, edge, t) : (struct outcomes){0};
-        for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
-            offset[occurrences->attribute.at[k] + 1] += seen.froms * seen.tos;
-        }
+    bool ok = true;
+    for (uint32_t a = bucket->first; ok && a < bucket->last; a++) {
+        ok = x->whole && x->whole[a] ? push_all(x) : push_distinct(x, bucket, a, stamp);
+        x->begin[a + 1] = x->outcome.size;
     }
-    for (size_t a = 0; offset && a < attributes; a++) {
-        offset[a + 1] += offset[a];
-    }
-    return offset;
+    return ok;
 }
 
-/* How often each attribute occurs, as a running sum. The counts of the dictionary may be capped. */
-static uint64_t *occurrence_offsets(const struct tr_occurrences *occurrences, size_t attributes)
+/* The pairs that were seen. */
+static bool find_seen_pairs(struct arranger *x)
 {
-    uint64_t *offset = tr_alloc(attributes + 1, sizeof *offset);
-    if (offset) {
-        for (size_t k = 0; k < occurrences->attribute.size; k++) {
-            offset[occurrences->attribute.at[k] + 1]++;
-        }
-        for (size_t a = 0; a < attributes; a++) {
-            offset[a + 1] += offset[a];
-        }
+    const uint64_t *offset = x->offset;
+    if (x->count == 0) {
+        return true; // there can be billions of label pairs: no array of them for nothing
     }
-    return offset;
-}
-
-static bool gather_all(const struct tr_dataset *dataset, bool edge, uint32_t outcomes,
-                       uint32_t width, uint32_t attributes, const uint64_t *offset,
-                       const bool *whole, struct pairs *pairs)
-{
-    if (attributes == 0) {
-        return true; // label pairs can be billions: no room for them where nothing is to be seen
-    }
-    uint32_t *stamp = tr_alloc(outcomes, sizeof *stamp), *bucket = NULL, *filled = NULL;
-    bool fine = stamp != NULL;
-    for (uint32_t first = 0, last; fine && first < attributes; first = last) {
-        for (last = first + 1; last < attributes && offset[last + 1] - offset[first] <= BUCKET_MOST;
+    uint32_t *stamp = tr_alloc(x->outcomes, sizeof *stamp);
+    bool ok = stamp != NULL;
+    for (uint32_t first = 0, last; ok && first < x->count; first = last) {
+        for (last = first + 1; last < x->count && offset[last + 1] - offset[first] <= MAX_BUCKET;
              last++) {}
-        bucket = tr_alloc(offset[last] - offset[first], sizeof *bucket);
-        filled = tr_alloc(last - first, sizeof *filled);
-        fine = bucket && filled &&
-               gather(dataset, edge, width, first, last, offset, whole, bucket, filled, stamp,
-                      pairs);
-        free(bucket);
-        free(filled);
+        struct bucket bucket = {.first = first, .last = last};
+        bucket.outcome = tr_alloc(offset[last] - offset[first], sizeof *bucket.outcome);
+        bucket.filled = tr_alloc(last - first, sizeof *bucket.filled);
+        ok = bucket.outcome && bucket.filled;
+        if (ok) {
+            fill_bucket(x, &bucket);
+            ok = push_bucket(x, &bucket, stamp);
+        }
+        free(bucket.outcome);
+        free(bucket.filled);
     }
     free(stamp);
-    return fine;
+    return ok;
 }
 
-/* Every label (or label pair) for every attribute. */
-static bool all_pairs(const struct tr_dataset *dataset, bool edge, uint32_t width,
-                      uint32_t attributes, struct pairs *pairs)
+/* Every label or label pair for every attribute. */
+static bool make_all_pairs(struct arranger *x)
 {
-    for (uint32_t a = 0; a < attributes; a++) {
-        if (!push_all(dataset, edge, width, pairs)) {
+    for (uint32_t a = 0; a < x->count; a++) {
+        if (!push_all(x)) {
             return false;
         }
-        pairs->begin[a + 1] = pairs->outcome.size;
+        x->begin[a + 1] = x->outcome.size;
     }
     return true;
 }
+
+/* The pairs whose weight is not 0; an attribute that has none left is given no occurrence, so that
+ * the minimum count of 1 drops it. */
+static bool find_weighted_pairs(struct arranger *x, const float *weights)
+{
+    const struct tr_rows *rows = x->attributes->rows;
+    uint64_t *offset = x->offset;
+    for (uint32_t a = 0; a < x->count; a++) {
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            if (weights[tr_rows_find(rows, a, rows->outcome[i])] != 0 &&
+                !tr_push(&x->outcome, rows->outcome[i])) {
+                return false;
+            }
+        }
+        x->begin[a + 1] = x->outcome.size;
+    }
+    for (uint32_t a = x->count; a-- > 0;) { // counts instead of running sums
+        offset[a + 1] -= offset[a];
+    }
+    for (uint32_t a = 0; a < x->count; a++) {
+        bool empty = x->begin[a + 1] == x->begin[a];
+        offset[a + 1] = offset[a] + (empty ? 0 : offset[a + 1]);
+    }
+    return true;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------- */
 
 /* A stable sort of numbers by a 32-bit key, eight bits at a time. */
 static bool sort_by_key(uint32_t *numbers, size_t count, const uint32_t *key)
@@ -201,34 +300,57 @@ static bool sort_by_key(uint32_t *numbers, size_t count, const uint32_t *key)
     return true;
 }
 
-/* The new order: order[new] = old, without those seen too rarely and without shared; how many are dense. */
-static bool choose_order(const struct pairs *pairs, const uint64_t *offset, uint32_t attributes,
-                         uint32_t outcomes, uint32_t min_count, const uint32_t *first,
-                         uint32_t *order, uint32_t *kept, uint32_t *dense)
+/* Sets `order`, `kept` and `dense`: of the attributes that are frequent enough, those that have a row
+ * of their own. */
+static bool choose_order(struct arranger *x)
 {
-    uint32_t *key = tr_alloc(attributes, sizeof *key);
+    uint32_t *key = tr_alloc(x->count, sizeof *key);
     if (!key) {
         return false;
     }
-    *kept = *dense = 0;
-    for (uint32_t a = 0; a < attributes; a++) {
-        uint64_t count = offset[a + 1] - offset[a];
-        if (count < min_count || (first && first[a] != a)) {
+    for (uint32_t a = 0; a < x->count; a++) {
+        uint64_t count = x->offset[a + 1] - x->offset[a];
+        if (count < x->min_count || (x->first && x->first[a] != a)) {
             continue;
         }
-        bool is_dense = tr_rows_worth_dense(outcomes, pairs->begin[a + 1] - pairs->begin[a]);
+        bool is_dense = tr_rows_worth_dense(x->outcomes, x->begin[a + 1] - x->begin[a]);
         uint32_t capped = count < 0x7FFFFFFF ? (uint32_t)count : 0x7FFFFFFF;
         key[a] = (is_dense ? 0 : 0x80000000u) | (0x7FFFFFFF - capped);
-        *dense += is_dense;
-        order[(*kept)++] = a;
+        x->dense += is_dense;
+        x->order[x->kept++] = a;
     }
-    bool fine = sort_by_key(order, *kept, key);
+    bool ok = sort_by_key(x->order, x->kept, key);
     free(key);
-    return fine;
+    return ok;
 }
 
-/* Sorts the attributes of one token, and their values along; Shell's sort, because there are twenty of
- * them as a rule and ten thousand at worst. */
+/* Sets `number`: attributes with a row in their order, then those that share the row of another. */
+static bool number_attributes(struct arranger *x)
+{
+    x->shared_with = tr_alloc(x->first ? x->count : 0, sizeof *x->shared_with);
+    if (!x->shared_with) {
+        return false;
+    }
+    for (uint32_t a = 0; a < x->count; a++) {
+        x->number[a] = TR_NONE;
+    }
+    for (uint32_t i = 0; i < x->kept; i++) {
+        x->number[x->order[i]] = i;
+    }
+    for (uint32_t a = 0; x->first && a < x->count; a++) {
+        uint32_t owner = x->number[x->first[a]];
+        if (x->first[a] != a && owner != TR_NONE) {
+            x->shared_with[x->shared] = owner;
+            x->number[a] = x->kept + x->shared++;
+        }
+    }
+    return true;
+}
+
+/* ---- occurrences --------------------------------------------------------------------------------- */
+
+/* Sorts the attributes of one token together with their values. Shell's sort: usually there are
+ * twenty of them, and ten thousand at worst. */
 static void sort_token(uint32_t *attribute, float *value, size_t count)
 {
     size_t gap = 1;
@@ -265,20 +387,20 @@ void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_
     }
 }
 
-/* Rewrites the occurrences with the new numbers, dropped ones left out, sorted within a token. */
-static void renumber(struct tr_occurrences *occurrences, size_t tokens, const uint32_t *to)
+/* Rewrites the occurrences with the new numbers, without the dropped ones, sorted within a token. */
+static void renumber_kept(struct tr_occurrences *occurrences, size_t tokens, const uint32_t *number)
 {
     uint32_t *attribute = occurrences->attribute.at, from = 0, out = 0;
     float *value = occurrences->value.size ? occurrences->value.at : NULL;
     for (size_t t = 0; t < tokens; t++) {
         uint32_t end = occurrences->begin.at[t + 1], first = out;
         for (; from < end; from++) {
-            uint32_t number = to[attribute[from]];
-            if (number != TR_NONE) {
+            uint32_t a = number[attribute[from]];
+            if (a != TR_NONE) {
                 if (value) {
                     value[out] = value[from];
                 }
-                attribute[out++] = number;
+                attribute[out++] = a;
             }
         }
         if (out > first) {
@@ -292,194 +414,127 @@ static void renumber(struct tr_occurrences *occurrences, size_t tokens, const ui
     }
 }
 
-struct renaming {
+struct renumbering {
     struct tr_occurrences *occurrences;
-    const uint32_t *to;
+    const uint32_t *number;
 };
 
-static double rename_piece(void *user, size_t first, size_t end)
+static double renumber_piece(void *user, size_t first, size_t end)
 {
-    const struct renaming *x = user;
+    const struct renumbering *x = user;
     uint32_t *attribute = x->occurrences->attribute.at;
     for (uint32_t k = x->occurrences->begin.at[first]; k < x->occurrences->begin.at[end]; k++) {
-        attribute[k] = x->to[attribute[k]];
+        attribute[k] = x->number[attribute[k]];
     }
     tr_occurrences_sort(x->occurrences, first, end);
     return 0;
 }
 
-/* The same where none is dropped: tokens do not depend on each other. */
-static void rename_all(struct tr_pool *pool, struct tr_occurrences *occurrences, size_t tokens,
-                       const uint32_t *to)
+/* Where no attribute is dropped, tokens do not depend on each other and the threads share them. */
+static void renumber_occurrences(const struct arranger *x)
 {
-    struct renaming renaming = {occurrences, to};
-    tr_pool_sum(pool, tokens, rename_piece, &renaming);
+    struct tr_occurrences *occurrences = occurrences_of(x->dataset, x->edge);
+    if (x->kept + x->shared == x->count) {
+        struct renumbering renumbering = {occurrences, x->number};
+        tr_pool_sum(x->pool, x->dataset->tokens, renumber_piece, &renumbering);
+    } else {
+        renumber_kept(occurrences, x->dataset->tokens, x->number);
+    }
+    if (x->dev) {
+        renumber_kept(occurrences_of(x->dev, x->edge), x->dev->tokens, x->number);
+    }
 }
 
-/* The pairs in the new order. Hands both arrays to the rows. */
-static trellis_status lay_out(const struct pairs *pairs, const uint32_t *order, uint32_t kept,
-                              uint32_t dense, uint32_t outcomes, struct tr_rows **ret_rows,
-                              trellis_error *error)
+/* ---- all of it ----------------------------------------------------------------------------------- */
+
+/* Replaces the rows of the attributes by rows of the pairs in the new order. */
+static trellis_status make_rows(struct arranger *x, trellis_error *error)
 {
-    uint64_t *begin = tr_alloc((size_t)kept + 1, sizeof *begin);
-    for (uint32_t i = 0; begin && i < kept; i++) {
-        begin[i + 1] = begin[i] + (pairs->begin[order[i] + 1] - pairs->begin[order[i]]);
+    tr_rows_destroy(x->attributes->rows);
+    x->attributes->rows = NULL;
+    uint64_t *begin = tr_alloc((size_t)x->kept + 1, sizeof *begin);
+    for (uint32_t i = 0; begin && i < x->kept; i++) {
+        begin[i + 1] = begin[i] + (x->begin[x->order[i] + 1] - x->begin[x->order[i]]);
     }
-    uint32_t *outcome = begin ? tr_alloc(begin[kept], sizeof *outcome) : NULL;
+    uint32_t *outcome = begin ? tr_alloc(begin[x->kept], sizeof *outcome) : NULL;
     if (!outcome) {
         free(begin);
         return tr_fail_memory(error);
     }
-    for (uint32_t i = 0; i < kept; i++) {
-        memcpy(outcome + begin[i], pairs->outcome.at + pairs->begin[order[i]],
+    for (uint32_t i = 0; i < x->kept; i++) {
+        memcpy(outcome + begin[i], x->outcome.at + x->begin[x->order[i]],
                (begin[i + 1] - begin[i]) * sizeof *outcome);
     }
-    return tr_rows_create(outcomes, kept, dense, begin, outcome, ret_rows, error);
-}
-
-static uint32_t outcome_count(const struct tr_dataset *dataset, bool edge)
-{
-    uint32_t labels = dataset->label_count;
-    return edge && labels ? (labels - 1) * tr_row_width(labels) + labels : labels;
-}
-
-/* Numbers those that share a row with another after all others, which have theirs; their number. */
-static uint32_t number_shared(const uint32_t *first, uint32_t count, uint32_t kept, uint32_t *to,
-                              uint32_t *shared_with)
-{
-    uint32_t shared = 0;
-    for (uint32_t a = 0; first && a < count; a++) {
-        if (first[a] != a && to[first[a]] != TR_NONE) {
-            shared_with[shared] = to[first[a]];
-            to[a] = kept + shared++;
-        }
-    }
-    return shared;
-}
-
-/* Numbers the attributes by their pairs, lays out the rows and rewrites the occurrences of the corpus
- * and, where there is one, of its dev corpus. `first` tells who shares a row (share.h); NULL: nobody. */
-static trellis_status settle(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
-                             struct tr_attributes *attributes, const struct pairs *pairs,
-                             const uint64_t *offset, uint32_t min_count, const uint32_t *first,
-                             struct tr_pool *pool, trellis_error *error)
-{
-    uint32_t count = (uint32_t)attributes->dictionary.entries.size, kept, dense;
-    uint32_t outcomes = outcome_count(dataset, edge);
-    uint32_t *order = tr_alloc(count, sizeof *order), *to = tr_alloc(count, sizeof *to);
-    uint32_t *shared_with = tr_alloc(first ? count : 0, sizeof *shared_with);
-    trellis_status status = TRELLIS_OK;
-    if (!order || !to || !shared_with ||
-        !choose_order(pairs, offset, count, outcomes, min_count, first, order, &kept, &dense)) {
-        status = tr_fail_memory(error);
-        goto done;
-    }
-    for (uint32_t a = 0; a < count; a++) {
-        to[a] = TR_NONE;
-    }
-    for (uint32_t i = 0; i < kept; i++) {
-        to[order[i]] = i;
-    }
-    uint32_t shared = number_shared(first, count, kept, to, shared_with);
-    struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    if (kept + shared == count) {
-        rename_all(pool, occurrences, dataset->tokens, to);
-    } else {
-        renumber(occurrences, dataset->tokens, to);
-    }
-    if (dev) {
-        renumber(edge ? &dev->edge : &dev->node, dev->tokens, to);
-    }
-    if (!tr_attribute_index_renumber(&attributes->dictionary, to, kept + shared)) {
-        status = tr_fail_memory(error);
-        goto done;
-    }
-    tr_rows_destroy(attributes->rows);
-    attributes->rows = NULL;
-    status = lay_out(pairs, order, kept, dense, outcomes, &attributes->rows, error);
+    trellis_status status = tr_rows_create(x->outcomes, x->kept, x->dense, begin, outcome,
+                                           &x->attributes->rows, error);
     if (!status) {
-        status = tr_rows_share(attributes->rows, shared, shared_with, error);
-        shared_with = NULL;
+        status = tr_rows_share(x->attributes->rows, x->shared, x->shared_with, error);
+        x->shared_with = NULL;
     }
-done:
-    free(order);
-    free(to);
-    free(shared_with);
     return status;
+}
+
+/* Once the pairs are known: numbers the attributes, rewrites the occurrences and makes the rows. */
+static trellis_status finalise_order(struct arranger *x, trellis_error *error)
+{
+    if (!choose_order(x) || !number_attributes(x)) {
+        return tr_fail_memory(error);
+    }
+    renumber_occurrences(x);
+    if (!tr_attribute_index_renumber(&x->attributes->index, x->number, x->kept + x->shared)) {
+        return tr_fail_memory(error);
+    }
+    return make_rows(x, error);
+}
+
+/* Finds which attributes share a row and leaves only the first of each group in the corpus. */
+static bool share_rows(struct arranger *x)
+{
+    struct tr_occurrences *occurrences = occurrences_of(x->dataset, x->edge);
+    x->first = tr_share_find(occurrences, x->dataset->tokens, x->count);
+    if (x->first) {
+        tr_share_drop(occurrences, x->dataset->tokens, x->first);
+    }
+    return x->first;
 }
 
 static trellis_status arrange(struct tr_dataset *dataset, bool edge,
-                              struct tr_attributes *attributes,
-                              const struct tr_arrangement *arrangement, trellis_error *error)
+                              struct tr_attributes *attributes, const struct tr_arrangement *plan,
+                              trellis_error *error)
 {
-    uint32_t count = (uint32_t)attributes->dictionary.entries.size, *first = NULL;
-    uint32_t width = tr_row_width(dataset->label_count), outcomes = outcome_count(dataset, edge);
-    struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    bool share = arrangement->share && occurrences->value.size == 0 && count > 0;
-    if (share) {
-        first = tr_share_find(occurrences, dataset->tokens, count);
-        if (!first) {
-            return tr_fail_memory(error);
-        }
-        tr_share_drop(occurrences, dataset->tokens, first);
+    struct arranger x;
+    uint32_t count = (uint32_t)attributes->index.entries.size;
+    bool ok = arranger_begin(&x, dataset, edge, attributes, count);
+    x.min_count = plan->min_count;
+    x.whole = edge ? NULL : plan->whole;
+    x.pool = plan->pool;
+    if (ok && plan->share && occurrences_of(dataset, edge)->value.size == 0 && count > 0) {
+        ok = share_rows(&x);
     }
-    struct pairs pairs = {.begin = tr_alloc((size_t)count + 1, sizeof(uint64_t))};
-    bool by_outcome = dataset->open_begin.size && !arrangement->all_features;
-    uint64_t *offset = by_outcome ? outcome_offsets(dataset, edge, count)
-                                  : occurrence_offsets(occurrences, count);
-    bool fine = pairs.begin && offset &&
-                (arrangement->all_features
-                     ? all_pairs(dataset, edge, width, count, &pairs)
-                     : gather_all(dataset, edge, outcomes, width, count, offset,
-                                  edge ? NULL : arrangement->whole, &pairs));
-    trellis_status status = fine ? settle(dataset, NULL, edge, attributes, &pairs, offset,
-                                          arrangement->min_count, first, arrangement->pool, error)
-                                 : tr_fail_memory(error);
-    free(first);
-    free(pairs.begin);
-    free(pairs.outcome.at);
-    free(offset);
+    if (ok) {
+        bool by_outcome = dataset->open_begin.size && !plan->all_features;
+        x.offset = by_outcome ? outcome_offsets(&x) : occurrence_offsets(&x);
+        ok = x.offset && (plan->all_features ? make_all_pairs(&x) : find_seen_pairs(&x));
+    }
+    trellis_status status = ok ? finalise_order(&x, error) : tr_fail_memory(error);
+    arranger_end(&x);
     return status;
-}
-
-/* The pairs whose weight is not 0; an attribute that has none left is given no occurrence, so that
- * the minimum count of 1 drops it. */
-static bool weighted_pairs(const struct tr_rows *rows, const float *weights, struct pairs *pairs,
-                           uint64_t *offset)
-{
-    for (uint32_t a = 0; a < rows->attributes; a++) {
-        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
-            if (weights[tr_rows_find(rows, a, rows->outcome[i])] != 0 &&
-                !tr_push(&pairs->outcome, rows->outcome[i])) {
-                return false;
-            }
-        }
-        pairs->begin[a + 1] = pairs->outcome.size;
-    }
-    for (uint32_t a = rows->attributes; a-- > 0;) { // counts instead of running sums
-        offset[a + 1] -= offset[a];
-    }
-    for (uint32_t a = 0; a < rows->attributes; a++) {
-        bool empty = pairs->begin[a + 1] == pairs->begin[a];
-        offset[a + 1] = offset[a] + (empty ? 0 : offset[a + 1]);
-    }
-    return true;
 }
 
 trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
                                 struct tr_attributes *attributes, const float *weights,
                                 trellis_error *error)
 {
-    const struct tr_rows *rows = attributes->rows;
-    struct pairs pairs = {.begin = tr_alloc((size_t)rows->attributes + 1, sizeof(uint64_t))};
-    uint64_t *offset = occurrence_offsets(edge ? &dataset->edge : &dataset->node, rows->attributes);
-    trellis_status status = pairs.begin && offset && weighted_pairs(rows, weights, &pairs, offset)
-                                ? settle(dataset, dev, edge, attributes, &pairs, offset, 1, NULL,
-                                         NULL, error)
-                                : tr_fail_memory(error);
-    free(pairs.begin);
-    free(pairs.outcome.at);
-    free(offset);
+    struct arranger x;
+    bool ok = arranger_begin(&x, dataset, edge, attributes, attributes->rows->attributes);
+    x.dev = dev;
+    x.min_count = 1;
+    if (ok) {
+        x.offset = occurrence_offsets(&x);
+        ok = x.offset && find_weighted_pairs(&x, weights);
+    }
+    trellis_status status = ok ? finalise_order(&x, error) : tr_fail_memory(error);
+    arranger_end(&x);
     return status;
 }
 
@@ -513,6 +568,6 @@ trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabula
     TRIM(dataset->edge.attribute);
     TRIM(dataset->edge.value);
     TRIM(dataset->gold);
-    TRIM(vocabulary->node.dictionary.bytes);
+    TRIM(vocabulary->node.index.bytes);
     return status;
 }

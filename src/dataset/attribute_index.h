@@ -1,7 +1,7 @@
-/* attribute_index.h - attributes numbered, with their texts kept for people.
+/* attribute_index.h - attributes numbered by their keys, with their texts for inspection.
  *
- * An attribute is known by the low half of its key; the high half tells two attributes apart that
- * share the low one, which then is an error (it takes billions of attributes to see one).
+ * An attribute is found by the low half of its key. The high half detects a collision of two
+ * attributes in the low half, which is an error (it takes billions of attributes to see one).
  */
 #ifndef TRELLIS_DATASET_ATTRIBUTE_INDEX_H
 #define TRELLIS_DATASET_ATTRIBUTE_INDEX_H
@@ -13,41 +13,41 @@ struct tr_entry {
     uint64_t key;  // the low half
     uint64_t text; // where its text begins in `bytes`
     uint32_t text_size;
-    uint32_t count; // how often it was seen; stays at the highest number there is
+    uint32_t count; // occurrences, saturating
 };
 
 struct tr_attribute_index {
     TR_ARRAY(struct tr_entry) entries;
-    TR_ARRAY(uint64_t) high; // [entries] the high halves; empty once it is renumbered
+    TR_ARRAY(uint64_t) high; // [entries] the high halves; empty after renumbering
     TR_ARRAY(char) bytes;
     uint32_t *slots; // [slot_count] number + 1, or 0
     size_t slot_count;
 };
 
-/* For keys that will soon be looked for: has their slots fetched, and when those are there, their entries. */
-void tr_attribute_index_fetch(const struct tr_attribute_index *dictionary, const uint64_t *low,
-                              size_t count);
-void tr_attribute_index_fetch_entries(const struct tr_attribute_index *dictionary,
-                                      const uint64_t *low, size_t count);
-/* The number of a key, TR_NONE where it is not there. */
-uint32_t tr_attribute_index_find(const struct tr_attribute_index *dictionary, uint64_t low);
+/* Prefetch the slots of keys that will soon be looked up and, when those are in the cache, their
+ * entries. */
+void tr_attribute_index_prefetch(const struct tr_attribute_index *index, const uint64_t *low,
+                                 size_t count);
+void tr_attribute_index_prefetch_entries(const struct tr_attribute_index *index,
+                                         const uint64_t *low, size_t count);
+/* The number of a key, TR_NONE if it is not there. */
+uint32_t tr_attribute_index_find(const struct tr_attribute_index *index, uint64_t low);
 
-/* Adds an attribute; its text is set afterwards by tr_attribute_index_name(), as it is built only for new
- * ones: *ret_new says so. TR_NONE where memory or numbers are out. A collision of keys sets
- * *ret_clash. */
-uint32_t tr_attribute_index_add(struct tr_attribute_index *dictionary, struct tr_key key,
-                                bool *ret_new, bool *ret_clash);
-bool tr_attribute_index_name(struct tr_attribute_index *dictionary, uint32_t number,
-                             trellis_text text);
-trellis_text tr_attribute_index_text(const struct tr_attribute_index *dictionary, uint32_t number);
+/* Finds or adds an attribute and counts it. *ret_new says whether it is new; then its text is set by
+ * tr_attribute_index_name(), so that texts are built for new attributes only. TR_NONE on allocation
+ * failure or if there are too many. *ret_clash is set to true on a collision of keys. */
+uint32_t tr_attribute_index_add(struct tr_attribute_index *index, struct tr_key key, bool *ret_new,
+                                bool *ret_clash);
+bool tr_attribute_index_name(struct tr_attribute_index *index, uint32_t number, trellis_text text);
+trellis_text tr_attribute_index_text(const struct tr_attribute_index *index, uint32_t number);
 
-/* Puts the entries into a new order and drops those with to[i] == TR_NONE: entry i becomes to[i]. Nothing
- * can be added any more. */
-bool tr_attribute_index_renumber(struct tr_attribute_index *dictionary, const uint32_t *to,
+/* Renumbers the entries: entry i becomes to[i], or is dropped if that is TR_NONE. Nothing can be added
+ * afterwards. */
+bool tr_attribute_index_renumber(struct tr_attribute_index *index, const uint32_t *to,
                                  uint32_t count);
 
-/* Frees what finding and adding need; numbers, keys and texts stay. */
-void tr_attribute_index_close(struct tr_attribute_index *dictionary);
-void tr_attribute_index_free(struct tr_attribute_index *dictionary);
+/* Frees what only lookups need; numbers, keys and texts stay. */
+void tr_attribute_index_close(struct tr_attribute_index *index);
+void tr_attribute_index_free(struct tr_attribute_index *index);
 
 #endif

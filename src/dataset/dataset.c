@@ -1,4 +1,4 @@
-/* dataset.c - reading a corpus through the templates into numbers. */
+/* dataset.c - reads a corpus through the templates: labels and attributes become numbers. */
 #include "dataset/dataset.h"
 
 #include <math.h>
@@ -11,10 +11,12 @@ struct reading {
     const struct tr_dataset *training;
     const struct tr_dataset_source *source;
     const char *path;
+    trellis_reader *reader;
     struct tr_extractor *extractor;
     trellis_scheme_storage *storage;
-    struct tr_buffer text;
+    struct tr_buffer text; // of an attribute
     size_t word_column;
+    const char *reals;    // the columns of --gaussian
     size_t *real_columns; // [dataset->reals]
 };
 
@@ -23,7 +25,7 @@ static struct tr_place place_of(const struct reading *reading, const trellis_seq
     return (struct tr_place){.file = reading->path, .line = sequence->line};
 }
 
-/* Records one occurrence; the value array appears with the first value other than 1. */
+/* Adds an occurrence; there is no array of values before the first value other than 1. */
 static bool add_occurrence(struct tr_occurrences *occurrences, uint32_t attribute, float value)
 {
     if (value != 1.0f && occurrences->value.size == 0) {
@@ -42,62 +44,82 @@ static bool add_occurrence(struct tr_occurrences *occurrences, uint32_t attribut
     return tr_push(&occurrences->attribute, attribute);
 }
 
-/* To find a number costs two cache misses; so the next tokens' are fetched early. */
-static void fetch_ahead(const struct reading *reading, const struct tr_seen *seen, size_t token,
-                        size_t length)
+/* A lookup costs two cache misses, so those of the next tokens are prefetched. */
+static void prefetch_tokens(const struct reading *reading, const struct tr_seen *seen, size_t token,
+                            size_t length)
 {
-    const struct tr_attribute_index *dictionary = &reading->vocabulary->node.dictionary;
+    const struct tr_attribute_index *index = &reading->vocabulary->node.index;
     const size_t *begin = seen->begin;
     if (token + 3 < length) {
-        tr_attribute_index_fetch(dictionary, seen->low + begin[token + 3],
-                                 begin[token + 4] - begin[token + 3]);
+        tr_attribute_index_prefetch(index, seen->low + begin[token + 3],
+                                    begin[token + 4] - begin[token + 3]);
     }
     if (token + 1 < length) {
-        tr_attribute_index_fetch_entries(dictionary, seen->low + begin[token + 1],
-                                         begin[token + 2] - begin[token + 1]);
+        tr_attribute_index_prefetch_entries(index, seen->low + begin[token + 1],
+                                            begin[token + 2] - begin[token + 1]);
     }
 }
 
-/* Adds what was seen at one token, numbering new attributes. */
+/* Attribute k of a token: where it occurs, and what the error messages and its text need. */
+struct seen_attribute {
+    const trellis_sequence *sequence;
+    bool edge;
+    size_t token, k;
+    struct tr_key key;
+};
+
+/* The number of an attribute of the training corpus, which is given a text if it is new. */
+static trellis_status number_attribute(struct reading *reading, const struct seen_attribute *seen,
+                                       uint32_t *ret_number, trellis_error *error)
+{
+    struct tr_attribute_index *index = seen->edge ? &reading->vocabulary->edge.index
+                                                  : &reading->vocabulary->node.index;
+    bool is_new, clash = false;
+    uint32_t number = *ret_number = tr_attribute_index_add(index, seen->key, &is_new, &clash);
+    if (number == TR_NONE) {
+        return tr_fail_memory(error);
+    }
+    if (!is_new && !clash) {
+        return TRELLIS_OK;
+    }
+    reading->text.size = 0;
+    tr_extractor_text(reading->extractor, seen->sequence, seen->edge, seen->token, seen->k,
+                      &reading->text);
+    trellis_text text = {reading->text.data, reading->text.size};
+    if (clash) {
+        return tr_fail_at(error, TRELLIS_DATA, place_of(reading, seen->sequence),
+                          "the attributes '%.*s' and '%.*s' have the same 64-bit key",
+                          TR_SHOW(text), TR_SHOW(tr_attribute_index_text(index, number)));
+    }
+    return !reading->text.failed && tr_attribute_index_name(index, number, text)
+               ? TRELLIS_OK
+               : tr_fail_memory(error);
+}
+
+/* Adds what was seen at one token, numbering new attributes of the training corpus. */
 static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence, bool edge,
                                const struct tr_seen *seen, size_t token, trellis_error *error)
 {
     struct tr_dataset *dataset = reading->dataset;
     struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    struct tr_attributes *attributes = edge ? &reading->vocabulary->edge
-                                            : &reading->vocabulary->node;
-    struct tr_attribute_index *dictionary = &attributes->dictionary;
+    const struct tr_attributes *attributes = edge ? &reading->vocabulary->edge
+                                                  : &reading->vocabulary->node;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         float value = seen->value ? seen->value[k] : 1.0f;
         struct tr_key key = {seen->low[k], seen->high[k]};
         uint32_t number;
         if (reading->training) {
-            number = tr_attribute_index_find(dictionary, key.low);
+            number = tr_attribute_index_find(&attributes->index, key.low);
             if (number == TR_NONE) {
                 continue;
             }
-            number = tr_rows_owner(attributes->rows,
-                                   number); // of what its multiplicity have in sum
-            value /= tr_rows_multiplicity(attributes->rows, number);
+            number = tr_rows_owner(attributes->rows, number);
+            value /= tr_rows_multiplicity(attributes->rows, number); // a row holds a sum (rows.h)
         } else {
-            bool is_new, clash = false;
-            number = tr_attribute_index_add(dictionary, key, &is_new, &clash);
-            if (number == TR_NONE) {
-                return tr_fail_memory(error);
-            }
-            if (is_new || clash) {
-                reading->text.size = 0;
-                tr_extractor_text(reading->extractor, sequence, edge, token, k, &reading->text);
-                trellis_text text = {reading->text.data, reading->text.size};
-                if (clash) {
-                    return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
-                                      "the attributes '%.*s' and '%.*s' have the same 64-bit key",
-                                      TR_SHOW(text),
-                                      TR_SHOW(tr_attribute_index_text(dictionary, number)));
-                }
-                if (reading->text.failed || !tr_attribute_index_name(dictionary, number, text)) {
-                    return tr_fail_memory(error);
-                }
+            struct seen_attribute attribute = {sequence, edge, token, k, key};
+            trellis_status status = number_attribute(reading, &attribute, &number, error);
+            if (status) {
+                return status;
             }
         }
         dataset->fingerprint = tr_fold(dataset->fingerprint ^ key.low, 0x9E3779B97F4A7C15u) +
@@ -107,7 +129,7 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
         }
     }
     if (occurrences->attribute.size >= UINT32_MAX) {
-        return tr_fail(error, TRELLIS_LIMIT, "more than 4 billion attributes on the tokens");
+        return tr_fail(error, TRELLIS_LIMIT, "more than 4 billion occurrences of attributes");
     }
     return tr_push(&occurrences->begin, (uint32_t)occurrences->attribute.size)
                ? TRELLIS_OK
@@ -122,12 +144,12 @@ static trellis_status number_label(struct reading *reading, const trellis_sequen
     return number == TR_NONE ? tr_fail_memory(error)
            : number >= TR_MAX_LABELS
                ? tr_fail_at(error, TRELLIS_LIMIT, place_of(reading, sequence),
-                            "more than %d different labels: is this the label column?",
+                            "more than %d different labels; is this the label column?",
                             TR_MAX_LABELS)
                : TRELLIS_OK;
 }
 
-/* Records a gold label; the lists of open ones appear with the first. */
+/* Adds a gold label; there are no lists of possible labels before the first open one. */
 static bool add_gold(struct tr_dataset *dataset, uint16_t label)
 {
     size_t before = dataset->gold.size;
@@ -142,7 +164,7 @@ static bool add_gold(struct tr_dataset *dataset, uint16_t label)
             tr_push(&dataset->open_begin, (uint32_t)dataset->open.size));
 }
 
-/* The labels of 'A|B'; *ret_label is the label where it is but one. */
+/* The labels of 'A|B'; if all are the same, *ret_label is that one. */
 static trellis_status add_choice(struct reading *reading, const trellis_sequence *sequence,
                                  trellis_text cell, uint16_t *ret_label, trellis_error *error)
 {
@@ -206,7 +228,7 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
     }
     if (!labels) {
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
-                          "there is no label column to learn from");
+                          "there is no label column to train on");
     }
     if (source->from != TRELLIS_NO_SCHEME && source->to != source->from) {
         trellis_status status = trellis_scheme_convert(
@@ -226,40 +248,30 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
     return TRELLIS_OK;
 }
 
-/* The words, for the tag dictionary. */
+/* Numbers the words, or looks them up, for the tag dictionary, and adds them to the words seen. Only a
+ * tag dictionary needs a column of words. */
 static trellis_status add_words(struct reading *reading, const trellis_sequence *sequence,
                                 trellis_error *error)
 {
     const struct tr_dataset_source *source = reading->source;
-    if (!source->words && !source->tag_dictionary) {
-        return TRELLIS_OK;
-    }
-    if (reading->word_column >= sequence->columns) {
+    bool entries = source->words || source->tag_dictionary;
+    bool has_words = reading->word_column < sequence->columns;
+    if (entries && !has_words) {
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
-                          "a tag dictionary is about words, and there is no column of words here%s",
+                          "a tag dictionary needs a column of words, and there is none%s",
                           sequence->columns ? "; --columns can name one" : "");
     }
-    for (size_t i = 0; i < sequence->length; i++) {
+    bool ok = true;
+    for (size_t i = 0; (entries || source->seen) && has_words && ok && i < sequence->length; i++) {
         trellis_text word = sequence->cells[i * sequence->columns + reading->word_column];
-        uint32_t entry = source->words ? tr_intern_add(source->words, word)
-                                       : tr_tag_dictionary_find(source->tag_dictionary, word);
-        if ((source->words && entry == TR_NONE) || !tr_push(&reading->dataset->entry, entry)) {
-            return tr_fail_memory(error);
+        if (entries) {
+            uint32_t entry = source->words ? tr_intern_add(source->words, word)
+                                           : tr_tag_dictionary_find(source->tag_dictionary, word);
+            ok = !(source->words && entry == TR_NONE) && tr_push(&reading->dataset->entry, entry);
         }
+        ok = ok && (!source->seen || tr_words_add(source->seen, word));
     }
-    return TRELLIS_OK;
-}
-
-/* The words, for whoever wants to know later which were seen; without a column of words, none. */
-static bool note_words(const struct reading *reading, const trellis_sequence *sequence)
-{
-    bool fine = true;
-    bool wanted = reading->source->seen && reading->word_column < sequence->columns;
-    for (size_t i = 0; wanted && fine && i < sequence->length; i++) {
-        fine = tr_words_add(reading->source->seen,
-                            sequence->cells[i * sequence->columns + reading->word_column]);
-    }
-    return fine;
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* The numbers of real-valued columns. */
@@ -305,14 +317,11 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     struct tr_dataset *dataset = reading->dataset;
     if (!isfinite((float)sequence->weight) || sequence->weight < 0) {
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
-                          "the weight of a sequence must be a number from 0 up");
+                          "the weight of a sequence must be a finite number of at least 0");
     }
     trellis_status status = add_labels(reading, sequence, error);
     if (!status) {
         status = add_words(reading, sequence, error);
-    }
-    if (!status && !note_words(reading, sequence)) {
-        status = tr_fail_memory(error);
     }
     if (!status) {
         status = add_reals(reading, sequence, error);
@@ -323,7 +332,7 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     const struct tr_observation *observation;
     status = tr_extractor_run(reading->extractor, sequence, &observation, error);
     for (size_t i = 0; !status && i < sequence->length; i++) {
-        fetch_ahead(reading, &observation->node, i, sequence->length);
+        prefetch_tokens(reading, &observation->node, i, sequence->length);
         status = add_seen(reading, sequence, false, &observation->node, i, error);
         if (!status) {
             status = add_seen(reading, sequence, true, &observation->edge, i, error);
@@ -344,9 +353,9 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     return TRELLIS_OK;
 }
 
-/* Sets up the arrays that begin with a 0, and the labels of a dev corpus. */
-static trellis_status begin(struct tr_dataset *dataset, const struct tr_dataset *training,
-                            trellis_error *error)
+/* Starts the arrays that begin with a 0, and takes over the labels of the training corpus. */
+static trellis_status begin_dataset(struct tr_dataset *dataset, const struct tr_dataset *training,
+                                    trellis_error *error)
 {
     if (dataset->sequence.size) {
         return TRELLIS_OK;
@@ -364,72 +373,97 @@ static trellis_status begin(struct tr_dataset *dataset, const struct tr_dataset 
     return TRELLIS_OK;
 }
 
+static trellis_status begin_reading(struct reading *reading, trellis_error *error)
+{
+    const struct tr_dataset_source *source = reading->source;
+    reading->reals = source->reals ? source->reals : "";
+    reading->dataset->reals = tr_gaussian_count(reading->reals);
+    if (reading->dataset->reals > TR_MAX_REALS) {
+        return tr_fail(error, TRELLIS_LIMIT, "--gaussian: more than %d columns", TR_MAX_REALS);
+    }
+    reading->real_columns = tr_alloc(reading->dataset->reals, sizeof *reading->real_columns);
+    trellis_status status = reading->real_columns
+                                ? begin_dataset(reading->dataset, reading->training, error)
+                                : tr_fail_memory(error);
+    if (!status) {
+        status = trellis_reader_open(reading->path, source->options, &reading->reader, error);
+    }
+    if (!status && reading->training) { // --part is about the training data
+        tr_reader_take_all(reading->reader);
+    }
+    if (!status) {
+        status = tr_extractor_create(source->features, true, &reading->extractor, error);
+    }
+    return status;
+}
+
+/* Finds the columns; for the first sequence, before which the label column is not known. */
+static trellis_status bind_columns(struct reading *reading, trellis_error *error)
+{
+    size_t label_column = tr_reader_label_column(reading->reader);
+    bool ignored = reading->source->label_use == TR_LABELS_IGNORED;
+    reading->word_column = tr_reader_word_column(reading->reader, label_column);
+    trellis_status status = tr_extractor_bind(reading->extractor, reading->reader, label_column,
+                                              error);
+    return status
+               ? status
+               : tr_gaussian_bind(reading->reals, reading->reader,
+                                  ignored ? SIZE_MAX : label_column, reading->real_columns, error);
+}
+
+static trellis_status read_sequences(struct reading *reading, trellis_error *error)
+{
+    const struct tr_dataset_source *source = reading->source;
+    const struct tr_dataset *dataset = reading->dataset;
+    const trellis_sequence *sequence;
+    trellis_status status = TRELLIS_OK;
+    for (bool first = true;
+         !status && !(status = trellis_reader_next(reading->reader, &sequence, error));
+         first = false) {
+        status = first ? bind_columns(reading, error) : TRELLIS_OK;
+        if (!status) {
+            status = add_sequence(reading, sequence, error);
+        }
+        if (!status && source->progress && dataset->sequences % 256 == 0 &&
+            !source->progress(source->user, dataset->tokens)) {
+            status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted while reading %s",
+                             reading->path);
+        }
+    }
+    return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
+static void end_reading(struct reading *reading)
+{
+    free(reading->real_columns);
+    tr_buffer_free(&reading->text);
+    trellis_scheme_storage_destroy(reading->storage);
+    tr_extractor_destroy(reading->extractor);
+    trellis_reader_close(reading->reader);
+}
+
 trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                const struct tr_dataset *training,
                                const struct tr_dataset_source *source, const char *path,
                                trellis_error *error)
 {
     size_t tokens_before = dataset->tokens;
-    const char *reals = source->reals ? source->reals : "";
-    dataset->reals = tr_gaussian_count(reals);
-    struct reading reading = {dataset,  vocabulary,
-                              training, source,
-                              path,     NULL,
-                              NULL,     {0},
-                              0,        tr_alloc(dataset->reals, sizeof *reading.real_columns)};
-    trellis_reader *reader = NULL;
-    trellis_status status = reading.real_columns ? begin(dataset, training, error)
-                                                 : tr_fail_memory(error);
-    if (!status && dataset->reals > TR_MAX_REALS) {
-        status = tr_fail(error, TRELLIS_LIMIT, "--gaussian: more than %d columns", TR_MAX_REALS);
-    }
+    struct reading reading = {.dataset = dataset,
+                              .vocabulary = vocabulary,
+                              .training = training,
+                              .source = source,
+                              .path = path};
+    trellis_status status = begin_reading(&reading, error);
     if (!status) {
-        status = trellis_reader_open(path, source->options, &reader, error);
-    }
-    if (!status && training) { // --part is about the training data
-        tr_reader_take_all(reader);
-    }
-    if (!status) {
-        status = tr_extractor_create(source->features, true, &reading.extractor, error);
-    }
-    const trellis_sequence *sequence;
-    bool bound = false;
-    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        if (!bound) {
-            status = tr_extractor_bind(reading.extractor, reader, tr_reader_label_column(reader),
-                                       error);
-            reading.word_column = tr_tag_dictionary_column(reader, tr_reader_label_column(reader));
-            bound = true;
-            if (!status) {
-                bool ignored = source->label_use == TR_LABELS_IGNORED;
-                status = tr_gaussian_bind(reals, reader,
-                                          ignored ? SIZE_MAX : tr_reader_label_column(reader),
-                                          reading.real_columns, error);
-            }
-        }
-        if (!status) {
-            status = add_sequence(&reading, sequence, error);
-        }
-        if (!status && source->progress && dataset->sequences % 256 == 0 &&
-            !source->progress(source->user, dataset->tokens)) {
-            status = tr_fail(error, TRELLIS_INTERRUPTED, "stopped while reading %s", path);
-        }
+        status = read_sequences(&reading, error);
     }
     if (training) {
         tr_occurrences_sort(&dataset->node, tokens_before, dataset->tokens);
         tr_occurrences_sort(&dataset->edge, tokens_before, dataset->tokens);
-    }
-    if (status == TRELLIS_END) {
-        status = TRELLIS_OK;
-    }
-    if (!training) {
+    } else {
         dataset->label_count = (uint32_t)tr_intern_count(&dataset->labels);
     }
-    free(reading.real_columns);
-    tr_buffer_free(&reading.text);
-    trellis_scheme_storage_destroy(reading.storage);
-    tr_extractor_destroy(reading.extractor);
-    trellis_reader_close(reader);
+    end_reading(&reading);
     return status;
 }
 
@@ -464,14 +498,14 @@ void tr_dataset_free(struct tr_dataset *dataset)
 
 void tr_vocabulary_close(struct tr_vocabulary *vocabulary)
 {
-    tr_attribute_index_close(&vocabulary->node.dictionary);
-    tr_attribute_index_close(&vocabulary->edge.dictionary);
+    tr_attribute_index_close(&vocabulary->node.index);
+    tr_attribute_index_close(&vocabulary->edge.index);
 }
 
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary)
 {
-    tr_attribute_index_free(&vocabulary->node.dictionary);
-    tr_attribute_index_free(&vocabulary->edge.dictionary);
+    tr_attribute_index_free(&vocabulary->node.index);
+    tr_attribute_index_free(&vocabulary->edge.index);
     tr_rows_destroy(vocabulary->node.rows);
     tr_rows_destroy(vocabulary->edge.rows);
     *vocabulary = (struct tr_vocabulary){0};
@@ -493,7 +527,7 @@ size_t tr_dataset_bytes(const struct tr_dataset *dataset)
 
 static size_t attributes_bytes(const struct tr_attributes *attributes)
 {
-    const struct tr_attribute_index *d = &attributes->dictionary;
+    const struct tr_attribute_index *d = &attributes->index;
     size_t bytes = d->entries.capacity * sizeof *d->entries.at + d->bytes.capacity +
                    4 * d->slot_count;
     if (attributes->rows) {

@@ -1,11 +1,11 @@
-/* dataset.h - a corpus seen through the templates: nothing but numbers.
+/* dataset.h - a corpus as numbers: gold labels and attributes of all tokens.
  *
  *     sequences -> tokens -> (gold label, occurrences of attributes)
  *
  * Reading turns labels and attributes into numbers; arranging decides which (attribute, outcome) pairs
  * become features, renumbers the attributes for the layout of rows.h, and rewrites the occurrences.
- * A second corpus (--dev) is read through the dictionaries of the first; what it has never seen is left
- * out, as it would be when tagging.
+ * A second corpus (--dev) is read with the vocabulary of the first; attributes that are not in it are
+ * left out, as they are in tagging.
  */
 #ifndef TRELLIS_DATASET_DATASET_H
 #define TRELLIS_DATASET_DATASET_H
@@ -26,19 +26,19 @@ struct tr_occurrences {
     TR_ARRAY(float) value; // empty where all values are 1
 };
 
-/* A gold label that is not known: --partial. */
+/* A gold label that is unknown or one of several: --partial. */
 #define TR_UNKNOWN UINT16_MAX
 
 struct tr_dataset {
-    struct tr_intern labels; // of a dev corpus: those of the training first, then its own
-    uint32_t label_count;    // of the training: labels beyond are never predicted
+    struct tr_intern labels; // of a dev corpus: those of the training corpus first, then its own
+    uint32_t label_count;    // of the training corpus: labels beyond are never predicted
     size_t sequences, tokens;
     TR_ARRAY(uint32_t) sequence; // [sequences + 1] the first token of each
-    TR_ARRAY(uint16_t) gold;     // [tokens], TR_UNKNOWN where it is open
+    TR_ARRAY(uint16_t) gold;     // [tokens], TR_UNKNOWN if it is open
     TR_ARRAY(float) weight;      // [sequences], empty where all are 1
-    TR_ARRAY(uint32_t)
-    entry; // [tokens] in the tag_dictionary, TR_NONE: any label; empty without one
-    /* The labels that an open one may be, none listed: any. Both empty where all are known. */
+    /* [tokens] in the tag dictionary, TR_NONE: any label; empty without a dictionary */
+    TR_ARRAY(uint32_t) entry;
+    /* The labels that an open one may be; none listed: any. Both are empty if all labels are known. */
     TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
     TR_ARRAY(uint16_t) open;
     struct tr_occurrences node, edge;
@@ -48,35 +48,35 @@ struct tr_dataset {
 };
 
 struct tr_attributes {
-    struct tr_attribute_index dictionary;
+    struct tr_attribute_index index;
     struct tr_rows *rows; // after arranging
 };
 
-/* What the two halves of a feature set have learned. */
+/* The attributes of node and edge features. */
 struct tr_vocabulary {
     struct tr_attributes node, edge;
 };
 
-/* How a corpus is read. Labels that are missing or not looked at are open: any will do. */
+/* How a corpus is read. Labels that are missing or ignored are open. */
 enum tr_label_use { TR_LABELS_NEEDED, TR_LABELS_IF_ANY, TR_LABELS_IGNORED };
 struct tr_dataset_source {
     const trellis_options *options;
     trellis_features *features;
     trellis_scheme from, to; // label conversion, TRELLIS_NO_SCHEME for none
-    /* For a tag dictionary: entries are numbers of `words`, which grows; or those of the tag_dictionary. Both
-     * NULL: there are none. */
+    /* For the entries of a tag dictionary: they are numbers of `words`, which grows, or entries of
+     * `tag_dictionary`. Both NULL: there are no entries. */
     struct tr_intern *words;
     const struct tr_tag_dictionary *tag_dictionary;
-    struct trellis_words *seen; // words are added to it; NULL: they are not
+    struct trellis_words *seen; // collects the words; may be NULL
     enum tr_label_use label_use;
-    const char *reals; // the columns of --gaussian, NULL or empty: none
+    const char *reals; // the columns of --gaussian; NULL or empty: none
     bool partial;      // labels may be '_' (unknown) or 'A|B' (one of these)
-    /* Called now and then with the number of tokens so far; false stops. May be NULL. */
+    /* Called from time to time with the number of tokens so far; false interrupts. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
     void *user;
 };
 
-/* The labels that a token may have: its gold label alone, those listed, or none where it may have any. */
+/* The labels that a token may have: its gold label, those listed, or 0 labels if any is possible. */
 static inline size_t tr_dataset_open(const struct tr_dataset *dataset, size_t token,
                                      const uint16_t **ret_labels)
 {
@@ -89,7 +89,7 @@ static inline size_t tr_dataset_open(const struct tr_dataset *dataset, size_t to
     return count;
 }
 
-/* Whether some label of a sequence is not known. */
+/* Whether some label of a sequence is open. */
 static inline bool tr_dataset_is_partial(const struct tr_dataset *dataset, size_t sequence)
 {
     size_t t = dataset->sequence.at[sequence], end = dataset->sequence.at[sequence + 1];
@@ -99,52 +99,52 @@ static inline bool tr_dataset_is_partial(const struct tr_dataset *dataset, size_
     return dataset->open_begin.size && t < end;
 }
 
-/* Adds the sequences of a file. With `training` NULL the vocabulary grows; else it is looked up only,
- * and `training` gives the label numbers. */
+/* Adds the sequences of a file. With `training` NULL new attributes are added to the vocabulary; else
+ * they are only looked up, and `training` gives the label numbers. */
 trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                const struct tr_dataset *training,
                                const struct tr_dataset_source *source, const char *path,
                                trellis_error *error);
 
-/* Sorts the attributes of the tokens first .. end-1, as the row kernels want them: a corpus that is read
- * through the vocabulary of another is sorted as it is read, the training corpus when it is arranged. */
+/* Sorts the attributes of the tokens first .. end-1, as the row kernels need them: a corpus that is read
+ * with the vocabulary of another is sorted after reading, the training corpus when it is arranged. */
 void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_t end);
 
-/* Ends the reading and lays out the features; for the training corpus, before others are read. */
+/* Chooses the features and their layout: for the training corpus, before others are read. */
 struct tr_arrangement {
     uint32_t min_count;
     bool all_features;
-    const bool *whole;    // [node attributes] those that are features with every label; NULL: none
+    const bool *whole;    // [node attributes] those paired with every label; NULL: none
     bool share;           // attributes that always occur together have one row (share.h)
-    struct tr_pool *pool; // threads to share the work, or NULL
+    struct tr_pool *pool; // may be NULL
 };
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error);
 
-/* Drops the features whose weight is 0 and the attributes that have none left, and lays the rest out
- * anew. `dev` may be NULL. Weights in the old layout mean nothing afterwards. */
+/* Drops the features whose weight is 0 and the attributes that have none left, and lays out the rest
+ * again, after which weights in the old layout are of no use. `dev` may be NULL. */
 trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
                                 struct tr_attributes *attributes, const float *weights,
                                 trellis_error *error);
 
-/* The label grams that occur, as long as the plan's order or cap allows, with those at the start and
- * the end where chosen; each label alone, with all that are chosen of its steps from the start and to the
- * end; and all that are possible of up to `all_up_to` labels. In a fixed order: by length, then by labels. */
+/* The label n-grams of a corpus, up to the length that the plan's order or cap allows, with those at the
+ * start and the end where chosen; each label alone, with its chosen steps from the start and to the end;
+ * and all possible ones of up to `all_up_to` labels. In a fixed order: by length, then by labels. */
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, uint32_t all_up_to,
                                 struct tr_gram **ret_grams, size_t *ret_count,
                                 trellis_error *error);
-/* Where a gram stands among those, SIZE_MAX where it does not. */
+/* The index of a gram among those, SIZE_MAX if it is not there. */
 size_t tr_gram_find(const struct tr_gram *grams, size_t count, const struct tr_gram *gram);
 
-/* Frees all that is known of single tokens and sequences; labels and numbers stay. */
+/* Frees all data of tokens and sequences; the labels and the counts stay. */
 void tr_dataset_drop_tokens(struct tr_dataset *dataset);
 void tr_dataset_free(struct tr_dataset *dataset);
-/* After the last corpus was read: frees what only reading needs. */
+/* After the last corpus has been read: frees what only lookups need. */
 void tr_vocabulary_close(struct tr_vocabulary *vocabulary);
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary);
 
-/* Bytes held at present. */
+/* Bytes of memory in use. */
 size_t tr_dataset_bytes(const struct tr_dataset *dataset);
 size_t tr_vocabulary_bytes(const struct tr_vocabulary *vocabulary);
 

@@ -145,7 +145,7 @@ trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
 static trellis_status refuse(const trellis_sequence *sequence, const char *file, size_t token,
                              size_t column, trellis_error *error)
 {
-    struct tr_place place = {.file = file, .line = tr_sequence_line(sequence, token)};
+    struct tr_place place = {.file = file, .line = tr_token_line(sequence, token)};
     trellis_text cell = {"nothing", 7};
     if (column < sequence->columns) {
         cell = sequence->cells[token * sequence->columns + column];

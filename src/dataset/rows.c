@@ -1,4 +1,4 @@
-/* rows.c - where the weights of an attribute live. */
+/* rows.c - the memory layout of the weights. */
 #include "dataset/rows.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ trellis_status tr_rows_share(struct tr_rows *rows, uint32_t shared, uint32_t *sh
     if (shared == 0) {
         return TRELLIS_OK;
     }
-    /* One more, because a last attribute may have no pairs. */
+    /* One more, because the last attribute may have no pairs. */
     rows->multiplicity = tr_alloc(dense + pairs + 1, sizeof *rows->multiplicity);
     if (!rows->multiplicity) {
         return tr_fail_memory(error);
@@ -123,8 +123,8 @@ size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t out
     return found ? tr_rows_at(rows, attribute) + (low - rows->begin[attribute]) : SIZE_MAX;
 }
 
-/* The root of how many share dense row or pair i (see `multiplicity`). */
-static inline double root_of(const struct tr_rows *rows, size_t i)
+/* sqrt(k) for dense row or pair i, which k attributes use. */
+static inline double root_multiplicity(const struct tr_rows *rows, size_t i)
 {
     return rows->multiplicity ? sqrt((double)rows->multiplicity[i]) : 1;
 }
@@ -142,7 +142,7 @@ void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t
     for (uint32_t a = from; a < end && a < dense; a++) {
         float *row = weights + (size_t)a * rows->width;
         uint64_t begin = rows->begin[a];
-        double root = root_of(rows, a);
+        double root = root_multiplicity(rows, a);
         if (is_whole(rows, a)) {
             for (uint32_t j = 0; j < rows->outcomes; j++) {
                 row[j] = (float)(root * features[begin + j]);
@@ -156,7 +156,7 @@ void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t
     uint64_t first = rows->begin[dense], last = end > dense ? rows->begin[end] : first;
     float *pairs = weights + (size_t)dense * rows->width;
     for (uint64_t i = from > dense ? rows->begin[from] : first; i < last; i++) {
-        pairs[i - first] = (float)(root_of(rows, dense + (i - first)) * features[i]);
+        pairs[i - first] = (float)(root_multiplicity(rows, dense + (i - first)) * features[i]);
     }
 }
 
@@ -164,7 +164,7 @@ void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *fe
 {
     for (uint32_t a = 0; a < rows->dense; a++) {
         const float *row = weights + (size_t)a * rows->width;
-        double root = root_of(rows, a);
+        double root = root_multiplicity(rows, a);
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             features[i] += (double)row[rows->outcome[i]] / root;
         }
@@ -172,12 +172,13 @@ void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *fe
     uint64_t first = rows->begin[rows->dense], last = rows->begin[rows->attributes];
     const float *pairs = weights + (size_t)rows->dense * rows->width;
     for (uint64_t i = first; i < last; i++) {
-        features[i] += (double)pairs[i - first] / root_of(rows, rows->dense + (i - first));
+        features[i] += (double)pairs[i - first] /
+                       root_multiplicity(rows, rows->dense + (i - first));
     }
 }
 
-/* How many share the weight at a place, where any is shared. */
-static inline float sharers_of(const struct tr_rows *rows, size_t at)
+/* How many attributes use weights[at], where any row is shared. */
+static inline float weight_multiplicity(const struct tr_rows *rows, size_t at)
 {
     size_t dense = (size_t)rows->dense * rows->width;
     return rows->multiplicity[at < dense ? at / rows->width : rows->dense + (at - dense)];
@@ -188,7 +189,7 @@ double tr_rows_norm(const struct tr_rows *rows, const float *weights)
     double sum = 0;
     for (size_t j = 0; j < rows->size; j++) {
         double square = (double)weights[j] * (double)weights[j];
-        sum += rows->multiplicity ? square / (double)sharers_of(rows, j) : square;
+        sum += rows->multiplicity ? square / (double)weight_multiplicity(rows, j) : square;
     }
     return sum;
 }
@@ -207,10 +208,10 @@ size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t
     return active;
 }
 
-void tr_rows_part(const struct tr_rows *rows, float *weights)
+void tr_rows_divide_shared(const struct tr_rows *rows, float *weights)
 {
     for (size_t j = 0; rows->multiplicity && j < rows->size; j++) {
-        weights[j] /= sharers_of(rows, j);
+        weights[j] /= weight_multiplicity(rows, j);
     }
 }
 
@@ -241,12 +242,12 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
     }
 }
 
-static void take_dense(const struct tr_rows *rows, size_t attribute, float *slopes,
+static void take_dense(const struct tr_rows *rows, size_t attribute, float *gradient,
                        double *features)
 {
-    float *row = slopes + attribute * rows->width;
+    float *row = gradient + attribute * rows->width;
     uint64_t begin = rows->begin[attribute], end = rows->begin[attribute + 1];
-    double root = root_of(rows, attribute);
+    double root = root_multiplicity(rows, attribute);
     if (is_whole(rows, attribute)) {
         for (uint32_t j = 0; j < rows->outcomes; j++) {
             features[begin + j] += root * (double)row[j];
@@ -259,19 +260,20 @@ static void take_dense(const struct tr_rows *rows, size_t attribute, float *slop
     memset(row, 0, rows->width * sizeof *row);
 }
 
-static void take_pairs(const struct tr_rows *rows, size_t group, float *slopes, double *features)
+static void take_pairs(const struct tr_rows *rows, size_t group, float *gradient, double *features)
 {
     uint64_t first = rows->begin[rows->dense], begin = first + group * TR_MARKED;
     uint64_t end = begin + TR_MARKED, last = rows->begin[rows->attributes];
-    float *pairs = slopes + (size_t)rows->dense * rows->width;
+    float *pairs = gradient + (size_t)rows->dense * rows->width;
     end = end < last ? end : last;
     for (uint64_t i = begin; i < end; i++) {
-        features[i] += root_of(rows, rows->dense + (i - first)) * (double)pairs[i - first];
+        features[i] += root_multiplicity(rows, rows->dense + (i - first)) *
+                       (double)pairs[i - first];
         pairs[i - first] = 0;
     }
 }
 
-void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *slopes,
+void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
                          double *features)
 {
     size_t words = tr_rows_mark_words(rows);
@@ -279,9 +281,9 @@ void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, floa
         for (uint64_t left = marks[i]; left; left &= left - 1) {
             size_t bit = i * 64 + (size_t)__builtin_ctzll(left);
             if (bit < rows->dense) {
-                take_dense(rows, bit, slopes, features);
+                take_dense(rows, bit, gradient, features);
             } else {
-                take_pairs(rows, bit - rows->dense, slopes, features);
+                take_pairs(rows, bit - rows->dense, gradient, features);
             }
         }
     }

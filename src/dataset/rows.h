@@ -1,16 +1,16 @@
-/* rows.h - where the weights of an attribute live: the memory layout that decides the speed.
+/* rows.h - the memory layout of the weights, which decides the speed.
  *
  * An attribute has one weight for each outcome it was seen with. An outcome is a label for node
  * attributes, and a label pair (from * width + to) for edge attributes. The few attributes that are
- * seen with many outcomes make most of the occurrences: they get a dense row of `width` floats, which
- * vector instructions add whole; all others get just their pairs. Attributes are numbered so that the
- * dense ones come first, the frequent before the rare, and what is hot shares cache lines.
+ * seen with many outcomes account for most of the occurrences: they get a dense row of `width` floats,
+ * which vector instructions add whole; all others get a list of pairs. Attributes are numbered so that
+ * the dense ones come first and the frequent before the rare, so that hot weights share cache lines.
  *
  *     weights:  [dense][width] | pairs of attribute `dense` | pairs of the next | ...
  *
- * Attributes that always occur together may share a row (share.c): one of them has it, the others follow in
- * the numbering as its shared. While a training lasts, the weights of such a row are those of all its multiplicity
- * summed, so that nobody who adds up rows need know.
+ * Attributes that always occur together may share a row (share.c): the first of them owns it, and the
+ * others are numbered after all owners. During training the weights of a shared row are the sums over
+ * the attributes that share it, so that code which adds up rows need not know about sharing.
  */
 #ifndef TRELLIS_DATASET_ROWS_H
 #define TRELLIS_DATASET_ROWS_H
@@ -27,17 +27,17 @@ static inline uint32_t tr_row_width(uint32_t outcomes)
 struct tr_rows {
     uint32_t outcomes;   // the highest outcome + 1
     uint32_t width;      // of a dense row: tr_row_width(outcomes)
-    uint32_t attributes; // A
+    uint32_t attributes; // A: those that own a row
     uint32_t dense;      // attributes 0 .. dense-1 have dense rows
-    uint64_t *begin;     // [A + 1] into outcome: the pairs of every attribute, dense or not
+    uint64_t *begin;     // [A + 1] into outcome: the pairs of each attribute, dense or not
     uint32_t *outcome;   // [begin[A]] sorted within an attribute
     uint64_t *mask;      // [dense][mask_words] which entries of a dense row are weights
     size_t mask_words;
     size_t size;           // floats of the weights
-    uint32_t shared;       // attributes A .. A+shared-1 share the row of another:
-    uint32_t *shared_with; // [shared] of this one
-    float *
-        multiplicity; // for each dense row, then for each pair: how many share it; NULL: nobody does
+    uint32_t shared;       // attributes A .. A+shared-1 use the row of another,
+    uint32_t *shared_with; // [shared] its owner
+    /* For each dense row, then for each pair: how many attributes use it. NULL: all rows have one. */
+    float *multiplicity;
 };
 
 /* Lays out the weights of attributes given as sorted pair lists, in their final numbering with
@@ -45,8 +45,8 @@ struct tr_rows {
 trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
                               uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
                               trellis_error *error);
-/* Has the attributes after the others share the rows of those before: shared_with [shared] is taken over, also on
- * failure. */
+/* Adds attributes that use the rows of others: attribute A + i uses that of shared_with[i]. Takes
+ * `shared_with` [shared] over, also on failure. */
 trellis_status tr_rows_share(struct tr_rows *rows, uint32_t shared, uint32_t *shared_with,
                              trellis_error *error);
 void tr_rows_destroy(struct tr_rows *rows);
@@ -55,21 +55,21 @@ void tr_rows_destroy(struct tr_rows *rows);
  * width / 8 additions, a pair about one. */
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs);
 
-/* The number of pairs that have a place of their own, and of all pairs, those of shared included. */
+/* The number of pairs stored, and of all features: pairs of a shared row count for each attribute. */
 size_t tr_rows_pairs(const struct tr_rows *rows);
 size_t tr_rows_features(const struct tr_rows *rows);
-/* The number of attributes, shared included. */
+/* The number of attributes, with and without a row of their own. */
 static inline uint32_t tr_rows_attributes(const struct tr_rows *rows)
 {
     return rows->attributes + rows->shared;
 }
-/* The attribute whose row an attribute has. */
+/* The attribute that owns the row of an attribute. */
 static inline uint32_t tr_rows_owner(const struct tr_rows *rows, uint32_t attribute)
 {
     return attribute < rows->attributes ? attribute
                                         : rows->shared_with[attribute - rows->attributes];
 }
-/* How many attributes share the row of one that has it. */
+/* How many attributes use the row of its owner `attribute`. */
 static inline float tr_rows_multiplicity(const struct tr_rows *rows, uint32_t attribute)
 {
     if (!rows->multiplicity) {
@@ -90,32 +90,33 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
                      (size_t)(rows->begin[attribute] - rows->begin[rows->dense]);
 }
 
-/* Where the pair stands in the weights; SIZE_MAX where it is no feature. */
+/* The index of a pair in the weights; SIZE_MAX if it is not a feature. */
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
 
-/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision. For a row
- * with k multiplicity, a feature is sqrt(k) times the weight of one of them.
- * Spreading fills the weights of the attributes from..end-1 from them; gathering adds the weights to them. */
+/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision. In
+ * a row that k attributes share, a feature is sqrt(k) times the weight of one of them (share.c).
+ * Spreading sets the weights of the attributes from..end-1 from the features; gathering adds the
+ * weights to the features. */
 void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
                     float *weights);
 void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features);
 
-/* Most attributes are rare, so few sequences have little to do with most weights. Marks tell which weights
- * they have to do with: a bit for each dense row, then one for every TR_MARKED pairs. */
+/* Most attributes are rare, so a few sequences touch few of the weights. Marks tell which: a bit for
+ * each dense row, then one for every TR_MARKED pairs. */
 enum { TR_MARKED = 16 };
 size_t tr_rows_mark_words(const struct tr_rows *rows);
 void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,
                   uint64_t *marks);
-/* Adds the slopes that are marked to those along the features, and leaves 0 in their place. */
-void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *slopes,
+/* Adds the marked entries of a gradient over the weights to one over the features, and zeroes them. */
+void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
                          double *features);
 
-/* The squared norm of all weights, each member's counted. */
+/* The squared norm of the weights of all attributes, shared rows counted for each. */
 double tr_rows_norm(const struct tr_rows *rows, const float *weights);
-/* How many weights of the attributes from..end-1 are not 0, each member's counted. */
+/* How many weights of the attributes from..end-1 are not 0, shared rows counted for each. */
 size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t from,
                       uint32_t end);
-/* Ends the sharing of sums: every member's own weights. */
-void tr_rows_part(const struct tr_rows *rows, float *weights);
+/* After training: divides the sums of shared rows, so that a row holds the weights of one attribute. */
+void tr_rows_divide_shared(const struct tr_rows *rows, float *weights);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "dataset/dataset.h"
 
-/* For each attribute the first one that occurs just as often at the same tokens, itself where there is none
- * before it. NULL on allocation failure. */
+/* For each attribute the first one that occurs at the same tokens, as often at each; often the
+ * attribute itself. NULL on allocation failure. */
 uint32_t *tr_share_find(const struct tr_occurrences *occurrences, size_t tokens,
                         uint32_t attributes);
 
-/* Leaves only the first of those in the corpus. */
+/* Removes all but the first of each group from the corpus. */
 void tr_share_drop(struct tr_occurrences *occurrences, size_t tokens, const uint32_t *first);
 
 #endif

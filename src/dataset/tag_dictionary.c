@@ -5,35 +5,34 @@
 #include "base/input.h"
 #include "dataset/dataset.h"
 
-enum { HEAD = 16, MAX_NAMED_COLUMNS = 256 };
+enum { HEAD = 16 };
 
 static uint64_t hash_of(trellis_text word)
 {
     return tr_hash64(word.data, word.size);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------- */
+/* ---- lookup -------------------------------------------------------------------------------------- */
 
-trellis_text tr_tag_dictionary_text(const struct tr_tag_dictionary *tag_dictionary, uint32_t entry)
+trellis_text tr_tag_dictionary_text(const struct tr_tag_dictionary *dictionary, uint32_t entry)
 {
-    uint32_t begin = tag_dictionary->text_begin[entry];
-    return (trellis_text){tag_dictionary->texts + begin,
-                          tag_dictionary->text_begin[entry + 1] - begin};
+    uint32_t begin = dictionary->text_begin[entry];
+    return (trellis_text){dictionary->texts + begin, dictionary->text_begin[entry + 1] - begin};
 }
 
-size_t tr_tag_dictionary_labels(const struct tr_tag_dictionary *tag_dictionary, uint32_t entry,
+size_t tr_tag_dictionary_labels(const struct tr_tag_dictionary *dictionary, uint32_t entry,
                                 const uint16_t **ret_labels)
 {
-    uint32_t begin = tag_dictionary->label_begin[entry];
-    *ret_labels = tag_dictionary->labels + begin;
-    return tag_dictionary->label_begin[entry + 1] - begin;
+    uint32_t begin = dictionary->label_begin[entry];
+    *ret_labels = dictionary->labels + begin;
+    return dictionary->label_begin[entry + 1] - begin;
 }
 
-bool tr_tag_dictionary_allows(const struct tr_tag_dictionary *tag_dictionary, uint32_t entry,
+bool tr_tag_dictionary_allows(const struct tr_tag_dictionary *dictionary, uint32_t entry,
                               uint16_t label)
 {
     const uint16_t *labels;
-    size_t count = tr_tag_dictionary_labels(tag_dictionary, entry, &labels);
+    size_t count = tr_tag_dictionary_labels(dictionary, entry, &labels);
     for (size_t i = 0; i < count; i++) {
         if (labels[i] == label) {
             return true;
@@ -42,20 +41,20 @@ bool tr_tag_dictionary_allows(const struct tr_tag_dictionary *tag_dictionary, ui
     return false;
 }
 
-uint32_t tr_tag_dictionary_find(const struct tr_tag_dictionary *tag_dictionary, trellis_text word)
+uint32_t tr_tag_dictionary_find(const struct tr_tag_dictionary *dictionary, trellis_text word)
 {
-    if (tag_dictionary->words == 0) {
+    if (dictionary->words == 0) {
         return TR_NONE;
     }
-    /* The first of those that are not below the hash: halving, without a branch to guess wrong. */
+    /* The first entry that is not below the hash: a binary search without a branch to mispredict. */
     uint64_t hash = hash_of(word);
-    const uint64_t *first = tag_dictionary->hash;
-    for (size_t n = tag_dictionary->words; n > 1; n -= n / 2) {
+    const uint64_t *first = dictionary->hash;
+    for (size_t n = dictionary->words; n > 1; n -= n / 2) {
         first += first[n / 2 - 1] < hash ? n / 2 : 0;
     }
-    uint32_t entry = (uint32_t)(first - tag_dictionary->hash) + (*first < hash);
-    for (; entry < tag_dictionary->words && tag_dictionary->hash[entry] == hash; entry++) {
-        if (tr_text_equal(tr_tag_dictionary_text(tag_dictionary, entry), word)) {
+    uint32_t entry = (uint32_t)(first - dictionary->hash) + (*first < hash);
+    for (; entry < dictionary->words && dictionary->hash[entry] == hash; entry++) {
+        if (tr_text_equal(tr_tag_dictionary_text(dictionary, entry), word)) {
             return entry;
         }
     }
@@ -64,36 +63,36 @@ uint32_t tr_tag_dictionary_find(const struct tr_tag_dictionary *tag_dictionary, 
 
 /* ---- blocks -------------------------------------------------------------------------------------- */
 
-/* Begins at 0, never falls, ends at `end`; each step is at least `least`. */
-static bool is_index(const uint32_t *begin, uint32_t count, uint32_t least, uint32_t end)
+/* Starts at 0, ends at `end`, and each step is at least `min_step`. */
+static bool is_index(const uint32_t *begin, uint32_t count, uint32_t min_step, uint32_t end)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (begin[i + 1] < begin[i] || begin[i + 1] - begin[i] < least) {
+        if (begin[i + 1] < begin[i] || begin[i + 1] - begin[i] < min_step) {
             return false;
         }
     }
     return begin[0] == 0 && begin[count] == end;
 }
 
-static bool is_sound(const struct tr_tag_dictionary *tag_dictionary, uint32_t entry,
-                     uint32_t label_count)
+static bool is_valid_entry(const struct tr_tag_dictionary *dictionary, uint32_t entry,
+                           uint32_t label_count)
 {
     const uint16_t *labels;
-    size_t count = tr_tag_dictionary_labels(tag_dictionary, entry, &labels);
+    size_t count = tr_tag_dictionary_labels(dictionary, entry, &labels);
     for (size_t i = 0; i < count; i++) {
         if (labels[i] >= label_count || (i > 0 && labels[i] <= labels[i - 1])) {
             return false;
         }
     }
-    return (entry == 0 || tag_dictionary->hash[entry] >= tag_dictionary->hash[entry - 1]) &&
-           tag_dictionary->hash[entry] == hash_of(tr_tag_dictionary_text(tag_dictionary, entry));
+    return (entry == 0 || dictionary->hash[entry] >= dictionary->hash[entry - 1]) &&
+           dictionary->hash[entry] == hash_of(tr_tag_dictionary_text(dictionary, entry));
 }
 
 bool tr_tag_dictionary_read(const void *data, size_t size, uint32_t label_count,
-                            struct tr_tag_dictionary *ret_lexicon)
+                            struct tr_tag_dictionary *ret_dictionary)
 {
     uint32_t head[4];
-    *ret_lexicon = (struct tr_tag_dictionary){0};
+    *ret_dictionary = (struct tr_tag_dictionary){0};
     if (size < HEAD) {
         return false;
     }
@@ -102,39 +101,40 @@ bool tr_tag_dictionary_read(const void *data, size_t size, uint32_t label_count,
     if (size != HEAD + 8 * words + 2 * 4 * (words + 1) + 2 * labels + bytes) {
         return false;
     }
-    struct tr_tag_dictionary tag_dictionary = {.words = head[0]};
+    struct tr_tag_dictionary dictionary = {.words = head[0]};
     const char *at = (const char *)data + HEAD;
-    tag_dictionary.hash = (const uint64_t *)at;
-    tag_dictionary.label_begin = (const uint32_t *)(at += 8 * words);
-    tag_dictionary.text_begin = (const uint32_t *)(at += 4 * (words + 1));
-    tag_dictionary.labels = (const uint16_t *)(at += 4 * (words + 1));
-    tag_dictionary.texts = at + 2 * labels;
-    if (!is_index(tag_dictionary.label_begin, head[0], 1, head[1]) ||
-        !is_index(tag_dictionary.text_begin, head[0], 0, head[2])) {
+    dictionary.hash = (const uint64_t *)at;
+    dictionary.label_begin = (const uint32_t *)(at += 8 * words);
+    dictionary.text_begin = (const uint32_t *)(at += 4 * (words + 1));
+    dictionary.labels = (const uint16_t *)(at += 4 * (words + 1));
+    dictionary.texts = at + 2 * labels;
+    if (!is_index(dictionary.label_begin, head[0], 1, head[1]) ||
+        !is_index(dictionary.text_begin, head[0], 0, head[2])) {
         return false;
     }
-    for (uint32_t entry = 0; entry < tag_dictionary.words; entry++) {
-        if (!is_sound(&tag_dictionary, entry, label_count)) {
+    for (uint32_t entry = 0; entry < dictionary.words; entry++) {
+        if (!is_valid_entry(&dictionary, entry, label_count)) {
             return false;
         }
     }
-    *ret_lexicon = tag_dictionary;
+    *ret_dictionary = dictionary;
     return true;
 }
 
-/* ---- making -------------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------------- */
 
-bool tr_tag_dictionary_add(struct tr_tag_dictionary_draft *draft, trellis_text word, uint16_t label)
+bool tr_tag_dictionary_add(struct tr_tag_dictionary_builder *builder, trellis_text word,
+                           uint16_t label)
 {
-    uint32_t number = tr_intern_add(&draft->words, word);
-    return number != TR_NONE && tr_push(&draft->pairs, (struct tr_word_label){number, label});
+    uint32_t number = tr_intern_add(&builder->words, word);
+    return number != TR_NONE && tr_push(&builder->pairs, (struct tr_word_label){number, label});
 }
 
-void tr_tag_dictionary_draft_free(struct tr_tag_dictionary_draft *draft)
+void tr_tag_dictionary_builder_free(struct tr_tag_dictionary_builder *builder)
 {
-    tr_intern_free(&draft->words);
-    free(draft->pairs.at);
-    *draft = (struct tr_tag_dictionary_draft){0};
+    tr_intern_free(&builder->words);
+    free(builder->pairs.at);
+    *builder = (struct tr_tag_dictionary_builder){0};
 }
 
 static int by_word(const void *a, const void *b)
@@ -144,7 +144,7 @@ static int by_word(const void *a, const void *b)
                               : (x->label > y->label) - (x->label < y->label);
 }
 
-/* A word on its way out: where its labels are among the sorted pairs. */
+/* A word to be written: where its labels are among the sorted pairs. */
 struct dictionary_word {
     uint64_t hash;
     uint32_t word;
@@ -165,7 +165,7 @@ static void put_u32(struct tr_buffer *block, size_t number)
 }
 
 /* The arrays of the block, one behind the other. */
-static void put_words(const struct tr_tag_dictionary_draft *draft,
+static void put_words(const struct tr_tag_dictionary_builder *builder,
                       const struct dictionary_word *words, size_t count, struct tr_buffer *block)
 {
     size_t labels = 0, bytes = 0;
@@ -178,48 +178,48 @@ static void put_words(const struct tr_tag_dictionary_draft *draft,
     }
     put_u32(block, 0);
     for (size_t i = 0; i < count; i++) {
-        put_u32(block, bytes += tr_intern_text(&draft->words, words[i].word).size);
+        put_u32(block, bytes += tr_intern_text(&builder->words, words[i].word).size);
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t k = words[i].begin; k < words[i].end; k++) {
-            uint16_t label = draft->pairs.at[k].label;
+            uint16_t label = builder->pairs.at[k].label;
             tr_buffer_add(block, (const char *)&label, sizeof label);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        tr_buffer_text(block, tr_intern_text(&draft->words, words[i].word));
+        tr_buffer_text(block, tr_intern_text(&builder->words, words[i].word));
     }
 }
 
-/* Sorts the pairs and drops those that are there twice. */
-static void sort_pairs(struct tr_tag_dictionary_draft *draft)
+/* Sorts the pairs and removes duplicates. */
+static void sort_pairs(struct tr_tag_dictionary_builder *builder)
 {
-    struct tr_word_label *pairs = draft->pairs.at;
+    struct tr_word_label *pairs = builder->pairs.at;
     size_t kept = 0;
-    if (draft->pairs.size) {
-        qsort(pairs, draft->pairs.size, sizeof *pairs, by_word);
+    if (builder->pairs.size) {
+        qsort(pairs, builder->pairs.size, sizeof *pairs, by_word);
     }
-    for (size_t i = 0; i < draft->pairs.size; i++) {
+    for (size_t i = 0; i < builder->pairs.size; i++) {
         if (kept == 0 || by_word(&pairs[i], &pairs[kept - 1]) != 0) {
             pairs[kept++] = pairs[i];
         }
     }
-    draft->pairs.size = kept;
+    builder->pairs.size = kept;
 }
 
-trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_draft *draft,
+trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_builder *builder,
                                        struct tr_buffer *block, trellis_error *error)
 {
-    sort_pairs(draft);
-    size_t pairs = draft->pairs.size, count = 0, bytes = 0;
-    struct dictionary_word *words = tr_alloc(tr_intern_count(&draft->words), sizeof *words);
+    sort_pairs(builder);
+    size_t pairs = builder->pairs.size, count = 0, bytes = 0;
+    struct dictionary_word *words = tr_alloc(tr_intern_count(&builder->words), sizeof *words);
     if (!words) {
         return tr_fail_memory(error);
     }
     for (size_t i = 0, end; i < pairs; i = end) {
-        uint32_t word = draft->pairs.at[i].word;
-        for (end = i + 1; end < pairs && draft->pairs.at[end].word == word; end++) {}
-        trellis_text text = tr_intern_text(&draft->words, word);
+        uint32_t word = builder->pairs.at[i].word;
+        for (end = i + 1; end < pairs && builder->pairs.at[end].word == word; end++) {}
+        trellis_text text = tr_intern_text(&builder->words, word);
         words[count++] = (struct dictionary_word){hash_of(text), word, i, end};
         bytes += text.size;
     }
@@ -234,19 +234,14 @@ trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_draft *draft,
     put_u32(block, pairs);
     put_u32(block, bytes);
     put_u32(block, 0);
-    put_words(draft, words, count, block);
+    put_words(builder, words, count, block);
     free(words);
     return block->failed ? tr_fail_memory(error) : TRELLIS_OK;
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* Which labels there are; `new` takes those that are not there yet. */
+/* The labels that a file may use; with `new` any label, which is added there. */
 struct label_finder {
     const struct tr_intern *labels;
     uint32_t count;
@@ -268,83 +263,72 @@ static trellis_status find_label(const struct label_finder *finder, trellis_text
     return finder->new || number < finder->count
                ? TRELLIS_OK
                : tr_fail_at(error, TRELLIS_DATA, place,
-                            "the training data has no label '%.*s', which the tag dictionary "
-                            "lists for '%.*s'",
+                            "the label '%.*s' of the word '%.*s' does not occur in the training "
+                            "data",
                             TR_SHOW(label), TR_SHOW(word));
 }
 
 /* `word<tab>label label ...` */
-static trellis_status take_line(struct tr_tag_dictionary_draft *draft, trellis_text line,
-                                struct tr_place place, const struct label_finder *finder,
-                                trellis_error *error)
+static trellis_status parse_line(struct tr_tag_dictionary_builder *builder, trellis_text line,
+                                 struct tr_place place, const struct label_finder *finder,
+                                 trellis_error *error)
 {
-    const char *end = line.data + line.size;
     const char *tab = line.size ? memchr(line.data, '\t', line.size) : NULL;
     trellis_text word = {line.data, tab ? (size_t)(tab - line.data) : line.size};
+    trellis_text rest = {line.data + word.size, line.size - word.size};
     size_t count = 0;
-    for (const char *at = tab ? tab : end; at < end;) {
-        while (at < end && is_blank(*at)) {
-            at++;
-        }
-        trellis_text label = {at, 0};
-        while (at < end && !is_blank(*at)) {
-            at++;
-        }
-        label.size = (size_t)(at - label.data);
-        if (label.size == 0) {
-            break;
-        }
+    for (trellis_text label; (label = tr_text_word(&rest)).size > 0; count++) {
         uint32_t number;
         trellis_status status = find_label(finder, label, word, place, &number, error);
+        if (!status && !tr_tag_dictionary_add(builder, word, (uint16_t)number)) {
+            status = tr_fail_memory(error);
+        }
         if (status) {
             return status;
         }
-        if (!tr_tag_dictionary_add(draft, word, (uint16_t)number)) {
-            return tr_fail_memory(error);
-        }
-        count++;
     }
     return count ? TRELLIS_OK
                  : tr_fail_at(error, TRELLIS_FORMAT, place,
-                              "a line of a tag dictionary is a word, a tab and its labels, "
-                              "separated by blanks");
+                              "expected a word, a tab and the labels of the word, separated by "
+                              "blanks");
 }
 
-static trellis_status take_file(struct tr_tag_dictionary_draft *draft, const char *path,
-                                const struct label_finder *finder, trellis_error *error)
+static trellis_status parse_file(struct tr_tag_dictionary_builder *builder, const char *path,
+                                 const struct label_finder *finder, trellis_error *error)
 {
     struct tr_input *input = NULL;
     trellis_text line;
     trellis_status status = tr_input_open(path, &input, error);
     while (!status && !(status = tr_input_line(input, &line, error))) {
         if (line.size) {
-            status = take_line(draft, line, tr_input_place(input), finder, error);
+            status = parse_line(builder, line, tr_input_place(input), finder, error);
         }
     }
     tr_input_close(input);
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-trellis_status tr_tag_dictionary_load(struct tr_tag_dictionary_draft *draft, const char *path,
+trellis_status tr_tag_dictionary_load(struct tr_tag_dictionary_builder *builder, const char *path,
                                       const struct tr_intern *labels, uint32_t label_count,
                                       trellis_error *error)
 {
-    return take_file(draft, path, &(struct label_finder){labels, label_count, NULL}, error);
+    return parse_file(builder, path, &(struct label_finder){labels, label_count, NULL}, error);
 }
 
-trellis_status tr_tag_dictionary_name(const char *path, struct tr_intern *labels,
-                                      trellis_error *error)
+trellis_status tr_tag_dictionary_read_labels(const char *path, struct tr_intern *labels,
+                                             trellis_error *error)
 {
-    struct tr_tag_dictionary_draft draft = {0};
-    trellis_status status = take_file(&draft, path, &(struct label_finder){.new = labels}, error);
-    tr_tag_dictionary_draft_free(&draft);
+    struct tr_tag_dictionary_builder builder = {0};
+    trellis_status status = parse_file(&builder, path, &(struct label_finder){.new = labels},
+                                       error);
+    tr_tag_dictionary_builder_free(&builder);
     return status;
 }
 
 /* ---- corpora ------------------------------------------------------------------------------------- */
 
-/* Where the labels of each word go in one array for all [words + 1]: as many as its tokens were seen with,
- * which is more than one where a label is open. */
+/* Where the labels of each word begin in one array for all [words + 1]. A token has more than one if
+ * its label is open. */
 static uint64_t *word_offsets(const struct tr_dataset *dataset, size_t words)
 {
     uint64_t *offset = tr_alloc(words + 1, sizeof *offset);
@@ -358,9 +342,9 @@ static uint64_t *word_offsets(const struct tr_dataset *dataset, size_t words)
     return offset;
 }
 
-trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_draft *draft,
+trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_builder *builder,
                                        const struct tr_dataset *dataset,
-                                       const struct tr_intern *words, uint64_t least,
+                                       const struct tr_intern *words, uint64_t min_count,
                                        trellis_error *error)
 {
     size_t count = tr_intern_count(words);
@@ -369,8 +353,8 @@ trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_draft *draft,
     uint32_t *seen = tr_alloc(count, sizeof *seen); // tokens with a label
     uint16_t *labels = offset ? tr_alloc(offset[count], sizeof *labels) : NULL;
     uint32_t *stamp = tr_alloc(dataset->label_count, sizeof *stamp); // word + 1 that has the label
-    bool fine = offset && filled && seen && labels && stamp;
-    for (size_t t = 0; fine && t < dataset->tokens; t++) {
+    bool ok = offset && filled && seen && labels && stamp;
+    for (size_t t = 0; ok && t < dataset->tokens; t++) {
         uint32_t word = dataset->entry.at[t];
         const uint16_t *open;
         size_t n = tr_dataset_open(dataset, t, &open);
@@ -379,12 +363,12 @@ trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_draft *draft,
         }
         seen[word] += n > 0;
     }
-    for (uint32_t word = 0; fine && word < count; word++) {
-        bool enough = seen[word] >= least;
-        for (uint64_t k = offset[word]; fine && enough && k < offset[word + 1]; k++) {
+    for (uint32_t word = 0; ok && word < count; word++) {
+        bool enough = seen[word] >= min_count;
+        for (uint64_t k = offset[word]; ok && enough && k < offset[word + 1]; k++) {
             if (stamp[labels[k]] != word + 1) {
                 stamp[labels[k]] = word + 1;
-                fine = tr_tag_dictionary_add(draft, tr_intern_text(words, word), labels[k]);
+                ok = tr_tag_dictionary_add(builder, tr_intern_text(words, word), labels[k]);
             }
         }
     }
@@ -393,22 +377,22 @@ trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_draft *draft,
     free(seen);
     free(labels);
     free(stamp);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* Whether a word may have one of the labels; no labels stand for any. */
-static bool allows_some(const struct tr_tag_dictionary *tag_dictionary, uint32_t entry,
+/* Whether a word may have one of the labels; no labels mean any. */
+static bool allows_some(const struct tr_tag_dictionary *dictionary, uint32_t entry,
                         const uint16_t *labels, size_t count)
 {
     bool some = count == 0 || entry == TR_NONE;
     for (size_t i = 0; !some && i < count; i++) {
-        some = tr_tag_dictionary_allows(tag_dictionary, entry, labels[i]);
+        some = tr_tag_dictionary_allows(dictionary, entry, labels[i]);
     }
     return some;
 }
 
-/* The gold labels must be among those of their words, or their probability is 0. */
-static trellis_status check_gold(const struct tr_tag_dictionary *tag_dictionary,
+/* The gold labels must be allowed for their words, else they have probability 0. */
+static trellis_status check_gold(const struct tr_tag_dictionary *dictionary,
                                  const struct tr_dataset *dataset, trellis_error *error)
 {
     for (size_t s = 0; s < dataset->sequences; s++) {
@@ -416,20 +400,21 @@ static trellis_status check_gold(const struct tr_tag_dictionary *tag_dictionary,
             uint32_t entry = dataset->entry.at[t];
             const uint16_t *labels;
             size_t count = tr_dataset_open(dataset, t, &labels);
-            if (!allows_some(tag_dictionary, entry, labels, count)) {
-                return tr_fail(error, TRELLIS_DATA,
-                               "sequence %zu of the training data gives its token %zu, '%.*s', the "
-                               "label '%.*s', which the tag dictionary does not list for it",
-                               s + 1, t - dataset->sequence.at[s] + 1,
-                               TR_SHOW(tr_tag_dictionary_text(tag_dictionary, entry)),
-                               TR_SHOW(tr_intern_text(&dataset->labels, labels[0])));
+            if (!allows_some(dictionary, entry, labels, count)) {
+                return tr_fail(
+                    error, TRELLIS_DATA,
+                    "sequence %zu of the training data, token %zu, '%.*s': the tag dictionary "
+                    "does not list its gold label '%.*s'",
+                    s + 1, t - dataset->sequence.at[s] + 1,
+                    TR_SHOW(tr_tag_dictionary_text(dictionary, entry)),
+                    TR_SHOW(tr_intern_text(&dataset->labels, labels[0])));
             }
         }
     }
     return TRELLIS_OK;
 }
 
-trellis_status tr_tag_dictionary_apply(const struct tr_tag_dictionary *tag_dictionary,
+trellis_status tr_tag_dictionary_apply(const struct tr_tag_dictionary *dictionary,
                                        struct tr_dataset *dataset, const struct tr_intern *words,
                                        trellis_error *error)
 {
@@ -439,36 +424,11 @@ trellis_status tr_tag_dictionary_apply(const struct tr_tag_dictionary *tag_dicti
         return tr_fail_memory(error);
     }
     for (uint32_t word = 0; word < count; word++) {
-        entry[word] = tr_tag_dictionary_find(tag_dictionary, tr_intern_text(words, word));
+        entry[word] = tr_tag_dictionary_find(dictionary, tr_intern_text(words, word));
     }
     for (size_t t = 0; t < dataset->tokens; t++) {
         dataset->entry.at[t] = entry[dataset->entry.at[t]];
     }
     free(entry);
-    return check_gold(tag_dictionary, dataset, error);
-}
-
-/* ---- columns ------------------------------------------------------------------------------------- */
-
-static bool same_name(const char *a, const char *b)
-{
-    size_t i = 0;
-    while (a[i] && (a[i] | 0x20) == b[i]) { // b is in small letters
-        i++;
-    }
-    return a[i] == b[i];
-}
-
-size_t tr_tag_dictionary_column(const trellis_reader *reader, size_t label_column)
-{
-    static const char *const usual[] = {"word", "form", "token", "tokens"};
-    for (size_t k = 0; reader && k < TR_COUNT(usual); k++) {
-        for (size_t i = 0; i < MAX_NAMED_COLUMNS; i++) {
-            const char *name = trellis_reader_column_name(reader, i);
-            if (name && i != label_column && same_name(name, usual[k])) {
-                return i;
-            }
-        }
-    }
-    return label_column == 0 ? SIZE_MAX : 0;
+    return check_gold(dictionary, dataset, error);
 }

@@ -104,7 +104,7 @@ trellis_status trellis_words_read(const char *path, const trellis_options *optio
     trellis_status status = words ? trellis_reader_open(path, options, &reader, error)
                                   : tr_fail_memory(error);
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        size_t column = tr_tag_dictionary_column(reader, tr_reader_label_column(reader));
+        size_t column = tr_reader_word_column(reader, tr_reader_label_column(reader));
         for (size_t i = 0; column < sequence->columns && i < sequence->length && !status; i++) {
             if (!tr_words_add(words, sequence->cells[i * sequence->columns + column])) {
                 status = tr_fail_memory(error);
@@ -131,7 +131,7 @@ void trellis_words_destroy(trellis_words *words)
 bool trellis_words_known(const trellis_words *words, const trellis_reader *reader,
                          const trellis_sequence *sequence, bool *known)
 {
-    size_t column = tr_tag_dictionary_column(reader, SIZE_MAX);
+    size_t column = tr_reader_word_column(reader, SIZE_MAX);
     for (size_t i = 0; column < sequence->columns && i < sequence->length; i++) {
         known[i] = tr_words_has(words, sequence->cells[i * sequence->columns + column]);
     }

@@ -6,6 +6,8 @@
  */
 #include "features/binding.h"
 
+#include "corpus/corpus.h"
+
 enum { MAX_INPUT_COLUMNS = 256 };
 
 /* Words for the same thing, each group ended by NULL. */
@@ -15,24 +17,11 @@ static const char *const synonyms[] = {
     "char", "character", "word",  "form", NULL,
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-    while (*a && lower(*a) == lower(*b)) {
-        a++, b++;
-    }
-    return lower(*a) == lower(*b);
-}
-
 static size_t find_name(const trellis_reader *reader, const char *name)
 {
     for (size_t i = 0; i < MAX_INPUT_COLUMNS; i++) {
         const char *column = trellis_reader_column_name(reader, i);
-        if (column && same_name(column, name)) {
+        if (column && tr_same_name(tr_text(column), name)) {
             return i;
         }
     }
@@ -45,7 +34,7 @@ static size_t find_synonym(const trellis_reader *reader, const char *name)
     for (size_t begin = 0, end; begin < TR_COUNT(synonyms); begin = end + 1) {
         bool ours = false;
         for (end = begin; synonyms[end]; end++) {
-            ours |= same_name(synonyms[end], name);
+            ours |= tr_same_name(tr_text(synonyms[end]), name);
         }
         for (size_t i = begin; ours && i < end; i++) {
             size_t found = find_name(reader, synonyms[i]);

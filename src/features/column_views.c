@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "corpus/corpus.h"
+
 /* ---- creation ----------------------------------------------------------------------------------- */
 
 static void mark_used(const trellis_features *features, bool *used)
@@ -306,17 +308,6 @@ static void see_computed(struct tr_column_views *rows, const struct tr_column_vi
     for (uint32_t k = 0; rows->whole && k < count; k++) {
         rows->high[at + k * room] = entry[1 + count + k];
     }
-}
-
-/* The line of a token, as far as the rows of the sequence tell. */
-uint64_t tr_token_line(const trellis_sequence *sequence, size_t token)
-{
-    for (size_t i = 0; sequence->rows && sequence->row_token && i < sequence->row_count; i++) {
-        if (sequence->row_token[i] == token) {
-            return sequence->line + i;
-        }
-    }
-    return sequence->line + token;
 }
 
 static trellis_status see_reals(struct tr_column_views *rows, const struct tr_column_view *view_set,

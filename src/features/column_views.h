@@ -61,7 +61,4 @@ bool tr_column_views_always(const struct tr_column_views *rows, uint32_t view);
 bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *sequence,
                           uint32_t view, ptrdiff_t token, trellis_text *ret_text);
 
-/* The line of a token, as far as the verbatim rows of the sequence tell. */
-uint64_t tr_token_line(const trellis_sequence *sequence, size_t token);
-
 #endif

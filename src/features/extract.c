@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "corpus/corpus.h"
 #include "features/column_views.h"
 
 /* Where a part of a template finds its value at token i: low[i & mask]. */
@@ -192,19 +193,14 @@ static void make_plan(struct tr_extractor *extractor, const trellis_sequence *se
 
 /* ---- keys --------------------------------------------------------------------------------------- */
 
-static bool grow_array(void *pointer, size_t count, size_t size)
+/* The array with room for `count` elements; unchanged, and *ok false, on allocation failure. */
+static void *resize(void *array, size_t count, size_t size, bool *ok)
 {
     size_t bytes;
-    void **at = pointer;
-    if (__builtin_mul_overflow(count, size, &bytes)) {
-        return false;
-    }
-    void *memory = realloc(*at, bytes ? bytes : 1);
-    if (!memory) {
-        return false;
-    }
-    *at = memory;
-    return true;
+    void *memory = __builtin_mul_overflow(count, size, &bytes) ? NULL
+                                                               : realloc(array, bytes ? bytes : 1);
+    *ok = *ok && memory;
+    return memory ? memory : array;
 }
 
 /* Room for `attributes` in all, and one more since a key is written before it is known to be there. */
@@ -212,24 +208,23 @@ static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_see
                                    struct seen_room *room, size_t tokens, size_t attributes,
                                    trellis_error *error)
 {
+    bool ok = true;
     if (tokens + 1 > room->tokens) {
-        if (!grow_array(&seen->begin, tokens + 1 + tokens / 2, sizeof *seen->begin)) {
-            return tr_fail_memory(error);
+        size_t need = tokens + 1 + tokens / 2;
+        seen->begin = resize(seen->begin, need, sizeof *seen->begin, &ok);
+        room->tokens = ok ? need : room->tokens;
+    }
+    if (ok && attributes + 1 > room->attributes) {
+        size_t need = attributes + 1 + attributes / 2;
+        seen->low = resize(seen->low, need, sizeof *seen->low, &ok);
+        room->value = resize(room->value, need, sizeof *room->value, &ok);
+        if (extractor->whole) {
+            seen->high = resize(seen->high, need, sizeof *seen->high, &ok);
+            seen->template = resize(seen->template, need, sizeof *seen->template, &ok);
         }
-        room->tokens = tokens + 1 + tokens / 2;
+        room->attributes = ok ? need : room->attributes;
     }
-    if (attributes + 1 <= room->attributes) {
-        return TRELLIS_OK;
-    }
-    size_t need = attributes + 1 + attributes / 2;
-    if (!grow_array(&seen->low, need, sizeof *seen->low) ||
-        !grow_array(&room->value, need, sizeof *room->value) ||
-        (extractor->whole && (!grow_array(&seen->high, need, sizeof *seen->high) ||
-                              !grow_array(&seen->template, need, sizeof *seen->template)))) {
-        return tr_fail_memory(error);
-    }
-    room->attributes = need;
-    return TRELLIS_OK;
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* The keys of all templates of a plan at token i, written from `at` on; returns where they end. The

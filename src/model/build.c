@@ -60,11 +60,11 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
     tr_image_section(&writer, "FEAT");
     trellis_status status = tr_features_write(parts->features, bytes, error);
     if (!status) { // the weight 0 of a word that an HMM emits with probability 1 is one, too
-        status = tr_table_write(&writer, 'N', parts->node.dictionary, parts->node.rows,
+        status = tr_table_write(&writer, 'N', parts->node.index, parts->node.rows,
                                 parts->node.weights, exact, error);
     }
     if (!status) {
-        status = tr_table_write(&writer, 'E', parts->edge.dictionary, parts->edge.rows,
+        status = tr_table_write(&writer, 'E', parts->edge.index, parts->edge.rows,
                                 parts->edge.weights, false, error);
     }
     if (!status && exact) {

@@ -313,9 +313,8 @@ static trellis_status build(struct tr_import *import, trellis_model **ret_model)
         .step_low = has_exact_weights(import) ? import->step_low.at : NULL,
         .unknown = import->unknown.at,
         .features = import->features,
-        .node = {&import->node.dictionary, import->node.rows, import->node.values,
-                 import->node.low},
-        .edge = {&import->edge.dictionary, import->edge.rows, import->edge.values, NULL},
+        .node = {&import->node.index, import->node.rows, import->node.values, import->node.low},
+        .edge = {&import->edge.index, import->edge.rows, import->edge.values, NULL},
         .gaussian = &gaussian,
         .notes = &import->notes,
         .tag_dictionary = &import->tag_dictionary_block};
@@ -349,7 +348,7 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     free(import.forbidden.at);
     free(import.unknown.at);
     tr_normal_lines_free(&import.emissions);
-    tr_tag_dictionary_draft_free(&import.tag_dictionary);
+    tr_tag_dictionary_builder_free(&import.tag_dictionary);
     tr_buffer_free(&import.tag_dictionary_block);
     tr_import_part_free(&import.node);
     tr_import_part_free(&import.edge);

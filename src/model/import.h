@@ -17,7 +17,7 @@ struct tr_loose_weight {
 };
 
 struct tr_loose_part {
-    struct tr_attribute_index dictionary;
+    struct tr_attribute_index index;
     TR_ARRAY(struct tr_loose_weight) weights;
     struct tr_rows *rows;
     float *values; // [rows->size]
@@ -45,7 +45,7 @@ struct tr_import {
     struct tr_loose_part node, edge;
     TR_ARRAY(double) unknown; // [0] or [1 + labels] as in the section UNKN; NaN: not said yet
     struct tr_normal_lines emissions;
-    struct tr_tag_dictionary_draft tag_dictionary;
+    struct tr_tag_dictionary_builder tag_dictionary;
     struct tr_buffer tag_dictionary_block;
 };
 

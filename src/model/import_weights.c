@@ -62,10 +62,9 @@ static trellis_status add_weight(struct tr_import *import, struct tr_loose_part 
                                  trellis_text text, uint32_t outcome, double weight)
 {
     bool is_new, clash = false;
-    uint32_t number = tr_attribute_index_add(&part->dictionary, (struct tr_key){key, 0}, &is_new,
+    uint32_t number = tr_attribute_index_add(&part->index, (struct tr_key){key, 0}, &is_new,
                                              &clash);
-    if (number == TR_NONE ||
-        (is_new && !tr_attribute_index_name(&part->dictionary, number, text)) ||
+    if (number == TR_NONE || (is_new && !tr_attribute_index_name(&part->index, number, text)) ||
         !tr_push(&part->weights,
                  (struct tr_loose_weight){number, outcome, weight,
                                           (uint32_t)tr_input_place(import->input).line})) {
@@ -165,7 +164,7 @@ trellis_status tr_import_settle(struct tr_import *import, struct tr_loose_part *
                                 uint32_t outcomes)
 {
     size_t count = part->weights.size;
-    uint32_t attributes = (uint32_t)part->dictionary.entries.size;
+    uint32_t attributes = (uint32_t)part->index.entries.size;
     uint64_t *begin = tr_alloc((size_t)attributes + 1, sizeof *begin);
     uint32_t *outcome = tr_alloc(count, sizeof *outcome);
     if (!begin || !outcome) {
@@ -180,7 +179,7 @@ trellis_status tr_import_settle(struct tr_import *import, struct tr_loose_part *
     uint64_t pairs = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && by_attribute(&weights[i - 1], &weights[i]) == 0) {
-            trellis_text text = tr_attribute_index_text(&part->dictionary, weights[i].attribute);
+            trellis_text text = tr_attribute_index_text(&part->index, weights[i].attribute);
             struct tr_place place = tr_input_place(import->input);
             uint32_t line = weights[i].line, other = weights[i - 1].line;
             place.line = line > other ? line : other;
@@ -212,7 +211,7 @@ trellis_status tr_import_settle(struct tr_import *import, struct tr_loose_part *
 
 void tr_import_part_free(struct tr_loose_part *part)
 {
-    tr_attribute_index_free(&part->dictionary);
+    tr_attribute_index_free(&part->index);
     tr_rows_destroy(part->rows);
     free(part->weights.at);
     free(part->values);

@@ -57,7 +57,7 @@ struct trellis_model {
 
 /* What a model is made from. */
 struct tr_model_part {
-    const struct tr_attribute_index *dictionary;
+    const struct tr_attribute_index *index;
     const struct tr_rows *rows;
     const float *weights; // [rows->size]
     const float *low;     // [rows->size] what those leave over; for nodes, where step_low is there

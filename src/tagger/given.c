@@ -108,7 +108,7 @@ trellis_status tr_tagger_give_column(trellis_tagger *tagger, const trellis_seque
         trellis_error cause = {0};
         trellis_status status = give_cell(tagger, sequence->cells[i * columns + column], i, &cause);
         if (status) {
-            uint64_t line = tr_sequence_line(sequence, i);
+            uint64_t line = tr_token_line(sequence, i);
             return tr_fail_at(error, status, (struct tr_place){.line = line}, "line %llu: %s",
                               (unsigned long long)line, cause.message);
         }

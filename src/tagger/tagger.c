@@ -207,7 +207,7 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
                                    trellis_error *error)
 {
     trellis_status status = tr_extractor_bind(tagger->extractor, reader, SIZE_MAX, error);
-    tagger->word_column = tr_tag_dictionary_column(reader, SIZE_MAX);
+    tagger->word_column = tr_reader_word_column(reader, SIZE_MAX);
     if (!status) {
         status = bind_forced(tagger, reader, error);
     }

@@ -49,7 +49,7 @@ bool tr_hmm_interpolates(const struct tr_training *training)
 static uint32_t unknown_template(const struct tr_training *training, uint32_t attribute)
 {
     const trellis_features *features = training->features;
-    trellis_text text = tr_attribute_index_text(&training->vocabulary.node.dictionary, attribute);
+    trellis_text text = tr_attribute_index_text(&training->vocabulary.node.index, attribute);
     size_t template = tr_features_template_of(features, false, text);
     return template != SIZE_MAX && tr_features_for_unknown(features, template) ? (uint32_t) template
                                                                                : TR_NONE;
@@ -60,7 +60,7 @@ static uint32_t unknown_template(const struct tr_training *training, uint32_t at
 trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole,
                             trellis_error *error)
 {
-    const struct tr_attribute_index *dictionary = &training->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = &training->vocabulary.node.index;
     size_t count = dictionary->entries.size;
     *ret_whole = NULL;
     if (!tr_features_has_unknown(training->features)) {
@@ -78,7 +78,7 @@ trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole
 trellis_status tr_hmm_rank(const struct tr_training *training, uint32_t **ret_rank,
                            trellis_error *error)
 {
-    const struct tr_attribute_index *dictionary = &training->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = &training->vocabulary.node.index;
     size_t count = dictionary->entries.size;
     *ret_rank = NULL;
     if (!tr_features_has_unknown(training->features)) {
@@ -302,7 +302,7 @@ double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, co
 /* The share of tokens that are words never seen before: about that of the words seen once (Good 1953). */
 static double unknown_share(const struct tr_training *training, const struct tr_hmm_words *words)
 {
-    const struct tr_attribute_index *dictionary = &training->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = &training->vocabulary.node.index;
     double once = 0;
     for (uint32_t a = 0; words->rank && a < dictionary->entries.size; a++) {
         once += words->rank[a] == TR_NONE && dictionary->entries.at[a].count == 1;

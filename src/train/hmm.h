@@ -44,7 +44,7 @@ trellis_status tr_hmm_widen(struct tr_training *training, trellis_error *error);
 /* Adds the labels that words have weights for to a tag dictionary. The entries of the training data are numbers
  * of `words`. */
 trellis_status tr_hmm_allow(const struct tr_training *training, const struct tr_intern *words,
-                            struct tr_tag_dictionary_draft *draft, trellis_error *error);
+                            struct tr_tag_dictionary_builder *draft, trellis_error *error);
 
 /* ---- the parts of an estimate -------------------------------------------------------------------- */
 

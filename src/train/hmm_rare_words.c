@@ -109,7 +109,7 @@ trellis_status tr_hmm_widen(struct tr_training *training, trellis_error *error)
 }
 
 trellis_status tr_hmm_allow(const struct tr_training *training, const struct tr_intern *words,
-                            struct tr_tag_dictionary_draft *draft, trellis_error *error)
+                            struct tr_tag_dictionary_builder *draft, trellis_error *error)
 {
     const struct tr_dataset *data = &training->data;
     const struct tr_rows *rows = training->vocabulary.node.rows;

@@ -41,7 +41,7 @@ static void take_attributes(struct transfer *transfer, const struct tr_table *ta
     transfer->weights = weights;
     for (uint32_t a = 0; a < attributes->rows->attributes; a++) {
         struct tr_text_record record = {
-            .row = tr_table_find(table, attributes->dictionary.entries.at[a].key)};
+            .row = tr_table_find(table, attributes->index.entries.at[a].key)};
         transfer->attribute = a;
         if (record.row != TR_NONE) {
             tr_table_each(table, &record, take_weight, transfer);

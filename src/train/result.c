@@ -87,8 +87,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
                                  trellis_error *error)
 {
     const float *w = training->best, *low = training->low;
-    tr_rows_part(training->vocabulary.node.rows, training->best);
-    tr_rows_part(training->vocabulary.edge.rows, training->best + training->node_size);
+    tr_rows_divide_shared(training->vocabulary.node.rows, training->best);
+    tr_rows_divide_shared(training->vocabulary.edge.rows, training->best + training->node_size);
     write_notes(training);
     tr_dataset_drop_tokens(&training->data); // the model takes their place in memory
     tr_dataset_drop_tokens(&training->dev);
@@ -107,8 +107,8 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .step_low = low ? low + training->node_size + training->edge_size : NULL,
         .unknown = training->best_unknown,
         .features = training->features,
-        .node = {&v->node.dictionary, v->node.rows, w, low},
-        .edge = {&v->edge.dictionary, v->edge.rows, w + training->node_size, NULL},
+        .node = {&v->node.index, v->node.rows, w, low},
+        .edge = {&v->edge.index, v->edge.rows, w + training->node_size, NULL},
         .gaussian = training->emissions ? &gaussian : NULL,
         .notes = &training->notes,
         .tag_dictionary = &training->tag_dictionary_block,

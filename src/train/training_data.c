@@ -147,7 +147,7 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
 {
     const trellis_options *options = training->options;
     struct tr_dataset *data = &training->data;
-    struct tr_tag_dictionary_draft draft = {0};
+    struct tr_tag_dictionary_builder draft = {0};
     bool needed = needs_dictionary(training);
     bool learn = needed || tr_option_is(options, "dictionary", "learn");
     uint64_t least = needed ? 1 : (uint64_t)tr_option_integer(options, "dictionary-count");
@@ -174,7 +174,7 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
                          training->tag_dictionary.words,
                          (double)draft.pairs.size / fmax(1, training->tag_dictionary.words));
     }
-    tr_tag_dictionary_draft_free(&draft);
+    tr_tag_dictionary_builder_free(&draft);
     return status;
 }
 

@@ -36,7 +36,7 @@ want "given labels that leave no path are an error" grep -q "no sequence of labe
 # A dictionary from a file.
 printf 'cat\tVB\n' >$t/words
 run 1 train -q -f id --dictionary $t/words -m $t/other $t/train
-want "a gold label that is not listed is an error" grep -q "token 2, 'cat', the label 'NN'" $err
+want "a gold label that is not listed is an error" grep -q "token 2, 'cat': the tag dictionary does not list its gold label 'NN'" $err
 printf 'cat\tNN\nzebra\tRB\n' >$t/words
 run 0 train -q -e 5 -f id --dictionary $t/words -m $t/other $t/train
 columns $t/test the zebra sleeps

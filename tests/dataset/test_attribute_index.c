@@ -10,11 +10,10 @@
 #include "base/random.h"
 #include "dataset/attribute_index.h"
 
-static uint32_t add(struct tr_attribute_index *dictionary, uint64_t low, uint64_t high)
+static uint32_t add(struct tr_attribute_index *index, uint64_t low, uint64_t high)
 {
     bool is_new, clash = false;
-    uint32_t number = tr_attribute_index_add(dictionary, (struct tr_key){low, high}, &is_new,
-                                             &clash);
+    uint32_t number = tr_attribute_index_add(index, (struct tr_key){low, high}, &is_new, &clash);
     assert_int_not_equal(number, TR_NONE);
     assert_false(clash);
     return number;
@@ -24,103 +23,102 @@ static void numbers_keys_in_order(void **state)
 {
     (void)state;
     enum { MANY = 100000 };
-    struct tr_attribute_index dictionary = {0};
+    struct tr_attribute_index index = {0};
     struct tr_random random;
-    assert_int_equal(tr_attribute_index_find(&dictionary, 5), TR_NONE);
+    assert_int_equal(tr_attribute_index_find(&index, 5), TR_NONE);
     for (int round = 0; round < 3; round++) {
         tr_random_seed(&random, 1);
         for (uint32_t i = 0; i < MANY; i++) {
             struct tr_key key = {tr_random_bits(&random), i};
             bool is_new = round, clash = false;
-            assert_int_equal(tr_attribute_index_find(&dictionary, key.low), round ? i : TR_NONE);
-            assert_int_equal(tr_attribute_index_add(&dictionary, key, &is_new, &clash), i);
+            assert_int_equal(tr_attribute_index_find(&index, key.low), round ? i : TR_NONE);
+            assert_int_equal(tr_attribute_index_add(&index, key, &is_new, &clash), i);
             assert_true(is_new == (round == 0));
             assert_false(clash);
-            assert_int_equal(dictionary.entries.at[i].count, round + 1);
-            assert_true(dictionary.entries.at[i].key == key.low);
+            assert_int_equal(index.entries.at[i].count, round + 1);
+            assert_true(index.entries.at[i].key == key.low);
         }
     }
-    assert_int_equal(dictionary.entries.size, MANY);
-    tr_attribute_index_free(&dictionary);
+    assert_int_equal(index.entries.size, MANY);
+    tr_attribute_index_free(&index);
 }
 
 /* Keys that all want the same slot, and the key 0. */
 static void finds_keys_that_crowd(void **state)
 {
     (void)state;
-    struct tr_attribute_index dictionary = {0};
+    struct tr_attribute_index index = {0};
     for (uint64_t i = 0; i < 600; i++) {
-        assert_int_equal(add(&dictionary, i << 52, i), i);
+        assert_int_equal(add(&index, i << 52, i), i);
     }
     for (uint64_t i = 0; i < 600; i++) {
-        assert_int_equal(tr_attribute_index_find(&dictionary, i << 52), i);
+        assert_int_equal(tr_attribute_index_find(&index, i << 52), i);
     }
-    assert_int_equal(tr_attribute_index_find(&dictionary, (uint64_t)600 << 52), TR_NONE);
-    assert_int_equal(tr_attribute_index_find(&dictionary, 1), TR_NONE);
-    tr_attribute_index_free(&dictionary);
+    assert_int_equal(tr_attribute_index_find(&index, (uint64_t)600 << 52), TR_NONE);
+    assert_int_equal(tr_attribute_index_find(&index, 1), TR_NONE);
+    tr_attribute_index_free(&index);
 }
 
 static void notices_a_clash(void **state)
 {
     (void)state;
-    struct tr_attribute_index dictionary = {0};
-    assert_int_equal(add(&dictionary, 7, 1), 0);
-    assert_int_equal(add(&dictionary, 8, 1), 1); // an equal high half is no clash
+    struct tr_attribute_index index = {0};
+    assert_int_equal(add(&index, 7, 1), 0);
+    assert_int_equal(add(&index, 8, 1), 1); // an equal high half is no clash
     bool is_new = true, clash = false;
-    assert_int_equal(tr_attribute_index_add(&dictionary, (struct tr_key){7, 2}, &is_new, &clash),
-                     0);
+    assert_int_equal(tr_attribute_index_add(&index, (struct tr_key){7, 2}, &is_new, &clash), 0);
     assert_true(clash);
     assert_false(is_new);
-    assert_int_equal(dictionary.entries.size, 2);
-    assert_true(dictionary.high.at[0] == 1);
-    tr_attribute_index_add(&dictionary, (struct tr_key){8, 1}, &is_new, &clash);
+    assert_int_equal(index.entries.size, 2);
+    assert_true(index.high.at[0] == 1);
+    tr_attribute_index_add(&index, (struct tr_key){8, 1}, &is_new, &clash);
     assert_true(clash); // once seen it is not forgotten
-    tr_attribute_index_free(&dictionary);
+    tr_attribute_index_free(&index);
 }
 
 static void counts_stop_at_the_highest_number(void **state)
 {
     (void)state;
-    struct tr_attribute_index dictionary = {0};
-    add(&dictionary, 7, 1);
-    dictionary.entries.at[0].count = UINT32_MAX - 1;
-    add(&dictionary, 7, 1);
-    assert_true(dictionary.entries.at[0].count == UINT32_MAX);
-    add(&dictionary, 7, 1);
-    assert_true(dictionary.entries.at[0].count == UINT32_MAX);
-    tr_attribute_index_free(&dictionary);
+    struct tr_attribute_index index = {0};
+    add(&index, 7, 1);
+    index.entries.at[0].count = UINT32_MAX - 1;
+    add(&index, 7, 1);
+    assert_true(index.entries.at[0].count == UINT32_MAX);
+    add(&index, 7, 1);
+    assert_true(index.entries.at[0].count == UINT32_MAX);
+    tr_attribute_index_free(&index);
 }
 
 static void keeps_texts(void **state)
 {
     (void)state;
     static const trellis_text texts[] = {{"word=the", 8}, {"", 0}, {"a\0b", 3}, {"last", 4}};
-    struct tr_attribute_index dictionary = {0};
+    struct tr_attribute_index index = {0};
     for (uint32_t i = 0; i < TR_COUNT(texts); i++) {
-        assert_int_equal(add(&dictionary, i * 11, 0), i);
-        assert_true(tr_attribute_index_name(&dictionary, i, texts[i]));
+        assert_int_equal(add(&index, i * 11, 0), i);
+        assert_true(tr_attribute_index_name(&index, i, texts[i]));
     }
     for (uint32_t i = 0; i < TR_COUNT(texts); i++) {
-        assert_true(tr_text_equal(tr_attribute_index_text(&dictionary, i), texts[i]));
+        assert_true(tr_text_equal(tr_attribute_index_text(&index, i), texts[i]));
     }
-    tr_attribute_index_free(&dictionary);
-    assert_int_equal(tr_attribute_index_find(&dictionary, 0), TR_NONE);
+    tr_attribute_index_free(&index);
+    assert_int_equal(tr_attribute_index_find(&index, 0), TR_NONE);
 }
 
-static void name(struct tr_attribute_index *dictionary, uint32_t number, uint64_t low)
+static void name(struct tr_attribute_index *index, uint32_t number, uint64_t low)
 {
     char text[30];
     snprintf(text, sizeof text, "attribute %llu", (unsigned long long)low);
-    assert_true(tr_attribute_index_name(dictionary, number, tr_text(text)));
+    assert_true(tr_attribute_index_name(index, number, tr_text(text)));
 }
 
-static void expect_entry(const struct tr_attribute_index *dictionary, uint32_t number, uint64_t low)
+static void expect_entry(const struct tr_attribute_index *index, uint32_t number, uint64_t low)
 {
     char text[30];
     snprintf(text, sizeof text, "attribute %llu", (unsigned long long)low);
-    assert_true(tr_text_is(tr_attribute_index_text(dictionary, number), text));
-    assert_int_equal(tr_attribute_index_find(dictionary, low), number);
-    assert_true(dictionary->entries.at[number].key == low);
+    assert_true(tr_text_is(tr_attribute_index_text(index, number), text));
+    assert_int_equal(tr_attribute_index_find(index, low), number);
+    assert_true(index->entries.at[number].key == low);
 }
 
 /* Every third entry goes, the others are put in the opposite order. */
@@ -128,45 +126,45 @@ static void takes_a_new_order(void **state)
 {
     (void)state;
     enum { MANY = 3000, KEPT = MANY - MANY / 3 };
-    struct tr_attribute_index dictionary = {0};
+    struct tr_attribute_index index = {0};
     uint32_t to[MANY], next = KEPT;
     for (uint32_t i = 0; i < MANY; i++) {
-        add(&dictionary, i, i * 3);
-        name(&dictionary, i, i);
+        add(&index, i, i * 3);
+        name(&index, i, i);
         for (uint32_t k = 0; k < i % 4; k++) {
-            add(&dictionary, i, i * 3);
+            add(&index, i, i * 3);
         }
         to[i] = i % 3 == 1 ? TR_NONE : --next;
     }
     assert_int_equal(next, 0);
-    assert_true(tr_attribute_index_renumber(&dictionary, to, KEPT));
-    assert_int_equal(dictionary.entries.size, KEPT);
+    assert_true(tr_attribute_index_renumber(&index, to, KEPT));
+    assert_int_equal(index.entries.size, KEPT);
     for (uint32_t i = 0; i < MANY; i++) {
         if (to[i] == TR_NONE) {
-            assert_int_equal(tr_attribute_index_find(&dictionary, i), TR_NONE);
+            assert_int_equal(tr_attribute_index_find(&index, i), TR_NONE);
         } else {
-            expect_entry(&dictionary, to[i], i);
-            assert_int_equal(dictionary.entries.at[to[i]].count, i % 4 + 1);
+            expect_entry(&index, to[i], i);
+            assert_int_equal(index.entries.at[to[i]].count, i % 4 + 1);
         }
     }
-    tr_attribute_index_close(&dictionary);
-    assert_int_equal(tr_attribute_index_find(&dictionary, 0), TR_NONE);
-    assert_true(tr_text_is(tr_attribute_index_text(&dictionary, to[0]), "attribute 0"));
-    tr_attribute_index_free(&dictionary);
+    tr_attribute_index_close(&index);
+    assert_int_equal(tr_attribute_index_find(&index, 0), TR_NONE);
+    assert_true(tr_text_is(tr_attribute_index_text(&index, to[0]), "attribute 0"));
+    tr_attribute_index_free(&index);
 }
 
 static void can_lose_everything(void **state)
 {
     (void)state;
-    struct tr_attribute_index dictionary = {0};
-    assert_true(tr_attribute_index_renumber(&dictionary, NULL, 0)); // nothing to lose yet
+    struct tr_attribute_index index = {0};
+    assert_true(tr_attribute_index_renumber(&index, NULL, 0)); // nothing to lose yet
     const uint32_t to[] = {TR_NONE, TR_NONE};
-    add(&dictionary, 1, 1);
-    add(&dictionary, 2, 2);
-    assert_true(tr_attribute_index_renumber(&dictionary, to, 0));
-    assert_int_equal(dictionary.entries.size, 0);
-    assert_int_equal(tr_attribute_index_find(&dictionary, 1), TR_NONE);
-    tr_attribute_index_free(&dictionary);
+    add(&index, 1, 1);
+    add(&index, 2, 2);
+    assert_true(tr_attribute_index_renumber(&index, to, 0));
+    assert_int_equal(index.entries.size, 0);
+    assert_int_equal(tr_attribute_index_find(&index, 1), TR_NONE);
+    tr_attribute_index_free(&index);
 }
 
 int main(void)

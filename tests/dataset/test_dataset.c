@@ -102,9 +102,9 @@ static void expect_labels(const struct tr_dataset *data, const char *expected)
 static void expect_attributes(const struct tr_attributes *attributes, const char *expected)
 {
     struct tr_buffer shown = {0};
-    for (uint32_t i = 0; i < attributes->dictionary.entries.size; i++) {
+    for (uint32_t i = 0; i < attributes->index.entries.size; i++) {
         tr_buffer_string(&shown, i ? " " : "");
-        tr_buffer_text(&shown, tr_attribute_index_text(&attributes->dictionary, i));
+        tr_buffer_text(&shown, tr_attribute_index_text(&attributes->index, i));
     }
     expect_text((trellis_text){shown.data, shown.size}, expected);
     tr_buffer_free(&shown);
@@ -189,8 +189,8 @@ static void reads_columns(void **state)
     expect_occurrences(&data->node, 5, "0 1|2 3|4 5|0 1|6 3");
     expect_occurrences(&data->edge, 5, "|0|1||0"); // nothing leads into a first token
     assert_int_equal(data->node.value.size, 0);
-    assert_int_equal(world.vocabulary.node.dictionary.entries.at[0].count, 2);
-    assert_int_equal(world.vocabulary.node.dictionary.entries.at[6].count, 1);
+    assert_int_equal(world.vocabulary.node.index.entries.at[0].count, 2);
+    assert_int_equal(world.vocabulary.node.index.entries.at[6].count, 1);
     assert_true(tr_dataset_bytes(data) > 0);
     assert_true(tr_vocabulary_bytes(&world.vocabulary) > 0);
     drop_world(&world);
@@ -315,8 +315,8 @@ static void reads_a_dev_corpus(void **state)
                       "word[0]=the pos[0]=D pos[0]=N word[0]=cat word[0]=sat pos[0]=V word[0]=dog");
     expect_occurrences(&dev.node, 5, "1|2 3|0 1|5|"); // sorted, as the kernels want it
     expect_occurrences(&dev.edge, 5, "|0|||");
-    assert_int_equal(world.vocabulary.node.dictionary.entries.size, 7);
-    assert_int_equal(world.vocabulary.node.dictionary.entries.at[3].count, 1); // not counted here
+    assert_int_equal(world.vocabulary.node.index.entries.size, 7);
+    assert_int_equal(world.vocabulary.node.index.entries.at[3].count, 1); // not counted here
     expect_labels(&world.data, "B I O");
     tr_dataset_free(&dev);
     drop_world(&world);
@@ -455,7 +455,7 @@ static void rare_attributes_are_left_out(void **state)
     world = make_world(TEMPLATES);
     read_text(&world, ANIMALS);
     arrange(&world, 3, false); // all of them
-    assert_int_equal(world.vocabulary.node.dictionary.entries.size, 0);
+    assert_int_equal(world.vocabulary.node.index.entries.size, 0);
     assert_int_equal(tr_rows_pairs(world.vocabulary.node.rows), 0);
     assert_int_equal(world.vocabulary.node.rows->size, 0);
     expect_occurrences(&world.data.node, 5, "||||");
@@ -588,8 +588,8 @@ static void take_seen(struct snapshot *snapshot, const struct tr_dataset *data, 
 static struct snapshot take_snapshot(const struct world *world, bool edge, bool all_features)
 {
     const struct tr_dataset *data = &world->data;
-    const struct tr_attribute_index *dictionary = edge ? &world->vocabulary.edge.dictionary
-                                                       : &world->vocabulary.node.dictionary;
+    const struct tr_attribute_index *dictionary = edge ? &world->vocabulary.edge.index
+                                                       : &world->vocabulary.node.index;
     struct snapshot snapshot = {.outcomes = data->label_count * tr_row_width(data->label_count)};
     for (uint32_t i = 0; i < dictionary->entries.size; i++) {
         assert_int_equal(tr_intern_add(&snapshot.texts, tr_attribute_index_text(dictionary, i)), i);
@@ -622,7 +622,7 @@ static void drop_snapshot(struct snapshot *snapshot)
 static void check_order(const struct tr_attributes *attributes, const struct snapshot *before,
                         uint32_t min_count)
 {
-    const struct tr_attribute_index *dictionary = &attributes->dictionary;
+    const struct tr_attribute_index *dictionary = &attributes->index;
     size_t expected = 0;
     for (uint32_t i = 0; i < before->count.size; i++) {
         expected += before->count.at[i] >= min_count;
@@ -651,7 +651,7 @@ static void check_pairs(const struct tr_attributes *attributes, const struct sna
 {
     for (uint32_t a = 0; a < attributes->rows->attributes; a++) {
         uint32_t text = tr_intern_find(&before->texts,
-                                       tr_attribute_index_text(&attributes->dictionary, a));
+                                       tr_attribute_index_text(&attributes->index, a));
         for (uint32_t o = 0; o < before->outcomes; o++) {
             assert_true((tr_rows_find(attributes->rows, a, o) != SIZE_MAX) ==
                         before->pair[text * before->outcomes + o]);
@@ -674,7 +674,7 @@ static void check_occurrences(const struct tr_dataset *data, bool edge,
     for (uint32_t i = 0; i < tr_intern_count(&before->texts); i++) {
         tr_intern_add(&after.texts, tr_intern_text(&before->texts, i)); // the same numbers
     }
-    take_seen(&after, data, edge, &attributes->dictionary);
+    take_seen(&after, data, edge, &attributes->index);
     size_t k = 0;
     for (size_t i = 0; i < before->seen.size; i++) {
         struct seen seen = before->seen.at[i];

@@ -157,7 +157,7 @@ static void a_row_is_the_sum_of_its_members(void **state)
     for (size_t i = 0; i < PAIRS; i++) {
         assert_float_equal(back[i], features[i], 1e-6);
     }
-    tr_rows_part(rows, weights);
+    tr_rows_divide_shared(rows, weights);
     assert_float_equal(weights[tr_rows_find(rows, 0, 4)], 0.5, 1e-6);
     assert_float_equal(weights[tr_rows_find(rows, 2, 3)], 6.5, 1e-6);
     free(weights);

@@ -20,7 +20,7 @@ static trellis_text word_text(char *room, size_t i)
  * twice, the last first. */
 static struct tr_buffer make_block(void)
 {
-    struct tr_tag_dictionary_draft draft = {0};
+    struct tr_tag_dictionary_builder draft = {0};
     struct tr_buffer block = {0};
     trellis_error error = {0};
     char room[20];
@@ -33,7 +33,7 @@ static struct tr_buffer make_block(void)
         }
     }
     assert_ok(tr_tag_dictionary_write(&draft, &block, &error), error);
-    tr_tag_dictionary_draft_free(&draft);
+    tr_tag_dictionary_builder_free(&draft);
     return block;
 }
 
@@ -76,7 +76,7 @@ static void test_sizes(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 20; n++) {
-        struct tr_tag_dictionary_draft draft = {0};
+        struct tr_tag_dictionary_builder draft = {0};
         struct tr_buffer block = {0};
         struct tr_tag_dictionary tag_dictionary;
         trellis_error error = {0};
@@ -90,7 +90,7 @@ static void test_sizes(void **state)
             assert_int_equal(tr_tag_dictionary_find(&tag_dictionary, word_text(room, i)) != TR_NONE,
                              i < n);
         }
-        tr_tag_dictionary_draft_free(&draft);
+        tr_tag_dictionary_builder_free(&draft);
         tr_buffer_free(&block);
     }
 }

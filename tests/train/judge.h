@@ -180,14 +180,14 @@ static inline const char *draw_corpus(struct tr_random *random, const struct rec
 
 static inline void learn_dictionary(struct tr_training *t, struct tr_intern *words)
 {
-    struct tr_tag_dictionary_draft draft = {0};
+    struct tr_tag_dictionary_builder draft = {0};
     trellis_error error = {0};
     assert_ok(tr_tag_dictionary_learn(&draft, &t->data, words, 1, &error), error);
     assert_ok(tr_tag_dictionary_write(&draft, &t->tag_dictionary_block, &error), error);
     assert_true(tr_tag_dictionary_read(t->tag_dictionary_block.data, t->tag_dictionary_block.size,
                                        t->data.label_count, &t->tag_dictionary));
     assert_ok(tr_tag_dictionary_apply(&t->tag_dictionary, &t->data, words, &error), error);
-    tr_tag_dictionary_draft_free(&draft);
+    tr_tag_dictionary_builder_free(&draft);
 }
 
 static inline void read_data(struct problem *p, const struct recipe *recipe)

@@ -56,8 +56,7 @@ static void list_pairs(const struct tr_attributes *attributes, struct tr_buffer 
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             assert_true(n < 400);
             snprintf(lines[n++], 60, "%.*s %u\n",
-                     TR_SHOW(tr_attribute_index_text(&attributes->dictionary, a)),
-                     rows->outcome[i]);
+                     TR_SHOW(tr_attribute_index_text(&attributes->index, a)), rows->outcome[i]);
         }
     }
     qsort(lines, n, sizeof *lines, (int (*)(const void *, const void *))strcmp);
