@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "message.h"
-#include "suggest.h"
 
 /* ---- the options of a subcommand ------------------------------------------------------------- */
 
@@ -73,15 +72,15 @@ static int unknown_option(const struct command *command, const char *word)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    struct suggestion suggestion = {.asked = name};
+    trellis_suggestion suggestion = {.asked = name};
     for (const struct own_option *own = command->own; own && own->name; own++) {
         if (own->help) {
-            suggestion_offer(&suggestion, own->name);
+            trellis_suggest(&suggestion, own->name);
         }
     }
     for (size_t i = 0; i < trellis_option_count(); i++) {
         if (command_takes(command, trellis_option_at(i))) {
-            suggestion_offer(&suggestion, trellis_option_at(i)->name);
+            trellis_suggest(&suggestion, trellis_option_at(i)->name);
         }
     }
     if (suggestion.nearest) {

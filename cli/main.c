@@ -10,7 +10,6 @@
 #include "arguments.h"
 #include "help.h"
 #include "message.h"
-#include "suggest.h"
 
 const struct command *const commands[] = {
     &command_train,
@@ -46,9 +45,9 @@ const struct command *command_find(const char *name)
 
 static int unknown_command(const char *name)
 {
-    struct suggestion suggestion = {.asked = name};
+    trellis_suggestion suggestion = {.asked = name};
     for (size_t i = 0; commands[i]; i++) {
-        suggestion_offer(&suggestion, commands[i]->name);
+        trellis_suggest(&suggestion, commands[i]->name);
     }
     if (suggestion.nearest) {
         return usage_error(NULL, "unknown subcommand '%s'; did you mean '%s'?", name,

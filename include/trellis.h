@@ -141,6 +141,16 @@ TRELLIS_API const char *trellis_options_get(const trellis_options *options, cons
 /* Whether the option was set, rather than left at its default. */
 TRELLIS_API bool trellis_options_given(const trellis_options *options, const char *name);
 
+/* The nearest of some names to one that is not among them, for "did you mean ...?". Start with
+ * {.asked = "..."} and offer each name, which must stay valid; `nearest` is NULL while none is near
+ * enough. */
+typedef struct trellis_suggestion {
+    const char *asked;
+    const char *nearest;
+    unsigned distance; // in letters changed
+} trellis_suggestion;
+TRELLIS_API void trellis_suggest(trellis_suggestion *suggestion, const char *name);
+
 /* ------------------------------------------------------------------------------------------------
  * Sequences, readers, writers
  * --------------------------------------------------------------------------------------------- */

@@ -316,18 +316,14 @@ void trellis_options_destroy(trellis_options *options)
 
 static trellis_status unknown(const char *name, trellis_error *error)
 {
-    const char *nearest = NULL;
-    unsigned best = 3;
+    trellis_suggestion suggestion = {.asked = name};
     for (size_t i = 0; i < COUNT; i++) {
-        unsigned distance = tr_edit_distance(name, table[i].name, best);
-        if (distance < best) {
-            best = distance;
-            nearest = table[i].name;
-        }
+        trellis_suggest(&suggestion, table[i].name);
     }
-    return nearest ? tr_fail(error, TRELLIS_OPTION, "unknown option '%s'; did you mean '%s'?", name,
-                             nearest)
-                   : tr_fail(error, TRELLIS_OPTION, "unknown option '%s'", name);
+    return suggestion.nearest
+               ? tr_fail(error, TRELLIS_OPTION, "unknown option '%s'; did you mean '%s'?", name,
+                         suggestion.nearest)
+               : tr_fail(error, TRELLIS_OPTION, "unknown option '%s'", name);
 }
 
 static bool is_choice(const char *choices, const char *value)

@@ -1,4 +1,4 @@
-/* text.c - slices of text, and a buffer to write text into. */
+/* text.c - slices of text, and a growing buffer to write text into. */
 #include "base/text.h"
 
 #include <locale.h>
@@ -23,7 +23,7 @@ bool tr_text_integer(trellis_text text, int64_t *value)
         int digit = text.data[i] - '0';
         if (digit < 0 || digit > 9 || __builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_sub_overflow(sum, digit, &sum)) {
-            return false; // summed up as a negative number, which reaches further by one
+            return false; // summed as a negative number, whose range is larger by one
         }
     }
     if (!negative && sum == INT64_MIN) {
@@ -42,7 +42,7 @@ static locale_t plain_numbers(void)
 
 bool tr_text_real(trellis_text text, double *value)
 {
-    /* Only the characters of a plain number are let in: no blanks in front, no hexadecimal digits. */
+    /* Only the characters of a plain number are allowed: no leading blanks, no hexadecimal digits. */
     char copy[64];
     if (text.size == 0 || text.size >= sizeof copy) {
         return false;
@@ -125,7 +125,7 @@ void tr_buffer_real(struct tr_buffer *buffer, double value)
     }
     char text[40];
     if (value == trunc(value) && fabs(value) < 1e15) {
-        snprintf(text, sizeof text, "%.0f", value); // rather 1000 than 1e+03
+        snprintf(text, sizeof text, "%.0f", value); // 1000, not 1e+03
         tr_buffer_string(buffer, text);
         return;
     }
@@ -178,35 +178,36 @@ trellis_status tr_buffer_flush(struct tr_buffer *buffer, trellis_sink sink, void
     if (buffer->size) {
         status = sink(user, buffer->data, buffer->size);
         if (status) {
-            tr_fail(error, status, "the output cannot be written");
+            tr_fail(error, status, "cannot write the output");
         }
     }
     buffer->size = 0;
     return status;
 }
 
-unsigned tr_edit_distance(const char *a, const char *b, unsigned most)
+/* d[i][j] = the distance of the first i letters of a and the first j of b */
+unsigned tr_edit_distance(const char *a, const char *b, unsigned max)
 {
-    unsigned row[64];
+    unsigned char d[64][64];
     size_t n = strlen(a), m = strlen(b);
-    if (n >= TR_COUNT(row) || m >= TR_COUNT(row)) {
-        return most + 1;
+    if (n >= TR_COUNT(d) || m >= TR_COUNT(d)) {
+        return max + 1;
     }
-    for (size_t j = 0; j <= m; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 1; i <= n; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = row[j];
-            row[j] = best;
+    for (size_t i = 0; i <= n; i++) {
+        for (size_t j = 0; j <= m; j++) {
+            unsigned best = (unsigned)(i + j);
+            if (i > 0 && j > 0) {
+                best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+                best = d[i - 1][j] + 1u < best ? d[i - 1][j] + 1u : best;
+                best = d[i][j - 1] + 1u < best ? d[i][j - 1] + 1u : best;
+            }
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                best = d[i - 2][j - 2] + 1u < best ? d[i - 2][j - 2] + 1u : best;
+            }
+            d[i][j] = (unsigned char)best;
         }
     }
-    return row[m] <= most ? row[m] : most + 1;
+    return d[n][m] <= max ? d[n][m] : max + 1;
 }
 
 trellis_text tr_text_word(trellis_text *line)

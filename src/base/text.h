@@ -1,4 +1,4 @@
-/* text.h - slices of text, and a buffer to write text into. */
+/* text.h - slices of text, and a growing buffer to write text into. */
 #ifndef TRELLIS_BASE_TEXT_H
 #define TRELLIS_BASE_TEXT_H
 
@@ -32,7 +32,7 @@ static inline bool tr_text_begins(trellis_text a, const char *prefix)
     return a.size >= n && memcmp(a.data, prefix, n) == 0;
 }
 
-/* By their bytes: below 0, 0 or above 0, as memcmp(). */
+/* Compares bytes, as memcmp() does. */
 static inline int tr_text_compare(trellis_text a, trellis_text b)
 {
     size_t shorter = a.size < b.size ? a.size : b.size;
@@ -40,11 +40,11 @@ static inline int tr_text_compare(trellis_text a, trellis_text b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Reads a whole number or a real one that fills the text; no locale, no surrounding blanks. */
+/* Reads an integer or a real number that is the whole text; no locale, no surrounding blanks. */
 bool tr_text_integer(trellis_text text, int64_t *value);
 bool tr_text_real(trellis_text text, double *value);
 
-/* A buffer that grows. When memory runs out it stays as it was and `failed` is set, so that a run of
+/* A growing buffer. On allocation failure it stays as it was and `failed` is set, so that a series of
  * writes needs one check at its end. */
 struct tr_buffer {
     char *data;
@@ -61,18 +61,19 @@ void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
 /* The shortest decimal that reads back to the same double; "NaN" and "Infinity" never appear in our
  * files, so they are written as JSON's null. */
 void tr_buffer_real(struct tr_buffer *buffer, double value);
-/* As a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
+/* As a JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
 void tr_buffer_json(struct tr_buffer *buffer, trellis_text text);
 void tr_buffer_free(struct tr_buffer *buffer);
 
-/* Hands the contents to a sink and empties the buffer. */
+/* Writes the contents to a sink and empties the buffer. */
 trellis_status tr_buffer_flush(struct tr_buffer *buffer, trellis_sink sink, void *user,
                                trellis_error *error);
 
-/* The edit distance of two names, for suggestions; at most `most` + 1. */
-unsigned tr_edit_distance(const char *a, const char *b, unsigned most);
+/* The edit distance of two names, by letters inserted, deleted, replaced or swapped with their
+ * neighbour (Damerau 1964); max + 1 if it is larger than `max` or a name is too long. */
+unsigned tr_edit_distance(const char *a, const char *b, unsigned max);
 
-/* Takes the next word off a line, blanks and tabs before it skipped; an empty one at its end. */
+/* Removes the next word from a line, skipping blanks and tabs before it; an empty word at its end. */
 trellis_text tr_text_word(trellis_text *line);
 
 #endif
