@@ -1,13 +1,13 @@
-/* columns.c - the format of CoNLL's shared tasks, CRF++ and Wapiti: a token a line, a blank line
- * behind each sequence.
+/* columns.c - the format of CoNLL's shared tasks, CRF++ and Wapiti: a token per line, a blank line
+ * after each sequence.
  *
  *     Confidence NN B-NP
  *     in         IN B-PP
  *
  * Columns are separated by any run of blanks and tabs or, with --separator tab, by exactly one tab,
- * and then a cell may be empty or have blanks in it. All rows of a file have as many columns as its
- * first one. This is the format that large corpora come in, so cells are cut where they stand and a
- * row costs no more than a few passes over its bytes.
+ * and then a cell may be empty or contain blanks. All rows of a file have as many columns as its first
+ * one. Large corpora come in this format, so cells are slices of the input and a row costs no more than
+ * a few passes over its bytes.
  */
 #include "corpus/reader.h"
 
@@ -17,7 +17,7 @@
 
 enum { STEP = 16 };
 
-/* The bytes in front of the first blank of sixteen, 16 where none is one. */
+/* The number of bytes before the first blank of sixteen; 16 if there is none. */
 static inline size_t blank_in_step(const char *at)
 {
 #if defined(__SSE2__)
@@ -35,9 +35,9 @@ static inline size_t blank_in_step(const char *at)
 #endif
 }
 
-/* The first blank in [at, end), or end. Cells are short and of any length: looking at sixteen bytes
- * at once spares the processor a wrong guess in nearly each of them. It may look beyond the row,
- * but not beyond `limit`. */
+/* The first blank in [at, end), or end. Cells are short and their lengths vary: comparing sixteen bytes
+ * at once avoids a mispredicted branch in nearly every cell. It may read beyond the row, but not
+ * beyond `limit`. */
 static inline const char *find_blank(const char *at, const char *end, const char *limit)
 {
     while (at < end && limit - at >= STEP) {
@@ -53,10 +53,10 @@ static inline const char *find_blank(const char *at, const char *end, const char
     return at < end ? at : end;
 }
 
-/* Cuts a row at runs of blanks into at most `room` cells; returns how many there are in all. Bytes up
+/* Splits a row at runs of blanks into at most `room` cells; returns how many there are in all. Bytes up
  * to `limit` can be read. */
-static inline size_t cut_at_blanks(trellis_text row, const char *limit, trellis_text *cells,
-                                   size_t room)
+static inline size_t split_at_blanks(trellis_text row, const char *limit, trellis_text *cells,
+                                     size_t room)
 {
     const char *at = row.data, *end = at + row.size;
     for (size_t count = 0;; count++) {
@@ -74,7 +74,7 @@ static inline size_t cut_at_blanks(trellis_text row, const char *limit, trellis_
     }
 }
 
-size_t tr_cut_at_tabs(trellis_text row, trellis_text *cells, size_t room)
+size_t tr_split_at_tabs(trellis_text row, trellis_text *cells, size_t room)
 {
     const char *at = row.data, *end = at + row.size;
     for (size_t count = 1;; count++) {
@@ -90,12 +90,12 @@ size_t tr_cut_at_tabs(trellis_text row, trellis_text *cells, size_t room)
     }
 }
 
-static inline size_t cut(const trellis_reader *reader, size_t index, const char *limit,
-                         trellis_text *cells, size_t room)
+static inline size_t split_row(const trellis_reader *reader, size_t index, const char *limit,
+                               trellis_text *cells, size_t room)
 {
     trellis_text row = tr_line(reader, index);
-    return reader->by_tab ? tr_cut_at_tabs(row, cells, room)
-                          : cut_at_blanks(row, limit, cells, room);
+    return reader->by_tab ? tr_split_at_tabs(row, cells, room)
+                          : split_at_blanks(row, limit, cells, room);
 }
 
 /* The end of the last line. */
@@ -105,11 +105,11 @@ static const char *block_end(const trellis_reader *reader)
     return last.data + last.size;
 }
 
-/* The first row of the file says how many columns there are, and so where the label is. */
-static trellis_status learn_shape(trellis_reader *reader, trellis_error *error)
+/* The first row of the file gives the number of columns, and so the place of the label. */
+static trellis_status set_columns(trellis_reader *reader, trellis_error *error)
 {
     struct tr_place place = tr_line_place(reader, 0);
-    reader->columns = cut(reader, 0, block_end(reader), NULL, 0);
+    reader->columns = split_row(reader, 0, block_end(reader), NULL, 0);
     reader->columns_line = place.line;
     /* A single column holds the words: there is no label to find. */
     size_t last = reader->columns > 1 ? reader->columns - 1 : TR_NO_COLUMN;
@@ -129,7 +129,7 @@ static trellis_status ragged(const trellis_reader *reader, size_t index, size_t 
                       found);
 }
 
-static trellis_status cut_rows(trellis_reader *reader, trellis_error *error)
+static trellis_status split_rows(trellis_reader *reader, trellis_error *error)
 {
     size_t columns = reader->columns, length = reader->lines.size, need;
     if (__builtin_mul_overflow(columns, length, &need) || !tr_reserve(&reader->cells, need)) {
@@ -138,7 +138,7 @@ static trellis_status cut_rows(trellis_reader *reader, trellis_error *error)
     trellis_text *cells = reader->cells.at;
     const char *limit = block_end(reader);
     for (size_t i = 0; i < length; i++, cells += columns) {
-        size_t found = cut(reader, i, limit, cells, columns);
+        size_t found = split_row(reader, i, limit, cells, columns);
         if (found != columns) {
             return ragged(reader, i, found, error);
         }
@@ -151,16 +151,16 @@ static trellis_status read_columns(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = tr_take_block(reader, 0, error);
     if (!status) {
-        status = tr_settle(reader, error);
+        status = tr_fix_lines(reader, error);
     }
     if (!status && reader->columns == 0) {
-        status = learn_shape(reader, error);
+        status = set_columns(reader, error);
     }
     if (!status && !tr_fill_rows(reader)) {
         status = tr_fail_memory(error);
     }
     if (!status) {
-        status = cut_rows(reader, error);
+        status = split_rows(reader, error);
     }
     if (!status && !tr_fill_labels(reader, reader->lines.size)) {
         status = tr_fail_memory(error);

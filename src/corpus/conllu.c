@@ -3,12 +3,12 @@
  *     # text = l'ami du roi
  *     1     l'    le   DET   ...
  *     2     ami   ami  NOUN  ...
- *     3-4   du    _    _     ...      a word of the text that is two of the syntax
+ *     3-4   du    _    _     ...      one word of the text, two of the syntax
  *     3     de    de   ADP   ...
  *     4     le    le   DET   ...
  *
  * Ten columns, separated by one tab. Comments, multi-word tokens (3-4) and empty nodes (8.1) are rows
- * that belong to no token: a writer finds them where they were, a learner does not see them.
+ * without a token: a writer keeps them in place, a learner does not see them.
  * Reference: https://universaldependencies.org/format.html
  */
 #include "corpus/reader.h"
@@ -43,31 +43,31 @@ static enum row_kind kind_of(trellis_text id)
     return joined && second > first + 1 && second == id.size ? OTHER : MALFORMED;
 }
 
-/* Cuts a row and says whether it is a token. */
-static trellis_status cut_row(trellis_reader *reader, size_t index, trellis_text *cells,
-                              bool *is_token, trellis_error *error)
+/* Splits a row and tells whether it is a token. */
+static trellis_status split_row(trellis_reader *reader, size_t index, trellis_text *cells,
+                                bool *is_token, trellis_error *error)
 {
     trellis_text row = tr_line(reader, index);
     *is_token = false;
     if (tr_is_blank_line(row) || row.data[0] == '#') {
         return TRELLIS_OK;
     }
-    size_t found = tr_cut_at_tabs(row, cells, TR_CONLLU_COLUMNS);
+    size_t found = tr_split_at_tabs(row, cells, TR_CONLLU_COLUMNS);
     if (found != TR_CONLLU_COLUMNS) {
         return tr_fail_at(error, TRELLIS_FORMAT, tr_line_place(reader, index),
-                          "expected the %d columns of CoNLL-U separated by tabs, found %zu",
+                          "expected the %d columns of CoNLL-U, separated by tabs, found %zu",
                           TR_CONLLU_COLUMNS, found);
     }
     enum row_kind kind = kind_of(cells[0]);
     if (kind == MALFORMED) {
         return tr_fail_at(error, TRELLIS_FORMAT, tr_line_place(reader, index),
-                          "'%.*s' is no ID of CoNLL-U, such as 1, 1-2 or 1.1", TR_SHOW(cells[0]));
+                          "'%.*s' is not a CoNLL-U ID such as 1, 1-2 or 1.1", TR_SHOW(cells[0]));
     }
     *is_token = kind == TOKEN;
     return TRELLIS_OK;
 }
 
-static trellis_status cut_rows(trellis_reader *reader, size_t *ret_length, trellis_error *error)
+static trellis_status split_rows(trellis_reader *reader, size_t *ret_length, trellis_error *error)
 {
     size_t length = 0;
     reader->cells.size = 0;
@@ -76,8 +76,8 @@ static trellis_status cut_rows(trellis_reader *reader, size_t *ret_length, trell
             return tr_fail_memory(error);
         }
         bool is_token;
-        trellis_status status = cut_row(reader, i, reader->cells.at + reader->cells.size, &is_token,
-                                        error);
+        trellis_status status = split_row(reader, i, reader->cells.at + reader->cells.size,
+                                          &is_token, error);
         if (status) {
             return status;
         }
@@ -92,7 +92,7 @@ static trellis_status read_conllu(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = tr_take_block(reader, '#', error);
     if (!status) {
-        status = tr_settle(reader, error);
+        status = tr_fix_lines(reader, error);
     }
     if (!status && reader->columns == 0) {
         reader->columns = TR_CONLLU_COLUMNS;
@@ -103,7 +103,7 @@ static trellis_status read_conllu(trellis_reader *reader, trellis_error *error)
     }
     size_t length = 0;
     if (!status) {
-        status = cut_rows(reader, &length, error);
+        status = split_rows(reader, &length, error);
     }
     if (!status && !tr_fill_labels(reader, length)) {
         status = tr_fail_memory(error);

@@ -3,10 +3,10 @@
  *     @weight:2.0
  *     B-NP <tab> w[0]=the <tab> w[1]=cat <tab> length:3 <tab> time=12\:30
  *
- * A line is a token: its label, then its attributes with an optional real value (1 where there is
- * none). A blank line ends a sequence. In names `\:` stands for a colon and `\\` for a backslash; empty
- * fields are passed over, as CRFsuite does. `@weight` in front of a label, or on a line of its own,
- * is how much the sequence counts; any other field that begins with '@' is a label.
+ * A line is a token: its label, then its attributes with an optional real value (default 1). A blank
+ * line ends a sequence. In names `\:` is a colon and `\\` a backslash; empty fields are skipped, as in
+ * CRFsuite. `@weight` before a label, or on a line of its own, is the weight of the sequence; any other
+ * field that begins with '@' is a label.
  */
 #include "corpus/crfsuite.h"
 
@@ -14,7 +14,7 @@
 
 #define WEIGHT "@weight:"
 
-/* The next field at or after *at; false where the row has no more. */
+/* The next field from *at on; false if the row has no more. */
 static bool next_field(trellis_text row, size_t *at, trellis_text *field)
 {
     if (*at > row.size) {
@@ -57,7 +57,7 @@ static trellis_status bad_value(const trellis_reader *reader, size_t index, trel
 {
     return tr_fail_at(
         error, TRELLIS_FORMAT, tr_byte_place(reader, index, value.data),
-        "'%.*s' in '%.*s' is no finite number; a colon within a name is written '\\:'",
+        "expected a finite number, not '%.*s', in '%.*s'; a colon in a name is written '\\:'",
         TR_SHOW(value), TR_SHOW(field));
 }
 
@@ -90,8 +90,7 @@ static trellis_status add_weight(trellis_reader *reader, size_t index, trellis_t
     double weight;
     if (!finite_number(value, &weight) || weight < 0) {
         return tr_fail_at(error, TRELLIS_FORMAT, tr_byte_place(reader, index, value.data),
-                          "'%.*s' is no weight: a finite number of at least 0 is one",
-                          TR_SHOW(value));
+                          "expected a weight of at least 0, not '%.*s'", TR_SHOW(value));
     }
     reader->sequence.weight = weight;
     return TRELLIS_OK;
@@ -102,7 +101,7 @@ static trellis_status add_label(trellis_reader *reader, size_t index, trellis_te
 {
     if (field.size == 0 && !tr_without_label(reader)) {
         return tr_fail_at(error, TRELLIS_FORMAT, tr_line_place(reader, index),
-                          "the label is missing: a line begins with it");
+                          "the label is missing: it must be the first field");
     }
     trellis_text label = tr_unescape(reader, field, ":\\");
     return tr_push(&reader->labels, label) &&
@@ -151,7 +150,7 @@ static trellis_status read_crfsuite(trellis_reader *reader, trellis_error *error
 {
     trellis_status status = tr_take_block(reader, 0, error);
     if (!status) {
-        status = tr_settle(reader, error);
+        status = tr_fix_lines(reader, error);
     }
     if (!status) {
         status = read_rows(reader, error);
@@ -162,7 +161,7 @@ static trellis_status read_crfsuite(trellis_reader *reader, trellis_error *error
     trellis_sequence *sequence = &reader->sequence;
     sequence->length = reader->labels.size;
     sequence->labels = tr_without_label(reader) ? NULL : reader->labels.at;
-    /* A pointer even where no token has an attribute: it says what kind of sequence this is. */
+    /* Not NULL even if no token has an attribute: it says that the sequence has attributes. */
     if (!tr_reserve(&reader->attributes, 1)) {
         return tr_fail_memory(error);
     }

@@ -1,8 +1,8 @@
-/* json.c - JSON parsed by jansson, with running out of memory told from bad syntax. */
+/* json.c - parses JSON by jansson, and tells allocation failure from bad syntax. */
 #include "corpus/json.h"
 
-/* Where memory runs out within a string, jansson calls it bad syntax; so before that is believed, there must
- * be memory, and the text must be wrong twice. */
+/* Within a string, jansson reports an allocation failure as bad syntax; so before that is believed, an
+ * allocation of that size must succeed and the text must be refused twice. */
 json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool *ret_memory)
 {
     json_t *json = json_loadb(text.data, text.size, flags, wrong);

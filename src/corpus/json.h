@@ -1,4 +1,4 @@
-/* json.h - JSON parsed by jansson, with running out of memory told from bad syntax. */
+/* json.h - parses JSON by jansson, and tells allocation failure from bad syntax. */
 #ifndef TRELLIS_CORPUS_JSON_H
 #define TRELLIS_CORPUS_JSON_H
 
@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* NULL where the text is wrong, and on allocation failure, which *ret_memory (false then) tells. `flags` are
+/* NULL if the text is not valid JSON, or on allocation failure; then *ret_memory is false. `flags` are
  * jansson's. */
 json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool *ret_memory);
 

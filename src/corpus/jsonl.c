@@ -1,11 +1,11 @@
-/* jsonl.c - JSON lines: an object per line and sequence.
+/* jsonl.c - JSON lines: one object per line, one sequence per object.
  *
  *     {"tokens":["The","cat"],"pos":["DT","NN"],"labels":["B-NP","I-NP"],"weight":2,"id":17}
  *
- * "tokens" is the first column; the other arrays of texts in the first object, in their order, are the
- * columns behind it; "labels" is the label. Numbers may stand for texts. "attributes" has the ready-made
- * attributes of each token: [["w=the",1],"cap"] or {"w=the":1,"cap":1}. Anything else ("id") is left
- * alone. The texts handed out belong to the parsed object, which the reader keeps for that long.
+ * "tokens" is the first column; the other arrays of strings in the first object, in their order, are
+ * the next columns; "labels" has the labels. Numbers are taken as strings. "attributes" has the
+ * ready-made attributes of each token: [["w=the",1],"cap"] or {"w=the":1,"cap":1}. Anything else ("id")
+ * is ignored. Texts are slices of the parsed object, which the reader keeps until the next sequence.
  */
 #include "corpus/reader.h"
 
@@ -16,7 +16,7 @@
 
 static const char *const names[] = {"word"};
 
-/* Members with a meaning of their own are no columns. */
+/* Members with a meaning of their own are not columns. */
 static bool is_reserved(const char *key)
 {
     return strcmp(key, "tokens") == 0 || strcmp(key, "labels") == 0 ||
@@ -27,12 +27,12 @@ __attribute__((format(printf, 3, 4))) static trellis_status malformed(const trel
                                                                       trellis_error *error,
                                                                       const char *format, ...)
 {
-    char sentence[600];
+    char message[600];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return tr_fail_at(error, TRELLIS_FORMAT, tr_line_place(reader, 0), "%s", sentence);
+    return tr_fail_at(error, TRELLIS_FORMAT, tr_line_place(reader, 0), "%s", message);
 }
 
 static trellis_status parse(trellis_reader *reader, trellis_error *error)
@@ -56,7 +56,7 @@ static trellis_status parse(trellis_reader *reader, trellis_error *error)
     return TRELLIS_OK;
 }
 
-/* Puts the text of a number in its place in the array, with a point where it is a real one. */
+/* Replaces a number in the array by its text, with a decimal point if it is a real number. */
 static bool number_to_text(json_t *array, size_t index)
 {
     json_t *number = json_array_get(array, index);
@@ -77,7 +77,7 @@ static bool number_to_text(json_t *array, size_t index)
     return done;
 }
 
-/* The texts of an array to every `stride`-th place of `to`. */
+/* Copies the texts of an array to every `stride`-th element of `to`. */
 static trellis_status take_texts(const trellis_reader *reader, const char *key, json_t *array,
                                  size_t length, trellis_text *to, size_t stride,
                                  trellis_error *error)
@@ -98,8 +98,9 @@ static trellis_status take_texts(const trellis_reader *reader, const char *key, 
             element = json_array_get(array, i);
         }
         if (!json_is_string(element)) {
-            return malformed(reader, error, "element %zu of \"%.100s\" is neither text nor number",
-                             i + 1, key);
+            return malformed(reader, error,
+                             "element %zu of \"%.100s\" is neither a string nor a number", i + 1,
+                             key);
         }
         *to = (trellis_text){json_string_value(element), json_string_length(element)};
     }
@@ -162,8 +163,8 @@ static trellis_status take_cells(trellis_reader *reader, size_t length, trellis_
         const char *key = reader->names.found.at[c];
         json_t *array = json_object_get(reader->json, key);
         if (!array) {
-            return malformed(reader, error, "\"%.100s\" is missing, a column in line %llu", key,
-                             (unsigned long long)reader->columns_line);
+            return malformed(reader, error, "\"%.100s\" is missing, which is a column in line %llu",
+                             key, (unsigned long long)reader->columns_line);
         }
         trellis_status status = take_texts(reader, key, array, length, reader->cells.at + c,
                                            columns, error);
@@ -186,7 +187,7 @@ static trellis_status take_labels(trellis_reader *reader, size_t length, trellis
         return TRELLIS_OK;
     }
     if (!labels) {
-        /* Unlabelled files are fine; a file where some objects lack their labels is not. */
+        /* A file may be unlabelled, but either all objects have labels or none. */
         bool expected = reader->labels.at || strcmp(reader->label, "last") != 0;
         return expected ? malformed(reader, error, "\"labels\" is missing") : TRELLIS_OK;
     }
@@ -202,7 +203,8 @@ static trellis_status add_attribute(trellis_reader *reader, const char *name, si
 {
     double real = json_is_true(value) ? 1 : json_number_value(value);
     if (!json_is_number(value) && !json_is_boolean(value)) {
-        return malformed(reader, error, "the value of the attribute \"%.100s\" is no number", name);
+        return malformed(reader, error, "the value of the attribute \"%.100s\" is not a number",
+                         name);
     }
     trellis_attribute attribute = {{name, size}, real};
     return tr_push(&reader->attributes, attribute) ? TRELLIS_OK : tr_fail_memory(error);
@@ -217,7 +219,7 @@ static trellis_status take_attribute(trellis_reader *reader, json_t *element, tr
         value = json_array_get(element, 1);
     }
     if (!json_is_string(name)) {
-        return malformed(reader, error, "an attribute is \"name\" or [\"name\", value]");
+        return malformed(reader, error, "expected an attribute: \"name\" or [\"name\", value]");
     }
     return add_attribute(reader, json_string_value(name), json_string_length(name),
                          value ? value : json_true(), error);
@@ -251,7 +253,8 @@ static trellis_status take_attributes(trellis_reader *reader, json_t *attributes
                                       trellis_error *error)
 {
     if (!json_is_array(attributes) || json_array_size(attributes) != length) {
-        return malformed(reader, error, "\"attributes\" is no array of %zu, one for each token",
+        return malformed(reader, error,
+                         "\"attributes\" is not an array of %zu elements, one for each token",
                          length);
     }
     reader->attributes.size = 0;
@@ -279,7 +282,7 @@ static trellis_status take_weight(trellis_reader *reader, trellis_error *error)
     }
     double value = json_number_value(weight);
     if (!json_is_number(weight) || !isfinite(value) || value < 0) {
-        return malformed(reader, error, "\"weight\" is no number of at least 0");
+        return malformed(reader, error, "\"weight\" is not a number of at least 0");
     }
     reader->sequence.weight = value;
     return TRELLIS_OK;
@@ -320,7 +323,7 @@ static trellis_status read_jsonl(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = tr_take_line(reader, error);
     if (!status) {
-        status = tr_settle(reader, error);
+        status = tr_fix_lines(reader, error);
     }
     if (status || tr_is_blank_line(tr_line(reader, 0))) {
         return status;

@@ -1,7 +1,7 @@
-/* names.c - what the columns are called, and which of them is the label.
+/* names.c - finds columns by name, among them the label.
  *
- * --columns names them by position; where it is silent the format's own names hold, and then those that
- * the file gives. A column is asked for by name, whatever the case, or by its number from 1.
+ * A column has the name that --columns gives it, else that of the format, else that in the file. Options
+ * name a column by its name, ignoring case, or by its number from 1.
  */
 #include "corpus/reader.h"
 
@@ -107,7 +107,7 @@ bool tr_without_label(const trellis_reader *reader)
     return strcmp(reader->label, "none") == 0;
 }
 
-trellis_status tr_find_label(trellis_reader *reader, size_t otherwise, struct tr_place place,
+trellis_status tr_find_label(trellis_reader *reader, size_t last, struct tr_place place,
                              trellis_error *error)
 {
     reader->label_column = TR_NO_COLUMN;
@@ -115,21 +115,22 @@ trellis_status tr_find_label(trellis_reader *reader, size_t otherwise, struct tr
         return TRELLIS_OK;
     }
     if (strcmp(reader->label, "last") == 0) {
-        reader->label_column = otherwise;
+        reader->label_column = last;
         return TRELLIS_OK;
     }
     size_t column = tr_reader_column(reader, tr_text(reader->label));
     const char *plural = reader->columns == 1 ? "" : "s";
     if (column == TR_NO_COLUMN) {
-        return tr_fail_at(error, TRELLIS_FORMAT, place,
-                          "no column has the name of the label, '%s': %zu column%s found, which "
-                          "--columns can name and --label also takes by number from 1",
-                          reader->label, reader->columns, plural);
+        return tr_fail_at(
+            error, TRELLIS_FORMAT, place,
+            "there is no label column '%s': %zu column%s found; --columns names them, "
+            "and --label also takes a number from 1",
+            reader->label, reader->columns, plural);
     }
     if (column >= reader->columns) {
         return tr_fail_at(error, TRELLIS_FORMAT, place,
-                          "the label '%s' is column %zu, but %zu column%s found", reader->label,
-                          column + 1, reader->columns, plural);
+                          "the label column '%s' is column %zu, but %zu column%s found",
+                          reader->label, column + 1, reader->columns, plural);
     }
     reader->label_column = column;
     return TRELLIS_OK;

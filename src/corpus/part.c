@@ -1,8 +1,8 @@
 /* part.c - which sequences of a corpus are read: all, or those of a part.
  *
- * For N parts the sequences are taken in blocks of N, and each block is dealt out at random, one sequence to
- * each part. So parts differ by one sequence at most, are spread over the whole file, and need neither its
- * length nor memory; the seed decides which sequence goes where.
+ * For N parts the sequences are taken in blocks of N, and each block is distributed at random, one
+ * sequence to each part. So parts differ in size by at most one sequence, are spread over the whole
+ * file, and need neither its length nor memory; the seed decides which sequence goes to which part.
  */
 #include "corpus/part.h"
 
@@ -23,8 +23,7 @@ static trellis_status parse_one(struct tr_corpus_part *part, trellis_text text,
         !tr_text_integer((trellis_text){slash + 1, left.size - before - 1}, &of) || number < 1 ||
         of < number || of > MAX_PARTS) {
         return tr_fail(error, TRELLIS_OPTION,
-                       "--part takes K/N, which is part K of N, or !K/N, which is all but that; "
-                       "not '%.*s'",
+                       "--part takes K/N (part K of N) or !K/N (all but that part), not '%.*s'",
                        TR_SHOW(text));
     }
     part->number = (uint32_t)number - 1;
@@ -60,7 +59,7 @@ void tr_corpus_parts_free(struct tr_corpus_parts *parts)
     *parts = (struct tr_corpus_parts){0};
 }
 
-static void deal(struct tr_corpus_part *part)
+static void shuffle_block(struct tr_corpus_part *part)
 {
     struct tr_random random;
     tr_random_seed(&random, part->seed ^ (part->seen / part->of * 0xD6E8FEB86659FD93u));
@@ -76,7 +75,7 @@ bool tr_corpus_parts_take(struct tr_corpus_parts *parts)
         struct tr_corpus_part *part = &parts->list.at[i];
         size_t place = part->seen % part->of;
         if (place == 0) {
-            deal(part);
+            shuffle_block(part);
         }
         part->seen++;
         if ((part->order[place] == part->number) == part->without) {

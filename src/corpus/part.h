@@ -14,16 +14,16 @@ struct tr_corpus_part {
     uint32_t *order;     // [of] the parts that the sequences of this block belong to
 };
 
-/* One behind the other: each divides what the one before lets through. */
+/* In sequence: each divides what the one before selects. */
 struct tr_corpus_parts {
     TR_ARRAY(struct tr_corpus_part) list;
 };
 
-/* Reads K/N and !K/N, several separated by commas; TRELLIS_OPTION where it is neither. */
+/* Parses K/N and !K/N, several separated by commas; else TRELLIS_OPTION. */
 trellis_status tr_corpus_parts_parse(struct tr_corpus_parts *parts, const char *text, uint64_t seed,
                                      trellis_error *error);
 void tr_corpus_parts_free(struct tr_corpus_parts *parts);
-/* Whether the next sequence belongs to it. */
+/* Whether the next sequence is selected. */
 bool tr_corpus_parts_take(struct tr_corpus_parts *parts);
 
 #endif

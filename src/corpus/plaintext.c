@@ -1,7 +1,7 @@
-/* plaintext.c - running text for tagging, a sequence per sentence: tokenize.c finds words and ends.
+/* plaintext.c - running text, a sequence per sentence; tokenize.c finds words and sentence ends.
  *
- * Lines are taken up to the first whose end is the end of a sentence, or to a blank line. Such a passage
- * is then cut up, a sentence at a time; what is left of it is reader->lines.at[0], line ends included:
+ * Lines are taken up to the first one that ends a sentence, or to a blank line. Such a passage is then
+ * split, one sentence at a time; what is left of it is reader->lines.at[0], line ends included:
  *
  *     input --lines--> passage --tr_prose_next()--> a sentence's words
  */
@@ -32,7 +32,7 @@ static trellis_status take_passage(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = take_lines(reader, error);
     if (!status) {
-        status = tr_settle(reader, error);
+        status = tr_fix_lines(reader, error);
     }
     if (status) {
         reader->lines.size = 0;
@@ -44,8 +44,8 @@ static trellis_status take_passage(trellis_reader *reader, trellis_error *error)
     return TRELLIS_OK;
 }
 
-/* Leaves the first bytes of the passage behind, and counts their lines. */
-static void pass(trellis_reader *reader, size_t size)
+/* Removes the first bytes of the passage and counts their lines. */
+static void consume(trellis_reader *reader, size_t size)
 {
     struct tr_slice *left = reader->lines.at;
     const char *at = reader->base + left->begin, *end = at + size;
@@ -73,9 +73,9 @@ static trellis_status read_text(trellis_reader *reader, trellis_error *error)
         }
     }
     size_t begin = reader->cells.size ? (size_t)(reader->cells.at[0].data - prose.text.data) : 0;
-    pass(reader, begin);
+    consume(reader, begin);
     sequence->line = reader->first_line;
-    pass(reader, prose.at - begin);
+    consume(reader, prose.at - begin);
     if (reader->cells.size == 0 || prose.at == prose.text.size) {
         reader->lines.size = 0;
     }

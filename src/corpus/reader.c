@@ -2,8 +2,8 @@
  *
  *     input --lines--> one sequence's lines --format--> cells, labels, attributes, rows
  *
- * Memory grows with the longest sequence and no further. The formats themselves are in columns.c,
- * conllu.c, crfsuite.c, wordtag.c, jsonl.c and plaintext.c; names.c knows what columns are called.
+ * Memory grows only with the longest sequence. The formats themselves are in columns.c, conllu.c,
+ * crfsuite.c, wordtag.c, jsonl.c and plaintext.c; names.c finds columns by name.
  */
 #include "corpus/reader.h"
 
@@ -52,7 +52,7 @@ const struct tr_format *tr_format_find(const char *name, const char *path)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* The next line of the input, without the byte-order mark that the first one may have. */
+/* The next line of the input, without the byte-order mark of the first one. */
 static inline trellis_status hold(trellis_reader *reader, struct tr_slice *slice,
                                   trellis_error *error)
 {
@@ -143,26 +143,26 @@ static size_t line_at(const trellis_reader *reader, size_t offset)
     return i - 1;
 }
 
-trellis_status tr_settle(trellis_reader *reader, trellis_error *error)
+trellis_status tr_fix_lines(trellis_reader *reader, trellis_error *error)
 {
     reader->base = tr_input_base(reader->input);
     struct tr_slice last = reader->lines.at[reader->lines.size - 1];
     size_t begin = reader->lines.at[0].begin;
-    /* The lines stand one behind the other, so one pass over all of them is enough: a line's end
-     * is never part of a longer code point. */
+    /* The lines are contiguous, so one pass over all of them is enough: the end of a line is never part
+     * of a longer code point. */
     trellis_text block = {reader->base + begin, last.begin + last.size - begin};
     const char *zero = block.size ? memchr(block.data, '\0', block.size) : NULL;
     if (zero) {
         size_t index = line_at(reader, (size_t)(zero - reader->base));
         return tr_fail_at(error, TRELLIS_FORMAT, tr_byte_place(reader, index, zero),
-                          "a zero byte: this is not a text file");
+                          "zero byte: this is not a text file");
     }
     size_t invalid = reader->keep_invalid ? block.size : tr_utf8_invalid(block);
     if (invalid < block.size) {
         size_t index = line_at(reader, begin + invalid);
         return tr_fail_at(error, TRELLIS_FORMAT, tr_byte_place(reader, index, block.data + invalid),
-                          "the byte 0x%02X is not UTF-8 here; convert the file, or keep such bytes "
-                          "with --invalid-utf8 keep",
+                          "invalid UTF-8: byte 0x%02X; convert the file, or keep such bytes with "
+                          "--invalid-utf8 keep",
                           (unsigned char)block.data[invalid]);
     }
     return TRELLIS_OK;
@@ -228,8 +228,8 @@ trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *
 
 /* ---- opening, reading, closing --------------------------------------------------------------- */
 
-static trellis_status set_up(trellis_reader *reader, const char *path,
-                             const trellis_options *options, trellis_error *error)
+static trellis_status apply_options(trellis_reader *reader, const char *path,
+                                    const trellis_options *options, trellis_error *error)
 {
     const char *label = tr_option_text(options, "label");
     reader->format = tr_format_find(tr_option_text(options, "format"), path);
@@ -246,8 +246,8 @@ static trellis_status set_up(trellis_reader *reader, const char *path,
     return status ? status : tr_input_open(path, &reader->input, error);
 }
 
-/* Reads sequences until one has a token. */
-static trellis_status advance(trellis_reader *reader, trellis_error *error)
+/* Reads the next sequence that has a token. */
+static trellis_status read_nonempty(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status;
     do {
@@ -265,14 +265,14 @@ trellis_status trellis_reader_open(const char *path, const trellis_options *opti
     if (!reader) {
         return tr_fail_memory(error);
     }
-    trellis_status status = set_up(reader, path, options, error);
+    trellis_status status = apply_options(reader, path, options, error);
     if (status) {
         trellis_reader_close(reader);
         return status;
     }
     if (reader->format == &tr_format_jsonl) {
-        /* The names of its columns are in its first object, and are asked for before that. */
-        reader->ahead_status = advance(reader, &reader->ahead_error);
+        /* The first object has the names of the columns, which the caller may need before reading it. */
+        reader->ahead_status = read_nonempty(reader, &reader->ahead_error);
         reader->ahead = true;
     }
     *ret_reader = reader;
@@ -292,7 +292,7 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
                 *error = reader->ahead_error;
             }
         } else {
-            status = advance(reader, error);
+            status = read_nonempty(reader, error);
         }
     } while (status == TRELLIS_OK && !tr_corpus_parts_take(&reader->parts));
     if (status == TRELLIS_OK) {
@@ -303,7 +303,10 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
 
 uint64_t tr_token_line(const trellis_sequence *sequence, size_t token)
 {
-    for (size_t i = 0; sequence->rows && sequence->row_token && i < sequence->row_count; i++) {
+    if (!sequence->rows || !sequence->row_token) {
+        return sequence->line + token;
+    }
+    for (size_t i = 0; i < sequence->row_count; i++) {
         if (sequence->row_token[i] == token) {
             return sequence->line + i;
         }

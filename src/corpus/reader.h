@@ -1,10 +1,10 @@
 /* reader.h - what the formats share: a reader, the lines it holds and the arrays it fills.
  *
- * A format takes the lines of one sequence first and cuts them up afterwards. While lines are taken
- * the input's buffer may move, so they are kept as offsets; once the sequence is complete nothing
- * moves any more, and every cell, label and row is a slice of that buffer:
+ * A format first takes the lines of one sequence and then splits them. While lines are taken the
+ * input's buffer may move, so they are kept as offsets; once the sequence is complete nothing moves
+ * any more, and every cell, label and row is a slice of that buffer:
  *
- *     tr_take_block() or tr_take_line()  ->  tr_settle()  ->  the format fills the arrays
+ *     tr_take_block() or tr_take_line()  ->  tr_fix_lines()  ->  the format fills the arrays
  */
 #ifndef TRELLIS_CORPUS_READER_H
 #define TRELLIS_CORPUS_READER_H
@@ -19,8 +19,8 @@
 
 struct json_t;
 
-/* A format that can be read. `read` fills the arrays of the reader; a sequence without a token is
- * passed over by the caller. */
+/* A format that can be read. `read` fills the arrays of the reader; the caller skips sequences without
+ * tokens. */
 struct tr_format {
     const char *name;
     trellis_status (*read)(trellis_reader *reader, trellis_error *error);
@@ -31,10 +31,10 @@ struct tr_format {
 extern const struct tr_format tr_format_columns, tr_format_conllu, tr_format_crfsuite,
     tr_format_wordtag, tr_format_jsonl, tr_format_text;
 
-/* Finds a format by the option's value and, for "auto", by the name of the file, which may be NULL. */
+/* Finds a format by the option's value and, for "auto", by the file name, which may be NULL. */
 const struct tr_format *tr_format_find(const char *name, const char *path);
 
-/* What columns are called: by --columns, else by the format, else by the file itself. */
+/* The names of columns: those of --columns, else of the format, else of the file itself. */
 struct tr_names {
     char *text;                   // of --columns
     TR_ARRAY(const char *) given; // into text
@@ -43,10 +43,10 @@ struct tr_names {
 
 bool tr_names_parse(struct tr_names *names, const char *option);
 void tr_names_free(struct tr_names *names);
-/* The column of a name, whatever its case; TR_NO_COLUMN where there is none. */
+/* The column of a name, ignoring case; TR_NO_COLUMN if there is none. */
 size_t tr_names_find(const struct tr_names *names, const struct tr_format *format,
                      trellis_text name);
-/* The name of a column, NULL where it has none. */
+/* The name of a column, NULL if it has none. */
 const char *tr_names_at(const struct tr_names *names, const struct tr_format *format,
                         size_t column);
 
@@ -80,14 +80,14 @@ struct trellis_reader {
     bool by_tab;                  // --separator tab
     bool keep_invalid;            // --invalid-utf8 keep
     struct tr_corpus_parts parts; // --part
-    bool started;                 // the first line, and a byte-order mark with it, is behind us
-    size_t columns;               // as in the first row; 0: none has been seen
+    bool started;                 // the first line, with its byte-order mark, has been read
+    size_t columns;               // of the first row; 0: not known yet
     uint64_t columns_line;        // where that row is
     size_t label_column;          // TR_NO_COLUMN: none, or not a column
 
     TR_ARRAY(struct tr_slice) lines; // of the sequence being read
     uint64_t first_line;             // the number of lines.at[0]
-    const char *base;                // what the slices are offsets into, once settled
+    const char *base;                // what the slices are offsets into, once fixed
 
     TR_ARRAY(trellis_text) cells;  // [tokens][columns]
     TR_ARRAY(trellis_text) labels; // [tokens]
@@ -95,53 +95,53 @@ struct trellis_reader {
     TR_ARRAY(size_t) row_token;    // [lines]
     TR_ARRAY(trellis_attribute) attributes;
     TR_ARRAY(size_t) attribute_begin; // [tokens + 1]
-    struct tr_buffer unescaped;       // never grows while slices of it are handed out
-    struct json_t *json;              // the object that texts of JSON lines belong to
-    bool ahead;                       // a sequence has been read before it was asked for:
-    trellis_status ahead_status;      // ... with this result
+    struct tr_buffer unescaped;       // never grows while slices of it are in use
+    struct json_t *json;              // the object that owns the texts of JSON lines
+    bool ahead;                       // a sequence has been read in advance,
+    trellis_status ahead_status;      // with this result
     trellis_error ahead_error;
     trellis_sequence sequence;
 };
 
 /* Takes the next line. */
 trellis_status tr_take_line(trellis_reader *reader, trellis_error *error);
-/* Takes lines up to a blank one. Lines that begin with `comment` (0: none do) do not make a block by
- * themselves: blank lines behind them are taken as well. */
+/* Takes lines up to a blank one. Lines that begin with `comment` (0: none do) are not a block by
+ * themselves: blank lines after them are taken as well. */
 trellis_status tr_take_block(trellis_reader *reader, char comment, trellis_error *error);
-/* Fixes the lines in place, and refuses zero bytes and, unless told otherwise, invalid UTF-8. */
-trellis_status tr_settle(trellis_reader *reader, trellis_error *error);
+/* Fixes the lines in place; zero bytes are an error and so is invalid UTF-8, unless it is to be kept. */
+trellis_status tr_fix_lines(trellis_reader *reader, trellis_error *error);
 
-/* The lines of the sequence, once settled. */
+/* A line of the sequence, once fixed. */
 static inline trellis_text tr_line(const trellis_reader *reader, size_t index)
 {
     struct tr_slice slice = reader->lines.at[index];
     return (trellis_text){reader->base + slice.begin, slice.size};
 }
 
-/* Where a line of the sequence, or a byte in it, stands. */
+/* The place of a line of the sequence, or of a byte in it. */
 struct tr_place tr_line_place(const trellis_reader *reader, size_t index);
 struct tr_place tr_byte_place(const trellis_reader *reader, size_t index, const char *at);
 
-/* Hands out all lines as rows; `row_token` is left to the format. */
+/* Makes all lines rows of the sequence; `row_token` is left to the format. */
 bool tr_fill_rows(trellis_reader *reader);
 
-/* Cuts a row at each tab into at most `room` cells; returns how many there are in all. */
-size_t tr_cut_at_tabs(trellis_text row, trellis_text *cells, size_t room);
+/* Splits a row at each tab into at most `room` cells; returns how many there are in all. */
+size_t tr_split_at_tabs(trellis_text row, trellis_text *cells, size_t room);
 
-/* Finds the column of the label, once the number of columns is known; see --label. `otherwise` is
- * what 'last' stands for. */
-trellis_status tr_find_label(trellis_reader *reader, size_t otherwise, struct tr_place place,
+/* Finds the label column by --label, once the number of columns is known. `last` is what 'last' means
+ * in the format. */
+trellis_status tr_find_label(trellis_reader *reader, size_t last, struct tr_place place,
                              trellis_error *error);
-/* Copies the cells of the label's column to the labels. */
+/* Copies the cells of the label column to the labels. */
 bool tr_fill_labels(trellis_reader *reader, size_t length);
 
 /* Whether --label is 'none'. */
 bool tr_without_label(const trellis_reader *reader);
 
-/* Makes room for all texts of the sequence without their escapes. */
+/* Makes room for all texts of the sequence with escapes removed. */
 bool tr_unescape_room(trellis_reader *reader);
-/* The text without the backslashes in front of the characters of `escaped`: the text itself where
- * there are none, else a copy in that room. */
+/* The text without the backslashes before the characters of `escaped`: the text itself if there are
+ * none, else a copy in that room. */
 trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *escaped);
 
 #endif

@@ -1,4 +1,4 @@
-/* scheme.c - labels that mark spans, and the ways to write them.
+/* scheme.c - label schemes, and conversions between them.
  *
  *                 He    reckons  the   deficit  soon   U.S.    Ltd.
  *     spans       [NP]  [VP]     [NP ........]         [NP]    [NP]
@@ -8,7 +8,7 @@
  *     bilou       U-NP  U-VP     B-NP  L-NP     O      U-NP    U-NP
  *
  * A conversion reads spans by conlleval's rules, which give every sequence of labels a meaning, legal
- * or not, and writes them again. The rules read all four schemes alike.
+ * or not, and writes them in the other scheme. The rules read all four schemes in the same way.
  */
 #include "base/memory.h"
 #include "base/text.h"
@@ -101,7 +101,7 @@ bool tr_span_begins(char letter_before, trellis_text type_before, char letter, t
 
 /* ---- conversion ------------------------------------------------------------------------------ */
 
-/* What one label says. */
+/* A label, split. */
 struct split_label {
     char letter;
     trellis_text type;
@@ -113,8 +113,8 @@ struct trellis_scheme_storage {
     TR_ARRAY(char) bytes;               // of those labels
 };
 
-/* The letter of a token within a span, in the scheme. `touches`: a span of the same type ends right
- * in front of this one. */
+/* The letter of a token within a span, in the scheme. `touches`: a span of the same type ends just
+ * before this one. */
 static char letter_for(trellis_scheme scheme, bool begins, bool ends, bool touches)
 {
     bool bilou = scheme == TRELLIS_BILOU;
@@ -131,7 +131,7 @@ static char letter_for(trellis_scheme scheme, bool begins, bool ends, bool touch
     }
 }
 
-/* Splits all labels and makes room for those to come, so that nothing moves while they are written. */
+/* Splits all labels and makes room for the new ones, so that nothing moves while they are written. */
 static trellis_status read_parts(trellis_scheme_storage *storage, const trellis_text *labels,
                                  size_t length, trellis_error *error)
 {
@@ -142,10 +142,11 @@ static trellis_status read_parts(trellis_scheme_storage *storage, const trellis_
     for (size_t i = 0; i < length; i++) {
         struct split_label *part = &storage->parts.at[i];
         if (!tr_label_split(labels[i], &part->letter, &part->type)) {
-            return tr_fail(error, TRELLIS_DATA,
-                           "the label '%.*s' marks no span: it is neither O nor B-TYPE, I-TYPE and "
-                           "the like",
-                           TR_SHOW(labels[i]));
+            return tr_fail(
+                error, TRELLIS_DATA,
+                "the label '%.*s' is not in a span scheme: expected O, B-TYPE, I-TYPE or "
+                "the like",
+                TR_SHOW(labels[i]));
         }
         bytes += part->type.size + 2;
     }
@@ -186,7 +187,7 @@ static void write_labels(trellis_scheme_storage *storage, trellis_scheme scheme,
     }
 }
 
-/* No scheme to write in: the labels stay what they are. */
+/* Without a scheme to convert to, the labels stay as they are. */
 static trellis_status keep_labels(trellis_scheme_storage *storage, const trellis_text *labels,
                                   size_t length, const trellis_text **ret_labels,
                                   trellis_error *error)

@@ -1,11 +1,11 @@
-/* tokenize.c - tokens and sentences of running prose, cut as the Penn Treebank cuts them.
+/* tokenize.c - splits running text into tokens and sentences by the rules of the Penn Treebank.
  *
  *     "Mr. O'Brien can't pay $3,000.50," he said. "So?"
  *     " Mr. O'Brien ca n't pay $ 3,000.50 , " he said .  |  " So ? "
  *
- * A token is found by looking at where it begins, and ahead where it must: a walk has no other state,
- * and may begin anywhere. What is looked at again is bounded, so that time stays linear: the name of
- * an e-mail address has 64 bytes, and a word loses two contractions, no more.
+ * A token is found from its first character, with lookahead where needed: a walk has no other state and
+ * may start anywhere. The lookahead is bounded, so that time stays linear: the name in an e-mail address
+ * has at most 64 bytes, and a word at most two contractions.
  */
 #include "corpus/tokenize.h"
 
@@ -55,8 +55,8 @@ static bool is_letter(int32_t code)
     return code >= 0 && tr_utf8_class(code) <= TR_OTHER_LETTER;
 }
 
-/* What words are made of: all that is no blank, punctuation mark or symbol. Accents that are code
- * points of their own belong here, and so do bytes that are no UTF-8. */
+/* Word characters: all but blanks, punctuation marks and symbols. Combining accents belong here, and so
+ * do bytes that are not UTF-8. */
 static bool is_word(int32_t code)
 {
     if (code >= 0x80) {
@@ -72,7 +72,7 @@ static bool is_apostrophe(int32_t code)
     return code == '\'' || code == 0x2019;
 }
 
-/* - and its kin, figure dash to horizontal bar, and the minus sign. */
+/* The hyphen, figure dash to horizontal bar, and the minus sign. */
 static bool is_dash(int32_t code)
 {
     return code == '-' || (code >= 0x2012 && code <= 0x2015) || code == 0x2212;
@@ -95,7 +95,7 @@ static bool is_quote(int32_t code)
     return is_one_of(code, quotes);
 }
 
-/* Quotes that may close: not those that open in any country's English. */
+/* Quotes that may close: not those that only open in English. */
 static bool is_closing_quote(int32_t code)
 {
     static const int32_t quotes[] = {'"', '\'', 0xBB, 0x2019, 0x201D, 0x203A, 0};
@@ -113,14 +113,14 @@ static size_t skip_blanks(trellis_text text, size_t at)
 
 /* ---- lists of words ---------------------------------------------------------------------------- */
 
-/* Abbreviations that something always follows. */
+/* Abbreviations that never end a sentence. */
 static const char *const never_last[] = {
     "Adm", "Capt", "Cmdr", "Col",    "Dr",   "Drs", "Fr",  "Ft",   "Gen", "Gov",
     "Hon", "Lt",   "Maj",  "Messrs", "Mlle", "Mme", "Mr",  "Mrs",  "Ms",  "Msgr",
     "Mt",  "Pres", "Prof", "Rep",    "Reps", "Rev", "Sen", "Sens", "Sgt", "St",
     "Ste", "Supt", "ca",   "cf",     "e.g",  "i.e", "v",   "viz",  "vs",  NULL};
 
-/* Abbreviations only in front of a number: "No. 5", but "No. I won't." */
+/* Abbreviations only before a number: "No. 5", but "No. I won't." */
 static const char *const before_numbers[] = {"Ch",  "Fig", "Figs", "No", "Nos", "Sec", "Vol", "ch",
                                              "fig", "no",  "nos",  "p",  "pp",  "vol", NULL};
 
@@ -131,7 +131,7 @@ static const char *const may_be_last[] = {
     "Mar",  "Mich", "Minn", "Nov", "Oct",    "Okla", "Ph.D", "Rd",    "Sep", "Sept", "Sr",   "Tenn",
     "Univ", "Va",   "Wis",  "al",  "approx", "dept", "est",  "etc",   NULL};
 
-/* Words that begin sentences and, with a capital, seldom stand in names. */
+/* Words that begin sentences and are rarely part of a name. */
 static const char *const beginners[] = {
     "A",     "After", "All",     "Although", "An",    "And",  "As",   "At",    "Because",
     "But",   "By",    "Did",     "Do",       "Even",  "For",  "From", "He",    "Her",
@@ -141,11 +141,11 @@ static const char *const beginners[] = {
     "There", "These", "They",    "This",     "Those", "To",   "Was",  "We",    "What",
     "When",  "Where", "Who",     "Why",      "With",  "Yet",  "You",  "Your",  NULL};
 
-/* Words that begin with an apostrophe; whatever their case. */
+/* Words that begin with an apostrophe, in any case. */
 static const char *const apostrophe_words[] = {"bout", "cause", "em",   "n",     "round",
                                                "til",  "tis",   "twas", "twere", NULL};
 
-/* Contractions, behind the apostrophe; whatever their case. n't is one more. */
+/* Contractions after the apostrophe, in any case; n't is one more. */
 static const char *const contractions[] = {"s", "m", "d", "ll", "re", "ve", NULL};
 
 static bool is_listed(trellis_text word, const char *const *list)
@@ -207,7 +207,7 @@ static size_t mail_end(trellis_text text, size_t begin)
     return end;
 }
 
-/* Behind "www." or a scheme and "://", or `begin` where there is neither. */
+/* The end of "www." or of a scheme and "://"; `begin` if there is neither. */
 static size_t scheme_end(trellis_text text, size_t begin)
 {
     enum { LONGEST = 16 };
@@ -249,7 +249,7 @@ static size_t url_end(trellis_text text, size_t begin)
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-/* How many bytes of punctuation at `at` join the characters around them to one word, or 0. */
+/* The number of bytes of punctuation at `at` that join the characters around them to one word, or 0. */
 static size_t joint(trellis_text text, int32_t before, size_t at)
 {
     static const int32_t joints[] = {'.', '\'', '-', '/', '&', 0x2019, 0x2010, 0x2011, 0xB7, 0};
@@ -280,7 +280,7 @@ static size_t word_end(trellis_text text, size_t begin)
     return end;
 }
 
-/* Where the contraction at the end of a word begins, or its end: n't, or what an apostrophe precedes. */
+/* The beginning of the contraction at the end of a word, n't or after an apostrophe; else its end. */
 static size_t contraction(trellis_text text, size_t begin, size_t end)
 {
     size_t at = end;
@@ -316,8 +316,8 @@ static size_t stem_end(trellis_text text, size_t begin, size_t end)
 
 /* ---- abbreviations ----------------------------------------------------------------------------- */
 
-/* Whether a word that begins sentences is at `at`, perhaps behind opening quotes and brackets. An
- * initial is no such word: "A. I. Smith". */
+/* Whether a word that begins sentences is at `at`, possibly after opening quotes and brackets. An
+ * initial is not such a word: "A. I. Smith". */
 static bool is_beginner(trellis_text text, size_t at)
 {
     size_t next = at;
@@ -364,7 +364,7 @@ static bool is_initial(trellis_text text, size_t behind)
     return next < text.size && !(next > behind && is_beginner(text, next));
 }
 
-/* Whether the period at `period`, behind the word from `begin`, belongs to it; and what it ends. */
+/* Whether the period at `period` belongs to the word from `begin`, and what it ends. */
 static bool is_abbreviation(trellis_text text, size_t begin, size_t period,
                             enum tr_ending *ret_ending)
 {
@@ -413,7 +413,7 @@ static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_en
     return end;
 }
 
-/* The end of 's, 'em or '90s, or `begin` where the apostrophe is a quote. */
+/* The end of 's, 'em or '90s; `begin` if the apostrophe is a quote. */
 static size_t apostrophe_token(trellis_text text, size_t begin)
 {
     size_t word = begin;
@@ -516,8 +516,8 @@ static int32_t sole_code(trellis_text text)
     return at == text.size ? code : 0;
 }
 
-/* Whether a token behind the end of a sentence still belongs to it: a closing bracket; a quote without
- * a blank in front; a quote with blanks around that may close, the straight one if it is open. */
+/* Whether a token after the end of a sentence still belongs to it: a closing bracket; a quote without a
+ * blank before it; a closing quote between blanks, the straight one if a quote is open. */
 static bool is_closing(const struct tr_prose *prose, const struct tr_token *token, size_t behind)
 {
     int32_t code = sole_code(token->text), next = code_at(prose->text, behind);
@@ -531,7 +531,7 @@ static bool is_closing(const struct tr_prose *prose, const struct tr_token *toke
     return is_closing_quote(code) && (at_end || (is_blank(next) && (code != '"' || prose->quoted)));
 }
 
-/* Whether a token can begin a sentence behind . ! ? */
+/* Whether a token can begin a sentence after . ! ? */
 static bool can_begin(const struct tr_token *token)
 {
     static const int32_t others[] = {'$', 0xA1, 0xA3, 0xA5, 0xBF, 0x20AC, 0};
@@ -541,7 +541,7 @@ static bool can_begin(const struct tr_token *token)
            is_opening_bracket(code) || is_one_of(code, others);
 }
 
-/* Whether the token handed out last, which leaves the sentence at an end, is the last one of it. */
+/* Whether the last token, after which the sentence may end, is the last one of its sentence. */
 static bool ends_here(const struct tr_prose *prose)
 {
     struct tr_token next;

@@ -1,41 +1,40 @@
-/* tokenize.h - tokens and sentences of running prose, cut as the Penn Treebank cuts them.
+/* tokenize.h - splits running text into tokens and sentences by the rules of the Penn Treebank.
  *
- * The rules are those of docs/formats.md, "text", in its words and its order. Tokens are slices of the
- * text: nothing is changed, added or left out but blanks. Any bytes will do; those that are no UTF-8
- * count as letters. Time is linear in the text, memory constant.
+ * The rules are those of docs/formats.md, "text", in the same order. Tokens are slices of the text:
+ * nothing is changed or added, and only blanks are left out. Any bytes are accepted; those that are not
+ * UTF-8 count as letters. Time is linear in the text, memory constant.
  */
 #ifndef TRELLIS_CORPUS_TOKENIZE_H
 #define TRELLIS_CORPUS_TOKENIZE_H
 
 #include "trellis.h"
 
-/* Whether a sentence ends behind a token. */
+/* Whether a sentence ends after a token. */
 enum tr_ending {
     TR_RUNS_ON,
-    TR_MAY_END, // an abbreviation that stands at the end of sentences too: in front of "The" it ends
-    TR_ENDS     // . ! ? and the like: in front of a capital, digit, quote or bracket it ends
+    TR_MAY_END, // an abbreviation that can also end a sentence: it does before "The"
+    TR_ENDS     // . ! ? and the like: ends before a capital, digit, quote or bracket
 };
 
 struct tr_token {
     trellis_text text;
-    bool spaced; // it begins the text, or a blank is in front of it
+    bool spaced; // it begins the text or follows a blank
     bool last;   // of its sentence
     enum tr_ending ending;
 };
 
-/* Where a walk over a text is; begins as {.text = ...}. */
+/* The state of a walk over a text; start with {.text = ...}. */
 struct tr_prose {
     trellis_text text;
-    size_t at;             // the end of the token handed out last
+    size_t at;             // the end of the last token
     enum tr_ending ending; // of the sentence so far
     bool quoted;           // the sentence so far has an odd number of straight quotes
 };
 
-/* The next token; false, and *token untouched, at the end of the text. That is the end of a sentence
- * as well. */
+/* The next token; false, with *token unchanged, at the end of the text, which also ends a sentence. */
 bool tr_prose_next(struct tr_prose *prose, struct tr_token *token);
 
-/* Whether the end of this line is the end of a sentence, whatever comes behind it. */
+/* Whether the end of this line ends a sentence, no matter what follows. */
 bool tr_prose_ends_line(trellis_text line);
 
 #endif

@@ -2,9 +2,9 @@
  *
  *     The/DT cat/NN ate/VBD 1\/2/CD fish/NN ./.
  *
- * The last slash that is not escaped stands between word and tag. A backslash takes the meaning from a
- * slash, a blank, a tab or a backslash behind it, and is itself in front of anything else. With
- * --label none there are no tags and a token is a word as a whole.
+ * The last slash that is not escaped separates word and tag. A backslash escapes a slash, a blank, a tab
+ * or a backslash, and stands for itself before anything else. With --label none there are no tags and
+ * the whole token is the word.
  */
 #include "corpus/reader.h"
 
@@ -92,7 +92,7 @@ static trellis_status read_wordtag(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = tr_take_line(reader, error);
     if (!status) {
-        status = tr_settle(reader, error);
+        status = tr_fix_lines(reader, error);
     }
     if (!status) {
         status = read_tokens(reader, error);

@@ -1,8 +1,8 @@
-/* write_json.c - JSON lines.
+/* write_json.c - writes JSON lines.
  *
- * An object that was read keeps all its members, known to us or not, and only its "labels" are new. Else
- * the words are "tokens", each other column is an array under its name ("columnN" where it has none), and
- * the column of the label becomes "labels", unless there are new ones: then it stays a column too.
+ * An object that was read keeps all its members, known to us or not; only "labels" is replaced. Else the
+ * words are "tokens", each other column is an array under its name ("columnN" if it has none), and the
+ * label column becomes "labels", or stays a column if there are new labels.
  */
 #include <stdio.h>
 
@@ -91,7 +91,7 @@ static void put_value(struct tr_buffer *buffer, json_t *value)
     }
 }
 
-/* Copies the object of a row with its labels exchanged. */
+/* Copies the object of a row with its labels replaced. */
 static trellis_status relabel(trellis_writer *writer, const trellis_sequence *sequence,
                               const trellis_text *labels, trellis_error *error)
 {
@@ -126,7 +126,7 @@ static trellis_status relabel(trellis_writer *writer, const trellis_sequence *se
     return TRELLIS_OK;
 }
 
-/* ---- an object put together from cells --------------------------------------------------------- */
+/* ---- an object made from cells --------------------------------------------------------- */
 
 static bool is_taken(const trellis_writer *writer, size_t column, const char *name)
 {
@@ -142,7 +142,7 @@ static bool is_taken(const trellis_writer *writer, size_t column, const char *na
     return taken;
 }
 
-/* The name of a column, or its number where it has none of its own. */
+/* The name of a column, or its number if it has no name or the name is taken. */
 static void put_column_key(trellis_writer *writer, bool *first, size_t column)
 {
     const char *name = tr_names_at(&writer->names, writer->input, column);

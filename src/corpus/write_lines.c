@@ -1,8 +1,8 @@
-/* write_lines.c - the formats with a sequence a line, for programs (wordtag) and for people (inline).
+/* write_lines.c - writes the formats with a sequence per line: wordtag, and inline for people.
  *
  *     wordtag    the/DT chicken/NN crossed/VBD
- *     inline     [NP the chicken] [VP crossed] the road      where the labels mark spans,
- *                the/DT chicken/NN crossed/VBD               where they do not
+ *     inline     [NP the chicken] [VP crossed] the road      if the labels mark spans,
+ *                the/DT chicken/NN crossed/VBD               else
  */
 #include "corpus/writer.h"
 
@@ -15,7 +15,7 @@ static trellis_status put_word(trellis_writer *writer, const trellis_sequence *s
                      : tr_cannot_hold(writer, sequence, word, error);
 }
 
-/* word/TAG, or just the words where there are no labels */
+/* word/TAG, or only the words if there are no labels */
 static trellis_status put_tagged(trellis_writer *writer, const trellis_sequence *sequence,
                                  const trellis_text *labels, trellis_error *error)
 {

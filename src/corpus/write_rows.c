@@ -1,8 +1,8 @@
-/* write_rows.c - the formats with a token a line and a blank line behind a sequence: columns, CoNLL-U
- * and CRFsuite's.
+/* write_rows.c - writes the formats with a token per line and a blank line after each sequence: columns,
+ * CoNLL-U and CRFsuite's.
  *
- * Rows that were read are copied. Columns get the new label behind the last one; in CoNLL-U and
- * CRFsuite's format, which have one place for it, it takes that place.
+ * Rows that were read are copied. In columns the new label is added as the last column; in CoNLL-U and
+ * CRFsuite's format, which have one place for a label, it replaces the old one.
  */
 #include "corpus/conllu.h"
 #include "corpus/crfsuite.h"
@@ -12,7 +12,7 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* What stands between the cells of a row: tabs, if nothing else does. */
+/* The separator of a row: a tab if it has tabs and no blanks. */
 static char separator_of(const trellis_writer *writer, trellis_text row)
 {
     bool tab = row.size && memchr(row.data, '\t', row.size);
@@ -34,7 +34,7 @@ static trellis_status append_label(trellis_writer *writer, const trellis_sequenc
                        error);
 }
 
-/* Rows of columns are tokens, one for one; those of another format are not. */
+/* In columns each row is a token; in other formats this need not be so. */
 static bool rows_are_tokens(const trellis_sequence *sequence)
 {
     bool matched = sequence->row_count == sequence->length;
@@ -60,7 +60,7 @@ static trellis_status extend_rows(trellis_writer *writer, const trellis_sequence
     return TRELLIS_OK;
 }
 
-/* One more cell of a row that began at `begin`. */
+/* Adds a cell to the row that began at `begin`. */
 static trellis_status add_cell(trellis_writer *writer, const trellis_sequence *sequence,
                                size_t begin, trellis_text cell, trellis_error *error)
 {
@@ -92,7 +92,7 @@ static trellis_status build_row(trellis_writer *writer, const trellis_sequence *
     trellis_text row = {writer->buffer.data + begin, writer->buffer.size - begin};
     if (row.size == 0 || tr_is_blank_line(row)) {
         return tr_fail(error, TRELLIS_DATA,
-                       "token %zu of the sequence of line %llu would be an empty row", i + 1,
+                       "token %zu of the sequence at line %llu would be an empty row", i + 1,
                        (unsigned long long)sequence->line);
     }
     tr_buffer_char(&writer->buffer, '\n');
@@ -145,7 +145,7 @@ static trellis_status replace_cell(trellis_writer *writer, const trellis_sequenc
                                    trellis_text row, trellis_text label, trellis_error *error)
 {
     trellis_text cells[TR_CONLLU_COLUMNS];
-    if (tr_cut_at_tabs(row, cells, TR_CONLLU_COLUMNS) != TR_CONLLU_COLUMNS) {
+    if (tr_split_at_tabs(row, cells, TR_CONLLU_COLUMNS) != TR_CONLLU_COLUMNS) {
         return tr_cannot_hold(writer, sequence, row, error);
     }
     trellis_text old = cells[writer->label_column];
@@ -267,7 +267,7 @@ static trellis_status put_cell(trellis_writer *writer, const trellis_sequence *s
 static trellis_status build_crfsuite_row(trellis_writer *writer, const trellis_sequence *sequence,
                                          size_t i, trellis_text label, trellis_error *error)
 {
-    /* A line has to begin with a label; where there is none the field is CoNLL's "nothing". */
+    /* A line has to begin with a label; without one the field is "_", as in CoNLL. */
     trellis_status status = put_name(writer, sequence, label.size ? label : TR_TEXT("_"), error);
     if (sequence->attribute_begin) {
         size_t end = sequence->attribute_begin[i + 1];

@@ -1,18 +1,18 @@
-/* writer.c - sequences to a sink, in whatever format was asked for.
+/* writer.c - writes sequences to a sink in the chosen format.
  *
- *     sequence --format--> buffer --at the end of a sequence, once 64 KiB are there--> sink
+ *     sequence --format--> buffer --after a sequence, once it has 64 KiB--> sink
  *
- * The sink never sees a part of a sequence: one that cannot be written leaves nothing behind. Where a
- * sequence still has the rows it was read from, and they are in the format that is written, they are
- * copied and only the label is new; else it is put together from its cells. The formats are in
- * write_rows.c, write_lines.c and write_json.c.
+ * The sink gets whole sequences only: one that cannot be written leaves nothing behind. If a sequence
+ * has the rows it was read from, in the format that is written, they are copied with the new label;
+ * else the rows are made from its cells. The formats are in write_rows.c, write_lines.c and
+ * write_json.c.
  */
 #include "corpus/writer.h"
 
 #include "base/options.h"
 #include "corpus/conllu.h"
 
-enum { ENOUGH = 1 << 16 };
+enum { FLUSH_SIZE = 1 << 16 };
 
 static const struct {
     const char *name;
@@ -22,7 +22,7 @@ static const struct {
     {"wordtag", tr_put_wordtag}, {"jsonl", tr_put_jsonl},   {"inline", tr_put_inline},
 };
 
-/* Finds what 'same' stands for. Running text has no labels to put, so it is written as columns. */
+/* Finds the format; 'same' is that of the input. Running text has no labels, so it becomes columns. */
 static void choose_output(trellis_writer *writer, const char *wanted)
 {
     if (strcmp(wanted, "same") == 0) {
@@ -37,7 +37,7 @@ static void choose_output(trellis_writer *writer, const char *wanted)
     writer->same = strcmp(writer->format, writer->input->name) == 0;
 }
 
-/* The column of CoNLL-U that --label names, where it names one. */
+/* The column of CoNLL-U that --label names; UPOS if it names none. */
 static size_t conllu_label(const char *label)
 {
     static const struct tr_names nothing = {0};
@@ -92,7 +92,7 @@ trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence
         writer->buffer.failed = false;
         return status;
     }
-    return writer->buffer.size >= ENOUGH ? trellis_writer_finish(writer, error) : TRELLIS_OK;
+    return writer->buffer.size >= FLUSH_SIZE ? trellis_writer_finish(writer, error) : TRELLIS_OK;
 }
 
 trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error)
@@ -106,11 +106,11 @@ trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequen
                               trellis_text text, trellis_error *error)
 {
     return tr_fail(error, TRELLIS_DATA,
-                   "the format '%s' cannot hold the text '%.*s' of the sequence of line %llu",
+                   "the format '%s' cannot represent the text '%.*s' of the sequence at line %llu",
                    writer->format, TR_SHOW(text), (unsigned long long)sequence->line);
 }
 
-/* strchr() would find the zero byte that ends `set`, which suits a list of what is forbidden. */
+/* strchr() also finds the terminating zero byte of `set`, so a zero byte in the text counts as well. */
 static bool has_any(trellis_text text, const char *set)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -166,7 +166,7 @@ trellis_status tr_word_column(const trellis_writer *writer, const trellis_sequen
     *ret_column = 0;
     if (sequence->columns == 0) {
         return tr_fail(error, TRELLIS_DATA,
-                       "the sequence of line %llu has attributes but no words, which the format "
+                       "the sequence at line %llu has attributes but no words, which the format "
                        "'%s' needs",
                        (unsigned long long)sequence->line, writer->format);
     }
@@ -179,7 +179,7 @@ trellis_status tr_word_column(const trellis_writer *writer, const trellis_sequen
 
 size_t tr_gold_column(const trellis_sequence *sequence)
 {
-    /* A reader hands out one and the same slice as cell and as label. */
+    /* A reader returns the same slice as cell and as label. */
     for (size_t c = 0; sequence->labels && sequence->length && c < sequence->columns; c++) {
         if (sequence->cells[c].data == sequence->labels[0].data) {
             return c;

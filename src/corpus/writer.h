@@ -33,26 +33,26 @@ trellis_status tr_put_inline(trellis_writer *writer, const trellis_sequence *seq
 trellis_status tr_put_jsonl(trellis_writer *writer, const trellis_sequence *sequence,
                             const trellis_text *labels, trellis_error *error);
 
-/* Writes a text that must not have any of the characters of `forbidden`, nor a zero byte. */
+/* Writes a text; an error if it contains a character of `forbidden` or a zero byte. */
 trellis_status tr_put_text(trellis_writer *writer, const trellis_sequence *sequence,
                            trellis_text text, const char *forbidden, trellis_error *error);
-/* The same with a backslash in front of each character of `escaped`. */
+/* The same with a backslash before each character of `escaped`. */
 trellis_status tr_put_escaped(trellis_writer *writer, const trellis_sequence *sequence,
                               trellis_text text, const char *forbidden, const char *escaped,
                               trellis_error *error);
-/* All rows as they are. */
+/* Writes all rows as they were read. */
 void tr_put_rows(trellis_writer *writer, const trellis_sequence *sequence);
-/* A text that the format has no way to write. */
+/* Fails for a text that the format cannot represent. */
 trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequence *sequence,
                               trellis_text text, trellis_error *error);
 
-/* Whether the sequence still has the lines it was read from, in the format that is written. */
+/* Whether the sequence has the rows it was read from, in the format that is written. */
 bool tr_has_rows(const trellis_writer *writer, const trellis_sequence *sequence);
 
-/* The column of the words: the one named so, or the first; an error where there are no columns. */
+/* The column of the words: by its name, else the first; an error if there are no columns. */
 trellis_status tr_word_column(const trellis_writer *writer, const trellis_sequence *sequence,
                               size_t *ret_column, trellis_error *error);
-/* The column that the sequence's labels are in, TR_NO_COLUMN where they are not in its cells. */
+/* The column of the sequence's labels, TR_NO_COLUMN if they are not among its cells. */
 size_t tr_gold_column(const trellis_sequence *sequence);
 
 static inline trellis_text tr_cell(const trellis_sequence *sequence, size_t token, size_t column)

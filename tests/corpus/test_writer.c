@@ -1,4 +1,4 @@
-/* test_writer.c - writing: round trips, new labels, conversions, what a format cannot hold, the sink. */
+/* test_writer.c - writing: round trips, new labels, conversions, what a format cannot represent, the sink. */
 #include "corpus/corpus_test.h"
 
 static const char treebank[] = "# text = du lait\n"
@@ -158,16 +158,19 @@ static void formats_have_limits(void **state)
     (void)state;
     const char *const cases[][4] = {
         {"{\"tokens\":[\"a\\tb\"]}\n", "format=jsonl output-format=columns", NULL,
-         "cannot hold the text 'a\tb'"},
-        {"{\"tokens\":[\"a\\nb\"]}\n", "format=jsonl output-format=wordtag", NULL, "cannot hold"},
-        {"{\"tokens\":[\"a\\rb\"]}\n", "format=jsonl output-format=conllu", NULL, "cannot hold"},
-        {"{\"tokens\":[\"a\\nb\"]}\n", "format=jsonl output-format=inline", NULL, "cannot hold"},
-        {"{\"tokens\":[\"\"]}\n", "format=jsonl output-format=wordtag", NULL, "cannot hold"},
+         "cannot represent the text 'a\tb'"},
+        {"{\"tokens\":[\"a\\nb\"]}\n", "format=jsonl output-format=wordtag", NULL,
+         "cannot represent"},
+        {"{\"tokens\":[\"a\\rb\"]}\n", "format=jsonl output-format=conllu", NULL,
+         "cannot represent"},
+        {"{\"tokens\":[\"a\\nb\"]}\n", "format=jsonl output-format=inline", NULL,
+         "cannot represent"},
+        {"{\"tokens\":[\"\"]}\n", "format=jsonl output-format=wordtag", NULL, "cannot represent"},
         {"{\"tokens\":[\" \"]}\n", "format=jsonl output-format=columns", NULL, "an empty row"},
         {"{\"attributes\":[[\"a\\tb\"]]}\n", "format=jsonl output-format=crfsuite", NULL,
-         "cannot hold"},
-        {"a X\n", "", "b c", "cannot hold the text 'b c' of the sequence of line 1"},
-        {"a X\n", "", "", "cannot hold"},
+         "cannot represent"},
+        {"a X\n", "", "b c", "cannot represent the text 'b c' of the sequence at line 1"},
+        {"a X\n", "", "", "cannot represent"},
         {"\n\nB\tx\n", "format=crfsuite output-format=wordtag", NULL,
          "line 3 has attributes but no words"},
     };
