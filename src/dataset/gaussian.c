@@ -1,4 +1,4 @@
-/* gaussian.c - real-valued columns that a label emits by normal distributions. */
+/* gaussian.c - real-valued columns that labels emit by normal distributions. */
 #include "dataset/gaussian.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *blo
 
 /* ---- densities ----------------------------------------------------------------------------------- */
 
-static const double least_log = -1e30; // beyond this all is equally impossible
+static const double least_log = -1e30; // values below this are equally impossible
 
 double tr_gaussian_log(const struct tr_gaussian *gaussian, size_t label, size_t column, double x)
 {
@@ -73,18 +73,18 @@ double tr_gaussian_log(const struct tr_gaussian *gaussian, size_t label, size_t 
     return fmax(-0.5 * sum, least_log);
 }
 
-/* Adds to a score in two floats; `low` may be NULL. */
-static void add(double amount, float *score, float *low)
+/* Adds to a score of two floats; `residual` may be NULL. */
+static void add(double amount, float *score, float *residual)
 {
-    double sum = (double)*score + (low ? (double)*low : 0) + amount;
+    double sum = (double)*score + (residual ? (double)*residual : 0) + amount;
     *score = (float)sum;
-    if (low) {
-        *low = isfinite(sum) ? (float)(sum - (double)*score) : 0;
+    if (residual) {
+        *residual = isfinite(sum) ? (float)(sum - (double)*score) : 0;
     }
 }
 
 void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size_t n, float *scores,
-                       float *low, size_t stride)
+                       float *residual, size_t stride)
 {
     size_t columns = gaussian->columns;
     for (size_t c = 0; c < gaussian->labels; c++) {
@@ -101,7 +101,7 @@ void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size
                 sum += distance * distance / variance[d];
             }
             add(fmax(-0.5 * sum, least_log), &scores[i * stride + c],
-                low ? &low[i * stride + c] : NULL);
+                residual ? &residual[i * stride + c] : NULL);
         }
     }
 }
@@ -126,10 +126,10 @@ trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
         trellis_text name = {names, size};
         columns[d] = tr_reader_column(reader, name);
         if (columns[d] == SIZE_MAX) {
-            return tr_fail(error, TRELLIS_OPTION,
-                           "--gaussian: no column has the name '%.*s'; it takes numbers from 1 as "
-                           "well",
-                           TR_SHOW(name));
+            return tr_fail(
+                error, TRELLIS_OPTION,
+                "--gaussian: there is no column '%.*s'; it takes names or numbers from 1",
+                TR_SHOW(name));
         }
         if (columns[d] == label_column) {
             return tr_fail(error, TRELLIS_OPTION,
@@ -141,9 +141,9 @@ trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
     return TRELLIS_OK;
 }
 
-/* What is wrong with a cell; the file is not known to a tagger. */
-static trellis_status refuse(const trellis_sequence *sequence, const char *file, size_t token,
-                             size_t column, trellis_error *error)
+/* Fails for a cell that is not a number; a tagger does not know the file. */
+static trellis_status fail_cell(const trellis_sequence *sequence, const char *file, size_t token,
+                                size_t column, trellis_error *error)
 {
     struct tr_place place = {.file = file, .line = tr_token_line(sequence, token)};
     trellis_text cell = {"nothing", 7};
@@ -151,10 +151,10 @@ static trellis_status refuse(const trellis_sequence *sequence, const char *file,
         cell = sequence->cells[token * sequence->columns + column];
     }
     return file ? tr_fail_at(error, TRELLIS_DATA, place,
-                             "column %zu has '%.*s' where a finite number is due", column + 1,
+                             "column %zu: expected a finite number, not '%.*s'", column + 1,
                              TR_SHOW(cell))
                 : tr_fail(error, TRELLIS_DATA,
-                          "line %llu: column %zu has '%.*s' where a finite number is due",
+                          "line %llu: column %zu: expected a finite number, not '%.*s'",
                           (unsigned long long)place.line, column + 1, TR_SHOW(cell));
 }
 
@@ -168,7 +168,7 @@ trellis_status tr_gaussian_take(const trellis_sequence *sequence, const char *fi
             if (columns[d] >= sequence->columns ||
                 !tr_text_real(cells[columns[d]], &x[i * count + d]) ||
                 !isfinite(x[i * count + d])) {
-                return refuse(sequence, file, i, columns[d], error);
+                return fail_cell(sequence, file, i, columns[d], error);
             }
         }
     }

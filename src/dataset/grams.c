@@ -1,9 +1,9 @@
-/* grams.c - the label grams of a corpus: its step features.
+/* grams.c - the label n-grams of a corpus: its transition features.
  *
  * A gram is coded as one number, label by label with a base of labels + 2, so that collecting the
  * distinct ones is filling a set of numbers, and sorting them gives the fixed order that model files
- * and weights rely on: short before long, then by label. Where a label is open, every way to choose
- * among the labels listed for it is a gram; where any will do, none is.
+ * and weights rely on: short before long, then by label. Where a label is open, every choice
+ * among the labels listed for it is a gram; if it may have any label, there is none.
  */
 #include "dataset/dataset.h"
 
@@ -13,7 +13,7 @@ struct gram_set {
     uint32_t labels;
     uint32_t longest; // labels of the longest gram
     bool counted;     // grams are runs of one label and what follows: c .. c d
-    size_t threshold; // when to make the codes distinct again
+    size_t threshold; // number of codes at which duplicates are removed
     TR_ARRAY(__uint128_t) codes;
 };
 
@@ -57,7 +57,7 @@ static void sort_distinct(struct gram_set *set)
     set->codes.size = kept;
 }
 
-/* Adds a code; what was gathered is made distinct whenever it has doubled. */
+/* Adds a code; duplicates are removed whenever the number of codes has doubled. */
 static bool add(struct gram_set *set, const struct tr_gram *gram)
 {
     if (set->codes.size >= set->threshold) {
@@ -203,21 +203,21 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
                        set.labels);
     }
     struct tr_step_choice ends = {.start = choice.start, .end = choice.end};
-    bool fine = !choice.alone || (add_all_labels(&set) && add_all_grams(&set, ends, 2));
-    for (uint32_t length = 2; fine && length <= all_up_to; length++) {
-        fine = add_all_grams(&set, choice, length);
+    bool ok = !choice.alone || (add_all_labels(&set) && add_all_grams(&set, ends, 2));
+    for (uint32_t length = 2; ok && length <= all_up_to; length++) {
+        ok = add_all_grams(&set, choice, length);
     }
-    for (size_t s = 0; fine && s < dataset->sequences; s++) {
+    for (size_t s = 0; ok && s < dataset->sequences; s++) {
         const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
         size_t n = dataset->sequence.at[s + 1] - dataset->sequence.at[s];
         bool partial = tr_dataset_is_partial(dataset, s);
-        for (size_t i = 0; fine && n > 0 && i <= n; i++) {
-            fine = partial ? add_open_grams_at(&set, dataset, dataset->sequence.at[s], n, i, choice)
-                           : add_grams_at(&set, gold, n, i, choice);
+        for (size_t i = 0; ok && n > 0 && i <= n; i++) {
+            ok = partial ? add_open_grams_at(&set, dataset, dataset->sequence.at[s], n, i, choice)
+                         : add_grams_at(&set, gold, n, i, choice);
         }
     }
     sort_distinct(&set);
-    struct tr_gram *grams = fine ? tr_alloc(set.codes.size, sizeof *grams) : NULL;
+    struct tr_gram *grams = ok ? tr_alloc(set.codes.size, sizeof *grams) : NULL;
     if (!grams) {
         free(set.codes.at);
         return tr_fail_memory(error);

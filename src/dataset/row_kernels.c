@@ -1,4 +1,4 @@
-/* row_kernels.c - the row kernels that go with the kernels of this processor. */
+/* row_kernels.c - chooses the row kernels for this processor. */
 #include "dataset/row_kernels.h"
 
 #include "base/kernels.h"

@@ -1,4 +1,4 @@
-/* row_kernels.h - adding up rows of weights, and adding to them: where training spends its time.
+/* row_kernels.h - sums over rows of weights, and updates of them: where training spends its time.
  *
  * Written once, in row_kernels_body.h, and compiled for the same instruction sets as base/kernels.h.
  */
@@ -32,8 +32,9 @@ struct tr_row_kernels {
     /* The weights of token i's attributes += amounts[i * stride + outcome], times their values. */
     void (*collect)(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
                     const float *amounts, size_t stride);
-    /* With d = rate * amounts[i * stride + outcome] * value for each member of a row: the weights of token i's
-     * attributes += d, and their averages -= fraction * d. What is no pair stays as it is. */
+    /* With d = rate * amounts[i * stride + outcome] * value, times the attributes that share the row:
+     * the weights of token i's attributes += d, and their averages -= fraction * d. Only pairs
+     * change. */
     void (*move)(const struct tr_rows *rows, const struct tr_move *move,
                  const struct tr_tokens *tokens, const float *amounts, size_t stride);
 };
@@ -44,7 +45,7 @@ extern const struct tr_row_kernels tr_row_kernels_avx2;
 extern const struct tr_row_kernels tr_row_kernels_avx512;
 #endif
 
-/* Those that go with the kernels of this processor. */
+/* Those for this processor. */
 const struct tr_row_kernels *tr_row_kernels(void);
 
 #endif

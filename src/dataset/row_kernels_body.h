@@ -1,8 +1,8 @@
 /* row_kernels_body.h - the row kernels, once for every instruction set.
  *
  * A file that includes this defines ROW_KERNELS. A narrow dense row is held in vectors of 8 floats, so
- * that the scores of a token stay in registers while its rows are added. What the next tokens need is
- * fetched ahead: where the pairs of an attribute are is looked up two tokens early, the pairs one.
+ * that the scores of a token stay in registers while its rows are added. The next tokens are prefetched:
+ * the index of an attribute's pairs two tokens early, the pairs one.
  */
 #include "dataset/row_kernels.h"
 

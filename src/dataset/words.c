@@ -1,4 +1,4 @@
-/* words.c - which words were seen in training. */
+/* words.c - the set of words seen in training. */
 #include "dataset/words.h"
 
 #include "base/hash.h"
@@ -23,19 +23,19 @@ static size_t slot_of(const struct trellis_words *words, uint64_t hash)
 
 static bool grow(struct trellis_words *words)
 {
-    struct trellis_words wider = {.slot_count = words->slot_count ? 2 * words->slot_count : 1024,
-                                  .count = words->count};
-    wider.slots = tr_alloc(wider.slot_count, sizeof *wider.slots);
-    for (size_t i = 0; wider.slots && i < words->slot_count; i++) {
+    struct trellis_words larger = {.slot_count = words->slot_count ? 2 * words->slot_count : 1024,
+                                   .count = words->count};
+    larger.slots = tr_alloc(larger.slot_count, sizeof *larger.slots);
+    for (size_t i = 0; larger.slots && i < words->slot_count; i++) {
         if (words->slots[i]) {
-            wider.slots[slot_of(&wider, words->slots[i])] = words->slots[i];
+            larger.slots[slot_of(&larger, words->slots[i])] = words->slots[i];
         }
     }
-    if (wider.slots) {
+    if (larger.slots) {
         free(words->slots);
-        *words = wider;
+        *words = larger;
     }
-    return wider.slots;
+    return larger.slots;
 }
 
 bool tr_words_add(struct trellis_words *words, trellis_text word)

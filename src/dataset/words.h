@@ -1,7 +1,7 @@
-/* words.h - which words were seen in training.
+/* words.h - the set of words seen in training.
  *
- * A set of 64-bit hashes. A word that was not seen is taken for one that was with a probability of
- * (words seen) / 2^64, which is never.
+ * It holds 64-bit hashes. An unseen word is mistaken for a seen one with a probability of
+ * (words seen) / 2^64, which is negligible.
  */
 #ifndef TRELLIS_DATASET_WORDS_H
 #define TRELLIS_DATASET_WORDS_H
@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 struct trellis_words {
-    uint64_t *slots; // [slot_count] hashes, 0 where there is none; open addressing
+    uint64_t *slots; // [slot_count] hashes or 0; open addressing
     size_t slot_count, count;
 };
 

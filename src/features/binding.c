@@ -10,7 +10,7 @@
 
 enum { MAX_INPUT_COLUMNS = 256 };
 
-/* Words for the same thing, each group ended by NULL. */
+/* Synonyms; each group ends with NULL. */
 static const char *const synonyms[] = {
     "word", "form",      "token", "text", NULL, //
     "pos",  "upos",      "xpos",  "tag",  NULL, //
@@ -28,7 +28,7 @@ static size_t find_name(const trellis_reader *reader, const char *name)
     return SIZE_MAX;
 }
 
-/* By a synonym: groups are tried where they begin with the name or hold it. */
+/* Finds a column by a synonym: tries all groups that contain the name. */
 static size_t find_synonym(const trellis_reader *reader, const char *name)
 {
     for (size_t begin = 0, end; begin < TR_COUNT(synonyms); begin = end + 1) {
@@ -55,7 +55,7 @@ static size_t find_column(const struct tr_column *column, const trellis_reader *
     found = found == SIZE_MAX ? find_synonym(reader, column->name) : found;
     if (found == SIZE_MAX && column->position != SIZE_MAX &&
         !trellis_reader_column_name(reader, column->position)) {
-        found = column->position; // it stands where the input has no name
+        found = column->position; // the input has no name for it
     }
     return found;
 }
@@ -79,8 +79,8 @@ static trellis_status fail_missing(const struct tr_column *column, const trellis
     list_names(reader, &names);
     bool any = !names.failed && names.size > 1;
     tr_fail(error, TRELLIS_TEMPLATE,
-            "the templates ask for a column '%s', and the input has %s%s; a line 'columns' in the "
-            "templates, or the option --columns, names columns by their position",
+            "the templates need a column '%s', but the input has %s%s; a line 'columns' in the "
+            "templates, or the option --columns, names columns by position",
             column->name, any ? "only " : "no names for its columns", any ? names.data : "");
     tr_buffer_free(&names);
     return TRELLIS_TEMPLATE;
@@ -90,9 +90,9 @@ static trellis_status fail_label(const struct tr_column *column, trellis_error *
 {
     if (column->name[0]) {
         return tr_fail(error, TRELLIS_TEMPLATE,
-                       "the templates look at the column '%s', which is the label", column->name);
+                       "the templates use the column '%s', which is the label", column->name);
     }
-    return tr_fail(error, TRELLIS_TEMPLATE, "the templates look at column %zu, which is the label",
+    return tr_fail(error, TRELLIS_TEMPLATE, "the templates use column %zu, which is the label",
                    column->position + 1);
 }
 
@@ -107,7 +107,7 @@ void tr_binding_free(struct tr_binding *binding)
     free(binding->at);
 }
 
-/* Whether some view looks at a column; a name that no template uses may be missing. */
+/* Whether some view uses a column; a column that no template uses may be missing. */
 static bool is_used(const trellis_features *features, uint32_t column)
 {
     for (size_t i = 0; i < features->views.size; i++) {

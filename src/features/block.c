@@ -97,7 +97,7 @@ static bool get_record(trellis_text *left, struct record *record)
 
 static trellis_status fail_block(trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_MODEL, "the templates in the model are damaged");
+    return tr_fail(error, TRELLIS_MODEL, "the templates in the model are corrupt");
 }
 
 static void free_stored(struct tr_stored *stored)

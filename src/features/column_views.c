@@ -1,14 +1,14 @@
-/* column_views.c - what the views see in a sequence.
+/* column_views.c - the values of all views in a sequence, as rows of hashes.
  *
  * Every view that a template uses has a row of hashes, one for each token, with a margin on both sides
- * for the offsets that lead beyond the sequence:
+ * for offsets that reach outside the sequence:
  *
  *     row of suffix(word,3):   | pads | token 0 | token 1 | ... | token n-1 | pads |
  *                              <reach>                                      <reach>
  *
- * A hash of 0 says that the view gives nothing there, so a template needs no other question. What a
- * function gives depends on the cell alone, so the results of all functions of a column are kept in a
- * direct-mapped cache by the cell's hash; most tokens never get as far as a function.
+ * A hash of 0 means that the view has no value there, which is all that a template has to check. The
+ * value of a function depends on the cell alone, so the results of all functions of a column are kept
+ * in a direct-mapped cache by the cell's hash; for most tokens no function is called.
  */
 #include "features/column_views.h"
 
@@ -37,8 +37,9 @@ static int rank_of(enum tr_operation operation)
     return operation == TR_OP_COLUMN ? 0 : operation == TR_OP_REAL ? 2 : 1;
 }
 
-/* Gives rows to the used views of a column that have this rank. */
-static uint32_t give_rows(struct tr_column_views *rows, const bool *used, uint32_t column, int rank)
+/* Assigns rows to the used views of a column that have this rank. */
+static uint32_t assign_rows(struct tr_column_views *rows, const bool *used, uint32_t column,
+                            int rank)
 {
     const trellis_features *features = rows->features;
     uint32_t count = 0;
@@ -53,14 +54,14 @@ static uint32_t give_rows(struct tr_column_views *rows, const bool *used, uint32
     return count;
 }
 
-static bool add_column_view(struct tr_column_views *rows, const bool *used, uint32_t column)
+static bool add_group(struct tr_column_views *rows, const bool *used, uint32_t column)
 {
-    struct tr_column_view view_set = {.column = column, .first = rows->count};
-    view_set.plain = give_rows(rows, used, column, 0);
-    view_set.computed = give_rows(rows, used, column, 1);
-    view_set.reals = give_rows(rows, used, column, 2);
-    bool any = view_set.plain + view_set.computed + view_set.reals > 0;
-    return !any || tr_push(&rows->columns_seen, view_set);
+    struct tr_view_group group = {.column = column, .first = rows->count};
+    group.plain = assign_rows(rows, used, column, 0);
+    group.computed = assign_rows(rows, used, column, 1);
+    group.reals = assign_rows(rows, used, column, 2);
+    bool any = group.plain + group.computed + group.reals > 0;
+    return !any || tr_push(&rows->groups, group);
 }
 
 static bool lay_out_rows(struct tr_column_views *rows)
@@ -74,36 +75,36 @@ static bool lay_out_rows(struct tr_column_views *rows)
         memset(rows->row_of, 0xFF, features->views.size * sizeof *rows->row_of);
         mark_used(features, used);
         for (uint32_t i = 0; done && i < features->columns.size; i++) {
-            done = add_column_view(rows, used, i);
+            done = add_group(rows, used, i);
         }
-        done = done && add_column_view(rows, used, TR_NONE);
+        done = done && add_group(rows, used, TR_NONE);
     }
     free(used);
     return done;
 }
 
-static size_t cache_entry(const struct tr_column_views *rows, const struct tr_column_view *view_set)
+static size_t cache_entry(const struct tr_column_views *rows, const struct tr_view_group *group)
 {
-    return 1 + (size_t)view_set->computed * (rows->whole ? 2 : 1);
+    return 1 + (size_t)group->computed * (rows->whole ? 2 : 1);
 }
 
-/* The caches together take a few megabytes at most, so that they stay in the processor's. */
+/* The caches together take at most a few megabytes, so that they stay in the processor's cache. */
 static bool make_caches(struct tr_column_views *rows)
 {
-    const size_t most = (size_t)4 << 20;
+    const size_t max = (size_t)4 << 20;
     size_t entries = 0;
-    for (size_t i = 0; i < rows->columns_seen.size; i++) {
-        entries += cache_entry(rows, &rows->columns_seen.at[i]);
+    for (size_t i = 0; i < rows->groups.size; i++) {
+        entries += cache_entry(rows, &rows->groups.at[i]);
     }
     rows->slots = 16384;
-    while (rows->slots > 256 && rows->slots * entries * sizeof(uint64_t) > most) {
+    while (rows->slots > 256 && rows->slots * entries * sizeof(uint64_t) > max) {
         rows->slots /= 2;
     }
-    for (size_t i = 0; i < rows->columns_seen.size; i++) {
-        struct tr_column_view *view_set = &rows->columns_seen.at[i];
-        if (view_set->computed && view_set->column != TR_NONE) {
-            view_set->cache = tr_alloc(rows->slots * cache_entry(rows, view_set), sizeof(uint64_t));
-            if (!view_set->cache) {
+    for (size_t i = 0; i < rows->groups.size; i++) {
+        struct tr_view_group *group = &rows->groups.at[i];
+        if (group->computed && group->column != TR_NONE) {
+            group->cache = tr_alloc(rows->slots * cache_entry(rows, group), sizeof(uint64_t));
+            if (!group->cache) {
                 return false;
             }
         }
@@ -113,17 +114,16 @@ static bool make_caches(struct tr_column_views *rows)
 
 static void clear_caches(struct tr_column_views *rows)
 {
-    for (size_t i = 0; i < rows->columns_seen.size; i++) {
-        struct tr_column_view *view_set = &rows->columns_seen.at[i];
-        if (view_set->cache) {
-            memset(view_set->cache, 0,
-                   rows->slots * cache_entry(rows, view_set) * sizeof(uint64_t));
+    for (size_t i = 0; i < rows->groups.size; i++) {
+        struct tr_view_group *group = &rows->groups.at[i];
+        if (group->cache) {
+            memset(group->cache, 0, rows->slots * cache_entry(rows, group) * sizeof(uint64_t));
         }
     }
     rows->generation = rows->features->generation;
 }
 
-/* The key of a value; never 0, which means that there is none. */
+/* The key of a value; never 0, which means no value. */
 static struct tr_key value_key(trellis_text text)
 {
     struct tr_key key = tr_hash(text);
@@ -153,8 +153,8 @@ static trellis_text pad_text(enum tr_dialect dialect, bool before, uint32_t dist
     return tr_text(room);
 }
 
-/* What a view gives beyond the sequence: in Wapiti functions see the pad, elsewhere it takes the place
- * of what they would give. */
+/* The value of a view outside the sequence: in Wapiti functions are applied to the pad, elsewhere the pad
+ * replaces their value. */
 static bool pad_value(struct tr_column_views *rows, uint32_t view, trellis_text pad,
                       trellis_text *ret_text)
 {
@@ -206,10 +206,10 @@ void tr_column_views_end(struct tr_column_views *rows)
 {
     tr_evaluation_end(&rows->evaluation);
     tr_binding_free(&rows->binding);
-    for (size_t i = 0; i < rows->columns_seen.size; i++) {
-        free(rows->columns_seen.at[i].cache);
+    for (size_t i = 0; i < rows->groups.size; i++) {
+        free(rows->groups.at[i].cache);
     }
-    free(rows->columns_seen.at);
+    free(rows->groups.at);
     free(rows->row_of);
     free(rows->view_of);
     free(rows->low);
@@ -277,31 +277,30 @@ static void put(struct tr_column_views *rows, uint32_t row, size_t token, struct
     }
 }
 
-static void compute_entry(struct tr_column_views *rows, const struct tr_column_view *view_set,
+static void compute_entry(struct tr_column_views *rows, const struct tr_view_group *group,
                           trellis_text cell, uint64_t *entry)
 {
-    for (uint32_t k = 0; k < view_set->computed; k++) {
-        struct tr_key key = view_key(rows, rows->view_of[view_set->first + view_set->plain + k],
-                                     cell);
+    for (uint32_t k = 0; k < group->computed; k++) {
+        struct tr_key key = view_key(rows, rows->view_of[group->first + group->plain + k], cell);
         entry[1 + k] = key.low;
         if (rows->whole) {
-            entry[1 + view_set->computed + k] = key.high;
+            entry[1 + group->computed + k] = key.high;
         }
     }
 }
 
-/* The rows of what is computed from a cell, from the cache where it is there. */
-static void see_computed(struct tr_column_views *rows, const struct tr_column_view *view_set,
-                         trellis_text cell, uint64_t hash, size_t token)
+/* Fills the rows of what is computed from a cell, from the cache if it is there. */
+static void fill_computed(struct tr_column_views *rows, const struct tr_view_group *group,
+                          trellis_text cell, uint64_t hash, size_t token)
 {
-    uint64_t *entry = view_set->cache + (hash & (rows->slots - 1)) * cache_entry(rows, view_set);
+    uint64_t *entry = group->cache + (hash & (rows->slots - 1)) * cache_entry(rows, group);
     if (entry[0] != hash) {
         entry[0] = hash;
-        compute_entry(rows, view_set, cell, entry);
+        compute_entry(rows, group, cell, entry);
     }
-    uint32_t count = view_set->computed;
+    uint32_t count = group->computed;
     size_t room = rows->room;
-    size_t at = (view_set->first + view_set->plain) * room + rows->features->reach + token;
+    size_t at = (group->first + group->plain) * room + rows->features->reach + token;
     for (uint32_t k = 0; k < count; k++) {
         rows->low[at + k * room] = entry[1 + k];
     }
@@ -310,19 +309,19 @@ static void see_computed(struct tr_column_views *rows, const struct tr_column_vi
     }
 }
 
-static trellis_status see_reals(struct tr_column_views *rows, const struct tr_column_view *view_set,
-                                const trellis_sequence *sequence, trellis_text cell, size_t token,
-                                trellis_error *error)
+static trellis_status fill_reals(struct tr_column_views *rows, const struct tr_view_group *group,
+                                 const trellis_sequence *sequence, trellis_text cell, size_t token,
+                                 trellis_error *error)
 {
-    for (uint32_t k = 0; k < view_set->reals; k++) {
-        uint32_t row = view_set->first + view_set->plain + view_set->computed + k;
+    for (uint32_t k = 0; k < group->reals; k++) {
+        uint32_t row = group->first + group->plain + group->computed + k;
         trellis_text text;
         bool there = tr_view_text(&rows->evaluation, rows->view_of[row], cell, &text);
         double value = 0;
         if (there && (!tr_text_real(text, &value) || !isfinite((float)value))) {
             struct tr_place place = {.line = tr_token_line(sequence, token)};
             return tr_fail_at(error, TRELLIS_FORMAT, place,
-                              "line %llu: '%.*s' is no finite number, and the templates need one",
+                              "line %llu: the templates expect a finite number, not '%.*s'",
                               (unsigned long long)place.line, TR_SHOW(text));
         }
         put(rows, row, token, (struct tr_key){there, there});
@@ -331,23 +330,21 @@ static trellis_status see_reals(struct tr_column_views *rows, const struct tr_co
     return TRELLIS_OK;
 }
 
-static trellis_status see_column(struct tr_column_views *rows,
-                                 const struct tr_column_view *view_set,
-                                 const trellis_sequence *sequence, trellis_error *error)
+static trellis_status fill_column(struct tr_column_views *rows, const struct tr_view_group *group,
+                                  const trellis_sequence *sequence, trellis_error *error)
 {
-    size_t column = tr_binding_at(&rows->binding, view_set->column);
+    size_t column = tr_binding_at(&rows->binding, group->column);
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_text cell = sequence->cells[i * sequence->columns + column];
         struct tr_key key = value_key(cell);
-        if (view_set->plain) {
-            put(rows, view_set->first, i, key);
+        if (group->plain) {
+            put(rows, group->first, i, key);
         }
-        if (view_set->computed) {
-            see_computed(rows, view_set, cell, key.low, i);
+        if (group->computed) {
+            fill_computed(rows, group, cell, key.low, i);
         }
-        trellis_status status = view_set->reals
-                                    ? see_reals(rows, view_set, sequence, cell, i, error)
-                                    : TRELLIS_OK;
+        trellis_status status = group->reals ? fill_reals(rows, group, sequence, cell, i, error)
+                                             : TRELLIS_OK;
         if (status) {
             return status;
         }
@@ -355,11 +352,11 @@ static trellis_status see_column(struct tr_column_views *rows,
     return TRELLIS_OK;
 }
 
-static void see_positions(struct tr_column_views *rows, const struct tr_column_view *view_set,
-                          size_t length)
+static void fill_positions(struct tr_column_views *rows, const struct tr_view_group *group,
+                           size_t length)
 {
-    for (uint32_t k = 0; k < view_set->computed; k++) {
-        uint32_t row = view_set->first + k;
+    for (uint32_t k = 0; k < group->computed; k++) {
+        uint32_t row = group->first + k;
         enum tr_operation operation = rows->features->views.at[rows->view_of[row]].operation;
         bool test = tr_function_result(operation) == TR_GIVES_TEST;
         for (size_t i = 0; i < length; i++) {
@@ -381,34 +378,33 @@ static trellis_status check_evaluation(struct tr_column_views *rows, trellis_err
         rows->evaluation.scratch[i].failed = false;
     }
     if (failed) {
-        clear_caches(rows); // they hold results that are missing for lack of memory
+        clear_caches(rows); // some results in them are missing
         return tr_fail_memory(error);
     }
     return TRELLIS_OK;
 }
 
-/* Refuses a sequence that lacks a column which is not optional. */
+/* Fails if the sequence lacks a column that is not optional. */
 static trellis_status check_columns(struct tr_column_views *rows, const trellis_sequence *sequence,
                                     trellis_error *error)
 {
-    for (size_t i = 0; i < rows->columns_seen.size; i++) {
-        uint32_t column = rows->columns_seen.at[i].column;
+    for (size_t i = 0; i < rows->groups.size; i++) {
+        uint32_t column = rows->groups.at[i].column;
         if (column == TR_NONE || rows->features->columns.at[column].optional) {
             continue;
         }
         size_t at = tr_binding_at(&rows->binding, column);
         if (at >= sequence->columns) {
             return tr_fail_at(error, TRELLIS_FORMAT, (struct tr_place){.line = sequence->line},
-                              "line %llu: the templates need column %zu, and there are %zu columns",
+                              "line %llu: the templates need column %zu, but there are %zu columns",
                               (unsigned long long)sequence->line, at + 1, sequence->columns);
         }
     }
     return TRELLIS_OK;
 }
 
-/* Fills all rows. */
-trellis_status tr_column_views_see(struct tr_column_views *rows, const trellis_sequence *sequence,
-                                   trellis_error *error)
+trellis_status tr_column_views_fill(struct tr_column_views *rows, const trellis_sequence *sequence,
+                                    trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
     if (!rows->binding.made) {
@@ -419,12 +415,12 @@ trellis_status tr_column_views_see(struct tr_column_views *rows, const trellis_s
     }
     status = status ? status : check_columns(rows, sequence, error);
     status = status ? status : make_room(rows, sequence->length, error);
-    for (size_t i = 0; !status && i < rows->columns_seen.size; i++) {
-        const struct tr_column_view *view_set = &rows->columns_seen.at[i];
-        if (view_set->column == TR_NONE) {
-            see_positions(rows, view_set, sequence->length);
-        } else if (tr_binding_at(&rows->binding, view_set->column) < sequence->columns) {
-            status = see_column(rows, view_set, sequence, error);
+    for (size_t i = 0; !status && i < rows->groups.size; i++) {
+        const struct tr_view_group *group = &rows->groups.at[i];
+        if (group->column == TR_NONE) {
+            fill_positions(rows, group, sequence->length);
+        } else if (tr_binding_at(&rows->binding, group->column) < sequence->columns) {
+            status = fill_column(rows, group, sequence, error);
         }
     }
     if (status) {
@@ -434,7 +430,7 @@ trellis_status tr_column_views_see(struct tr_column_views *rows, const trellis_s
     return check_evaluation(rows, error);
 }
 
-bool tr_column_views_always(const struct tr_column_views *rows, uint32_t view)
+bool tr_column_views_always_present(const struct tr_column_views *rows, uint32_t view)
 {
     size_t margins = 2 * (size_t)rows->features->reach;
     bool always = rows->features->views.at[view].operation == TR_OP_COLUMN;

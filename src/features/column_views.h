@@ -1,23 +1,23 @@
-/* column_views.h - what the views see in a sequence, one row of hashes for each view (see column_views.c). */
+/* column_views.h - the values of all views in a sequence, as rows of hashes (see column_views.c). */
 #ifndef TRELLIS_FEATURES_COLUMN_VIEWS_H
 #define TRELLIS_FEATURES_COLUMN_VIEWS_H
 
 #include "features/binding.h"
 #include "features/compiled.h"
 
-/* A column of the input and the rows of its views: the cell itself, then what is computed from it,
+/* The views of one column, whose rows are adjacent: the cell itself, then what is computed from it,
  * then its numbers. */
-struct tr_column_view {
+struct tr_view_group {
     uint32_t column; // TR_NONE for the views of the position
-    uint32_t first;  // row
+    uint32_t first;  // its first row
     uint32_t plain, computed, reals;
-    uint64_t
-        *cache; // [slots][1 + computed * halves] the cell's hash, the low halves, the high ones
+    /* [slots][1 + computed * halves] the cell's hash, the low halves, the high halves */
+    uint64_t *cache;
 };
 
 struct tr_column_views {
     const trellis_features *features;
-    bool whole;     // with the high halves
+    bool whole;     // keys have their high halves
     bool has_reals; // some template multiplies by a number
     struct tr_binding binding;
     struct tr_evaluation evaluation;
@@ -26,7 +26,7 @@ struct tr_column_views {
     uint32_t *row_of;  // [views] or TR_NONE
     uint32_t *view_of; // [count]
     uint32_t count;
-    TR_ARRAY(struct tr_column_view) columns_seen;
+    TR_ARRAY(struct tr_view_group) groups;
     size_t slots;       // of each cache
     struct tr_key *pad; // [count][2 * reach]
     char pad_text[16];  // for tr_column_views_text()
@@ -38,26 +38,26 @@ struct tr_column_views {
     uint64_t moves; // grows when the rows have moved to other memory
 };
 
-/* False on allocation failure; tr_column_views_end() is due either way. */
+/* False on allocation failure; tr_column_views_end() must be called in either case. */
 bool tr_column_views_begin(struct tr_column_views *rows, const trellis_features *features,
                            bool whole);
 void tr_column_views_end(struct tr_column_views *rows);
 
-/* Fills all rows. Views of an optional column that is not there keep what they had. */
-trellis_status tr_column_views_see(struct tr_column_views *rows, const trellis_sequence *sequence,
-                                   trellis_error *error);
+/* Fills all rows. Views of an optional column that is not there keep their old values. */
+trellis_status tr_column_views_fill(struct tr_column_views *rows, const trellis_sequence *sequence,
+                                    trellis_error *error);
 
-/* Where the value of a view at a token stands in the arrays; tokens may lie `reach` beyond. */
+/* The index of the value of a view at a token, which may lie up to `reach` outside the sequence. */
 static inline size_t tr_column_views_at(const struct tr_column_views *rows, uint32_t view,
                                         ptrdiff_t token)
 {
     return rows->row_of[view] * rows->room + (size_t)((ptrdiff_t)rows->features->reach + token);
 }
 
-/* Whether a view has something at every token and wherever a template may look beyond them. */
-bool tr_column_views_always(const struct tr_column_views *rows, uint32_t view);
+/* Whether a view has a value at every token and everywhere within `reach` of the sequence. */
+bool tr_column_views_always_present(const struct tr_column_views *rows, uint32_t view);
 
-/* What the hash of a view at a token stands for; false for nothing. Until the next call. */
+/* The text of a view at a token, valid until the next call; false if there is no value. */
 bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *sequence,
                           uint32_t view, ptrdiff_t token, trellis_text *ret_text);
 

@@ -10,14 +10,14 @@
 
 trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
 {
-    char sentence[900];
+    char message[900];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     struct tr_place place = {parser->features->name, parser->number,
                              at < UINT32_MAX - 1 ? (uint32_t)at + 1 : UINT32_MAX};
-    return tr_fail_at(parser->error, TRELLIS_TEMPLATE, place, "%s", sentence);
+    return tr_fail_at(parser->error, TRELLIS_TEMPLATE, place, "%s", message);
 }
 
 bool tr_parse_blank(struct tr_parser *parser)
@@ -29,7 +29,7 @@ bool tr_parse_blank(struct tr_parser *parser)
     return parser->at == parser->line.size;
 }
 
-bool tr_parse_integer(struct tr_parser *parser, int64_t least, int64_t most, int64_t *value)
+bool tr_parse_integer(struct tr_parser *parser, int64_t min, int64_t max, int64_t *value)
 {
     size_t end = parser->at;
     if (end < parser->line.size &&
@@ -41,7 +41,7 @@ bool tr_parse_integer(struct tr_parser *parser, int64_t least, int64_t most, int
         end++;
     }
     trellis_text digits = {parser->line.data + parser->at, end - parser->at};
-    if (!tr_text_integer(digits, value) || *value < least || *value > most) {
+    if (!tr_text_integer(digits, value) || *value < min || *value > max) {
         return false;
     }
     parser->at = end;
@@ -86,7 +86,7 @@ trellis_status tr_compile_view(struct tr_parser *parser, struct tr_view view, ui
         view.depth = features->views.at[view.argument].depth + 1;
     }
     if (view.depth > TR_MAX_DEPTH) {
-        return tr_parse_fail(parser, parser->at, "more than %d functions within one another",
+        return tr_parse_fail(parser, parser->at, "functions nested more than %d deep",
                              TR_MAX_DEPTH);
     }
     for (uint32_t i = 0; i < features->views.size; i++) {
@@ -124,7 +124,7 @@ trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, 
     if (!code) {
         /* Wapiti's expressions are translated, so that places within them mean nothing. */
         return tr_parse_fail(parser, features->dialect == TR_NATIVE ? at + where : at,
-                             "the regular expression is malformed: %s", reason);
+                             "invalid regular expression: %s", reason);
     }
     if (!tr_push(&features->regexes, code)) {
         pcre2_code_free(code);
@@ -168,7 +168,7 @@ static trellis_status take_stored(struct tr_parser *parser, struct tr_resource *
 {
     uint32_t i = find_resource(parser->stored->at, parser->stored->count, resource);
     if (i == TR_NONE) {
-        return tr_fail(parser->error, TRELLIS_MODEL, "the model lacks the table '%s'",
+        return tr_fail(parser->error, TRELLIS_MODEL, "the table '%s' is missing from the model",
                        resource->name);
     }
     resource->data = parser->stored->at[i].data;
@@ -191,10 +191,11 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
     } else if (resource.kind == TR_COUNTED || resource.kind == TR_KNOWN) {
         status = TRELLIS_OK; // filled in by the training
     } else if (!parser->folder) {
-        status = tr_parse_fail(parser, at,
-                               "templates within a model cannot open files such as '%s'; 'trellis "
-                               "export' writes what is in them as blocks",
-                               resource.name);
+        status = tr_parse_fail(
+            parser, at,
+            "templates in a model cannot open files such as '%s'; 'trellis export' "
+            "writes their contents as blocks",
+            resource.name);
     } else {
         status = tr_resource_load(&resource, parser->folder, &reason);
         if (status) {
@@ -460,7 +461,7 @@ static trellis_status compile_lines(struct tr_parser *parser)
     struct tr_step_choice steps = features->steps;
     if (features->templates.size == 0 && !steps.between && !steps.start && !steps.end) {
         return tr_fail_at(parser->error, TRELLIS_TEMPLATE,
-                          (struct tr_place){.file = features->name}, "there is no template in it");
+                          (struct tr_place){.file = features->name}, "the file has no templates");
     }
     return TRELLIS_OK;
 }

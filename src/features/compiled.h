@@ -1,7 +1,7 @@
-/* compiled.h - what a set of templates is compiled to; shared by the files of this folder only.
+/* compiled.h - the compiled form of a set of templates; for the files of src/features only.
  *
- * A *view* is a column seen through functions, without an offset: suffix(lower(word),3). It is worked
- * out once per token. A *part* of a template is a view at an offset, or a literal. A *template* is a
+ * A *view* is a function of a column, without an offset: suffix(lower(word),3). It is computed once per
+ * token. A *part* of a template is a view at an offset, or a literal. A *template* is a
  * list of parts:
  *
  *     node pos[-1] & pos[0]        ->  key "pos[-1]&pos[0]=", then pos at -1, then pos at 0
@@ -21,7 +21,7 @@
 #include "features/features.h"
 #include "features/resources.h"
 
-/* More than anybody writes by hand; a hostile file gets no further. */
+/* More than anybody writes by hand; they bound what a hostile file can do. */
 enum {
     TR_MAX_OFFSET = 100,
     TR_MAX_ABSOLUTE = 1000000, // Wapiti's "@"
@@ -206,11 +206,11 @@ struct tr_draft {
 trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool tr_parse_blank(struct tr_parser *parser); // skips blanks; true at the end of the line
-/* Reads a whole number within bounds; false and nothing moved where there is none. */
-bool tr_parse_integer(struct tr_parser *parser, int64_t least, int64_t most, int64_t *value);
+/* Reads a whole number within bounds; false, without moving, if there is none. */
+bool tr_parse_integer(struct tr_parser *parser, int64_t min, int64_t max, int64_t *value);
 
 trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint32_t *ret_column);
-/* The number of a view, new or old; fills in its column and depth. */
+/* The number of a view, which is added if it is new; fills in its column and depth. */
 trellis_status tr_compile_view(struct tr_parser *parser, struct tr_view view, uint32_t *ret_view);
 trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, size_t at,
                                 uint32_t *ret_regex);
@@ -226,7 +226,7 @@ trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_dra
 void tr_view_name(const trellis_features *features, uint32_t number, int32_t offset,
                   struct tr_buffer *buffer);
 
-/* Takes over the text (a malloc'ed, zero-ended one) whether it succeeds or not. */
+/* Takes over the text, a malloc'ed one with a terminating zero byte, also on failure. */
 trellis_status tr_features_compile(const char *name, const char *folder, char *source, size_t size,
                                    const struct tr_stored *stored, trellis_features **ret_features,
                                    trellis_error *error);
@@ -259,11 +259,11 @@ void tr_evaluation_end(struct tr_evaluation *evaluation);
 /* A text in lower case, appended. */
 void tr_lower_text(trellis_text text, struct tr_buffer *buffer);
 
-/* What a view gives for a cell; false where that is nothing. The result lives until the next call, or
- * as long as the cell. For tests it is empty. */
+/* The value of a view for a cell; false if it has none. It is valid until the next call, or as long as
+ * the cell. For tests it is empty. */
 bool tr_view_text(struct tr_evaluation *evaluation, uint32_t view, trellis_text cell,
                   trellis_text *ret_text);
-/* What a view without a column gives at a token. */
+/* The value of a view without a column at a token. */
 bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
                    trellis_text *ret_text);
 

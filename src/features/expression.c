@@ -20,7 +20,7 @@ static trellis_status add_term(struct tr_parser *parser, struct tr_choices *choi
                                struct tr_expression_term term, bool end)
 {
     if (choices->terms.size >= TR_MAX_TEMPLATES) {
-        return tr_parse_fail(parser, parser->at, "this stands for more than %d templates",
+        return tr_parse_fail(parser, parser->at, "this expands to more than %d templates",
                              TR_MAX_TEMPLATES);
     }
     if (!tr_push(&choices->terms, term) || (end && !tr_push(&choices->ends, choices->terms.size))) {
@@ -154,7 +154,7 @@ static trellis_status parse_file(struct tr_parser *parser, enum tr_operation ope
         return status;
     }
     if (memchr(file.data, '\0', file.size)) {
-        return tr_parse_fail(parser, at, "the name of the file holds a zero byte");
+        return tr_parse_fail(parser, at, "the file name contains a zero byte");
     }
     enum tr_resource_kind kind = operation == TR_OP_CLUSTER ? TR_CLUSTERS : TR_WORDS;
     if (tr_scan_take(parser, ',')) {
@@ -271,12 +271,12 @@ static trellis_status check_inner(struct tr_parser *parser, size_t at, enum tr_o
         return tr_parse_fail(parser, at, "%s() cannot be applied to n-grams", name);
     }
     if (operation == TR_OP_NGRAM && !inner->plain) {
-        return tr_parse_fail(parser, at, "what ngram() is applied to has no offset of its own");
+        return tr_parse_fail(parser, at, "the argument of ngram() takes no offset");
     }
     for (size_t i = 0; i < inner->terms.size; i++) {
         const struct tr_view *view = &parser->features->views.at[inner->terms.at[i].view];
         if (tr_function_result(view->operation) != TR_GIVES_TEXT) {
-            return tr_parse_fail(parser, at, "%s() takes a text, and %s gives none", name,
+            return tr_parse_fail(parser, at, "%s() takes a text, but %s does not give one", name,
                                  tr_function_name(view->operation));
         }
         if (view->column == TR_NONE && operation != TR_OP_NGRAM) {
@@ -331,7 +331,7 @@ trellis_status tr_parse_expression(struct tr_parser *parser, unsigned depth,
     trellis_text word = tr_scan_word(parser);
     size_t at = parser->at;
     if (depth > TR_MAX_DEPTH) {
-        return tr_parse_fail(parser, at, "more than %d functions within one another", TR_MAX_DEPTH);
+        return tr_parse_fail(parser, at, "functions nested more than %d deep", TR_MAX_DEPTH);
     }
     if (word.size == 0 && tr_scan_peek(parser) != '$') {
         return tr_parse_fail(parser, at, "expected a column or a function; the functions are%s",
@@ -352,7 +352,7 @@ trellis_status tr_parse_expression(struct tr_parser *parser, unsigned depth,
         return parse_call(parser, depth, operation, choices);
     }
     if (known) {
-        return tr_parse_fail(parser, at + word.size, "expected '(' behind %s",
+        return tr_parse_fail(parser, at + word.size, "expected '(' after %s",
                              tr_function_name(operation));
     }
     uint32_t view = 0;

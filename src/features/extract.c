@@ -1,8 +1,8 @@
 /* extract.c - from the rows of the views to the keys of attributes.
  *
- * The key of template t at token i, with values v_1 .. v_m from its rows (rows.c):
+ * The key of template t at token i, with values v_1 .. v_m from its rows (column_views.c):
  *
- *     key = mix( ... mix(mix(key_t, v_1), v_2) ..., v_m)       there unless some v is 0
+ *     key = mix( ... mix(mix(key_t, v_1), v_2) ..., v_m)       present unless some v is 0
  *
  * Where in memory each v is found is worked out beforehand, in a plan that holds for all sequences
  * until the rows move; the loop over tokens and templates then only loads, multiplies and stores.
@@ -136,8 +136,8 @@ static bool is_active(const struct tr_extractor *extractor, const struct tr_temp
 static ptrdiff_t absolute_token(int32_t offset, size_t length, uint32_t reach)
 {
     ptrdiff_t token = offset > 0 ? offset - 1 : (ptrdiff_t)length + offset;
-    ptrdiff_t least = -(ptrdiff_t)reach, most = (ptrdiff_t)length + (ptrdiff_t)reach - 1;
-    return token < least ? least : token > most ? most : token;
+    ptrdiff_t first = -(ptrdiff_t)reach, last = (ptrdiff_t)length + (ptrdiff_t)reach - 1;
+    return token < first ? first : token > last ? last : token;
 }
 
 static struct source make_source(const struct tr_extractor *extractor,
@@ -163,7 +163,7 @@ static bool is_even(const struct tr_extractor *extractor, const struct tr_templa
     bool even = !template->conditions && !template->factors;
     for (uint32_t k = 0; even && k < template->mixed; k++) {
         uint32_t view = extractor->features->parts.at[template->parts + k].view;
-        even = view == TR_NONE || tr_column_views_always(&extractor->rows, view);
+        even = view == TR_NONE || tr_column_views_always_present(&extractor->rows, view);
     }
     return even;
 }
@@ -203,7 +203,7 @@ static void *resize(void *array, size_t count, size_t size, bool *ok)
     return memory ? memory : array;
 }
 
-/* Room for `attributes` in all, and one more since a key is written before it is known to be there. */
+/* Room for `attributes` in all, and one more since a key is written before it is known to be present. */
 static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_seen *seen,
                                    struct seen_room *room, size_t tokens, size_t attributes,
                                    trellis_error *error)
@@ -327,7 +327,7 @@ static trellis_status see_ready_made(const trellis_sequence *sequence, size_t to
         if (!isfinite(seen->value[*at])) {
             struct tr_place place = {.line = tr_token_line(sequence, token)};
             return tr_fail_at(error, TRELLIS_FORMAT, place,
-                              "line %llu: the value of '%.*s' is no finite number",
+                              "line %llu: the value of '%.*s' is not a finite number",
                               (unsigned long long)place.line, TR_SHOW(attribute->name));
         }
         if (whole) {
@@ -426,7 +426,7 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
 {
     *ret_observation = NULL;
     struct tr_observation *observation = &extractor->observation;
-    trellis_status status = tr_column_views_see(&extractor->rows, sequence, error);
+    trellis_status status = tr_column_views_fill(&extractor->rows, sequence, error);
     if (status) {
         return status;
     }
@@ -461,7 +461,7 @@ trellis_status tr_features_count(trellis_features *features, struct tr_extractor
     if (!features->counting) {
         return TRELLIS_OK;
     }
-    trellis_status status = tr_column_views_see(&extractor->rows, sequence, error);
+    trellis_status status = tr_column_views_fill(&extractor->rows, sequence, error);
     for (size_t i = 0; !status && i < features->counters.size; i++) {
         struct tr_counter *counter = &features->counters.at[i];
         uint32_t column = features->views.at[counter->view].column;

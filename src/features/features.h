@@ -1,14 +1,13 @@
-/* features.h - what the templates see in a sequence, as keys.
+/* features.h - the attributes of a sequence by a set of templates, as keys.
  *
  * trellis_features is a compiled set of templates with the word lists and clusters they need; it is
  * immutable once the training data has been counted, and shared by threads. An extractor is the
- * workspace of one thread: it is bound to the columns of an input, then run on sequence after
- * sequence.
+ * workspace of one thread: it is bound to the columns of an input, then run on each sequence.
  *
  *     cells --functions--> hashes [function][token] --templates--> keys of attributes
  *
- * No string is built on that way. tr_extractor_text() builds the one of a single attribute, for the
- * dictionary of the training, for inspection and for `trellis features`.
+ * This builds no strings. tr_extractor_text() builds the text of a single attribute, for the attribute
+ * index of the training, for inspection and for `trellis features`.
  */
 #ifndef TRELLIS_FEATURES_FEATURES_H
 #define TRELLIS_FEATURES_FEATURES_H
@@ -17,36 +16,36 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Which label steps have weights of their own, whatever is observed. */
+/* Which transitions have weights of their own, independent of the observation. */
 struct tr_step_choice {
     bool between; // label to label
     bool start;   // into the first label
     bool end;     // out of the last label
-    bool alone;   // each label by itself, whatever came before
+    bool alone;   // each label by itself, after any label
 };
 struct tr_step_choice tr_features_steps(const trellis_features *features);
 
 /* Whether there are templates for (observation, label pair). */
 bool tr_features_has_edges(const trellis_features *features);
 
-/* Templates that ask how often a word was seen in training need a pass over the data first: count
- * every sequence, then end the counting. Without such templates both do nothing. */
+/* Templates that depend on how often a word was seen in training need a pass over the data first: count
+ * every sequence, then end counting. Without such templates both do nothing. */
 bool tr_features_needs_counts(const trellis_features *features);
 struct tr_extractor;
 trellis_status tr_features_count(trellis_features *features, struct tr_extractor *extractor,
                                  const trellis_sequence *sequence, trellis_error *error);
 trellis_status tr_features_end_count(trellis_features *features, trellis_error *error);
-/* From here on unknown(x, n) means what it says; so far, rare words stood in for words never seen. To be
- * called once, after the training data was read. */
+/* From here on unknown(x, n) means words never seen; during training rare words stand for them. To be
+ * called once, after the training data has been read. */
 trellis_status tr_features_end_training(trellis_features *features, trellis_error *error);
-/* Whether a template asks for unknown words. */
+/* Whether a template uses unknown(). */
 bool tr_features_has_unknown(const trellis_features *features);
-/* Whether the attributes of a template are those of unknown words alone. */
+/* Whether a template gives attributes to unknown words only. */
 bool tr_features_for_unknown(const trellis_features *features, size_t index);
 
 /* The compiled set as one block of bytes for the model file, and back. `data` must outlive what is
  * read from it (word lists and clusters stay where they are) and is not trusted: any bytes give a
- * usable set or an error. The block holds the text of the templates, too. */
+ * usable set or an error. The block also holds the text of the templates. */
 trellis_status tr_features_write(const trellis_features *features, struct tr_buffer *buffer,
                                  trellis_error *error);
 trellis_status tr_features_read(const void *data, size_t size, trellis_features **ret_features,
@@ -57,29 +56,29 @@ const char *tr_features_name(const trellis_features *features);
 size_t tr_features_template_count(const trellis_features *features);
 /* A template as text, without the values. */
 trellis_text tr_features_template_text(const trellis_features *features, size_t index);
-/* The template that an attribute with this text comes from; SIZE_MAX where it is a ready-made one. */
+/* The template that an attribute with this text comes from; SIZE_MAX for a ready-made attribute. */
 size_t tr_features_template_of(const trellis_features *features, bool edge, trellis_text attribute);
 
-/* Whether it has word lists, clusters or counted words, so that its text alone is not all of it. */
+/* Whether it has word lists, clusters or counted words beside its text. */
 bool tr_features_has_resources(const trellis_features *features);
 
-/* Compiles templates from a text, which may come from a stranger: it cannot make us open files. */
+/* Compiles templates from a text that is not trusted: it cannot open files. */
 trellis_status tr_features_parse(trellis_text source, const char *name,
                                  trellis_features **ret_features, trellis_error *error);
 
 /* An empty set, for input that comes with ready-made attributes: no templates, steps between labels. */
 trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error);
 
-/* What is seen in a sequence of n tokens. The attributes of token i are
+/* The attributes of a sequence of n tokens. Those of token i are
  * begin[i] .. begin[i+1]-1 of the arrays; the order within a token is that of the templates, then
  * that of the ready-made attributes. */
 struct tr_seen {
     size_t *begin;      // [n + 1]
     uint64_t *low;      // [begin[n]] keys
-    uint64_t *high;     // [begin[n]] the other halves; not filled unless asked for
+    uint64_t *high;     // [begin[n]] the high halves; filled only for whole keys
     float *value;       // [begin[n]], or NULL where all are 1
-    uint32_t *template; // [begin[n]] the template it came from; UINT32_MAX - j for the token's
-                        // ready-made attribute j; not filled unless the other halves are asked for
+    uint32_t *template; // [begin[n]] the template it comes from; UINT32_MAX - j for the token's
+                        // ready-made attribute j; filled only for whole keys
 };
 
 struct tr_observation {
@@ -88,7 +87,7 @@ struct tr_observation {
     struct tr_seen edge; // (observation, label pair): the step into token i; empty for i = 0
 };
 
-/* `whole_keys` asks for the high halves and template numbers, which only training needs. */
+/* `whole_keys`: with the high halves and template numbers, which only training needs. */
 trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
                                    struct tr_extractor **ret_extractor, trellis_error *error);
 void tr_extractor_destroy(struct tr_extractor *extractor);
@@ -99,8 +98,8 @@ void tr_extractor_destroy(struct tr_extractor *extractor);
 trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_reader *reader,
                                  size_t label_column, trellis_error *error);
 
-/* The observation lives until the next call. A sequence with fewer columns than the templates need,
- * or with a value that is no finite number where one is needed, is an error that names its line. */
+/* The observation is valid until the next call. A sequence with fewer columns than the templates need,
+ * or with a value that is not a finite number where one is needed, is an error with its line. */
 trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_sequence *sequence,
                                 const struct tr_observation **ret_observation,
                                 trellis_error *error);

@@ -150,7 +150,7 @@ static trellis_status emit_all(struct tr_parser *parser, const struct conjunctio
     for (size_t k = 0; k < n; k++) {
         total *= conjunction->expressions[k].ends.size;
         if (total > TR_MAX_TEMPLATES) {
-            return tr_parse_fail(parser, 0, "this line stands for more than %d templates",
+            return tr_parse_fail(parser, 0, "this line expands to more than %d templates",
                                  TR_MAX_TEMPLATES);
         }
     }
@@ -218,7 +218,7 @@ static trellis_status parse_columns(struct tr_parser *parser)
 {
     trellis_features *features = parser->features;
     if (features->columns.size) {
-        return tr_parse_fail(parser, 0, "'columns' must stand once, before the templates");
+        return tr_parse_fail(parser, 0, "'columns' must occur once, before the templates");
     }
     for (size_t position = 0; !tr_scan_end(parser) || position == 0; position++) {
         trellis_text name = tr_scan_word(parser);
@@ -226,7 +226,8 @@ static trellis_status parse_columns(struct tr_parser *parser)
             return tr_parse_fail(parser, parser->at, "expected the name of a column");
         }
         if (is_reserved(name) || tr_find_column(features, name) != TR_NONE) {
-            return tr_parse_fail(parser, parser->at, "the name '%.*s' is taken", TR_SHOW(name));
+            return tr_parse_fail(parser, parser->at, "the name '%.*s' is already in use",
+                                 TR_SHOW(name));
         }
         parser->at += name.size;
         bool optional = tr_scan_peek(parser) == '?';

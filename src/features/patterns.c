@@ -31,16 +31,16 @@ static trellis_status parse_row(struct tr_parser *parser, struct tr_template_par
 {
     bool wapiti = parser->features->dialect == TR_WAPITI;
     if (wapiti && peek(parser) == '*') {
-        return tr_parse_fail(parser, parser->at, "rows that a column gives (*) are not supported");
+        return tr_parse_fail(parser, parser->at, "rows given by a column (*) are not supported");
     }
     if (wapiti && peek(parser) == '@') {
         part->absolute = true;
         parser->at++;
     }
-    int64_t most = part->absolute ? TR_MAX_ABSOLUTE : TR_MAX_OFFSET, row;
-    if (!tr_parse_integer(parser, -most, most, &row) || (part->absolute && row == 0)) {
-        return tr_parse_fail(parser, parser->at, "expected a row from %d to %d%s", (int)-most,
-                             (int)most, part->absolute ? ", without 0" : "");
+    int64_t max = part->absolute ? TR_MAX_ABSOLUTE : TR_MAX_OFFSET, row;
+    if (!tr_parse_integer(parser, -max, max, &row) || (part->absolute && row == 0)) {
+        return tr_parse_fail(parser, parser->at, "expected a row from %d to %d%s", (int)-max,
+                             (int)max, part->absolute ? ", without 0" : "");
     }
     part->offset = (int32_t)row;
     return TRELLIS_OK;
@@ -81,7 +81,7 @@ static trellis_status parse_regex(struct tr_parser *parser, uint32_t *ret_regex)
     if (!tr_regex_from_wapiti(pattern, &translated, &where)) {
         status = tr_parse_fail(parser, begin + where,
                                "expected a character before * or ?, and one "
-                               "behind \\");
+                               "after \\");
     } else if (translated.failed) {
         status = tr_fail_memory(parser->error);
     } else {
@@ -106,7 +106,7 @@ static trellis_status parse_macro(struct tr_parser *parser, struct tr_template_p
     bool wapiti = parser->features->dialect == TR_WAPITI;
     char letter = peek(parser), kind = (char)(letter | 0x20);
     if (letter != 'x' && !(wapiti && letter && strchr("XtTmM", letter))) {
-        return tr_parse_fail(parser, parser->at, "expected %s behind '%%'",
+        return tr_parse_fail(parser, parser->at, "expected %s after '%%'",
                              wapiti ? "x, X, t, T, m or M" : "x");
     }
     parser->at++;

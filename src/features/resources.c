@@ -23,7 +23,7 @@ static uint32_t u32_at(const char *data, size_t index)
 }
 
 /* The place of a hash among `count` sorted ones, or `count`. In a table that is not sorted it may not
- * be found; it is never looked for outside. */
+ * be found, but no memory outside is read. */
 static size_t find_hash(const char *hashes, size_t count, uint64_t hash)
 {
     size_t low = 0, high = count;

@@ -1,4 +1,4 @@
-/* resources.h - word lists, clusters and counted words, as tables that are searched where they lie.
+/* resources.h - word lists, clusters and counted words, as tables that are searched in place.
  *
  * A table is one run of bytes that may come straight from a mapped model, unaligned and hostile: it
  * is read with memcpy, and every index in it is checked when it is used.
@@ -39,7 +39,7 @@ struct tr_stored {
 /* Reads the file of `resource` into its table. `folder` is that of the templates. */
 trellis_status tr_resource_load(struct tr_resource *resource, const char *folder,
                                 trellis_error *error);
-/* Sorts hashes, drops doubles and makes them the table. */
+/* Sorts hashes, removes duplicates and makes them the table. */
 trellis_status tr_resource_set(struct tr_resource *resource, uint64_t *hashes, size_t count,
                                trellis_error *error);
 void tr_resource_free(struct tr_resource *resource);

@@ -53,14 +53,14 @@ bool tr_scan_take_word(struct tr_parser *parser, const char *word)
     return true;
 }
 
-trellis_status tr_scan_range(struct tr_parser *parser, int64_t least, int64_t most, int64_t *from,
+trellis_status tr_scan_range(struct tr_parser *parser, int64_t min, int64_t max, int64_t *from,
                              int64_t *to)
 {
     tr_parse_blank(parser);
     size_t begin = parser->at;
-    if (!tr_parse_integer(parser, least, most, from)) {
-        return tr_parse_fail(parser, begin, "expected a whole number from %d to %d", (int)least,
-                             (int)most);
+    if (!tr_parse_integer(parser, min, max, from)) {
+        return tr_parse_fail(parser, begin, "expected a whole number from %d to %d", (int)min,
+                             (int)max);
     }
     *to = *from;
     if (parser->at + 1 >= parser->line.size || tr_scan_peek(parser) != '.' ||
@@ -69,20 +69,20 @@ trellis_status tr_scan_range(struct tr_parser *parser, int64_t least, int64_t mo
     }
     parser->at += 2;
     size_t end = parser->at;
-    if (!tr_parse_integer(parser, least, most, to) || *to < *from) {
-        return tr_parse_fail(parser, end, "expected a whole number from %d to %d behind '..'",
-                             (int)*from, (int)most);
+    if (!tr_parse_integer(parser, min, max, to) || *to < *from) {
+        return tr_parse_fail(parser, end, "expected a whole number from %d to %d after '..'",
+                             (int)*from, (int)max);
     }
     return TRELLIS_OK;
 }
 
-trellis_status tr_scan_numbers(struct tr_parser *parser, int64_t most, struct tr_numbers *numbers)
+trellis_status tr_scan_numbers(struct tr_parser *parser, int64_t max, struct tr_numbers *numbers)
 {
     numbers->count = 0;
     do {
         size_t begin = parser->at;
         int64_t from = 0, to = 0;
-        trellis_status status = tr_scan_range(parser, 1, most, &from, &to);
+        trellis_status status = tr_scan_range(parser, 1, max, &from, &to);
         if (status) {
             return status;
         }

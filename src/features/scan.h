@@ -18,7 +18,7 @@ trellis_text tr_scan_word(struct tr_parser *parser);
 bool tr_scan_take_word(struct tr_parser *parser, const char *word);
 
 /* from[..to] */
-trellis_status tr_scan_range(struct tr_parser *parser, int64_t least, int64_t most, int64_t *from,
+trellis_status tr_scan_range(struct tr_parser *parser, int64_t min, int64_t max, int64_t *from,
                              int64_t *to);
 
 /* Lengths or counts: ranges separated by blanks. */
@@ -26,7 +26,7 @@ struct tr_numbers {
     uint32_t at[64];
     size_t count;
 };
-trellis_status tr_scan_numbers(struct tr_parser *parser, int64_t most, struct tr_numbers *numbers);
+trellis_status tr_scan_numbers(struct tr_parser *parser, int64_t max, struct tr_numbers *numbers);
 
 /* What stands between two `quote`s; a regular expression may have its quote behind a backslash. */
 trellis_status tr_scan_quoted(struct tr_parser *parser, char quote, const char *what,

@@ -1,4 +1,4 @@
-/* test_input.c - lines of plain and compressed files, held lines, damaged data. */
+/* test_input.c - lines of plain and compressed files, held lines, corrupt data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,7 @@ static void reads_empty_files(void **state)
 }
 
 /* All sizes of a cut, and a flipped bit in the middle: an error, never a short file taken as whole. */
-static void refuses_damaged_files(void **state)
+static void refuses_corrupt_files(void **state)
 {
     (void)state;
     const pack packs[] = {add_gzip, add_zstd};
@@ -140,7 +140,7 @@ static void refuses_damaged_files(void **state)
                 status = tr_input_line(input, &line, &error);
             }
             assert_int_equal(status, TRELLIS_FORMAT);
-            assert_non_null(strstr(error.message, "damaged"));
+            assert_non_null(strstr(error.message, "corrupt"));
             tr_input_close(input);
             drop_file(path);
         }
@@ -240,7 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_compressed_files),     cmocka_unit_test(reads_empty_files),
-        cmocka_unit_test(refuses_damaged_files),      cmocka_unit_test(a_few_bytes_are_plain),
+        cmocka_unit_test(refuses_corrupt_files),      cmocka_unit_test(a_few_bytes_are_plain),
         cmocka_unit_test(a_pipe_is_read_as_it_comes), cmocka_unit_test(held_lines_stay),
         cmocka_unit_test(slurps_whole_files),
     };

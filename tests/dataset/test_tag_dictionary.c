@@ -264,21 +264,26 @@ static void test_file(void **state)
     assert_allowed(model, "zebra", "NN VB RB");
     assert_allowed(model, "can", "NN VB");
     trellis_model_close(model);
-    assert_refused("the NN\ncan VB\n\na DT\n", options, "no label 'RB'");
+    assert_refused("the NN\ncan VB\n\na DT\n", options,
+                   "the label 'RB' of the word 'zebra' does not occur in the training data");
 
     snprintf(options, sizeof options, "dictionary=%s", put_text("words.txt", "the\tDT\ncan\tXX\n"));
-    assert_refused(corpus, options, "words.txt:2: the training data has no label 'XX'");
+    assert_refused(corpus, options, "words.txt:2: the label 'XX' of the word 'can'");
     snprintf(options, sizeof options, "dictionary=%s", put_text("words.txt", "the DT\n"));
-    assert_refused(corpus, options, "words.txt:1: a line of a tag dictionary is a word, a tab");
-    snprintf(options, sizeof options, "dictionary=%s", put_text("words.txt", "the\t \n"));
-    assert_refused(corpus, options, "words.txt:1: a line of a tag dictionary is a word, a tab");
-    snprintf(options, sizeof options, "dictionary=%s", put_text("words.txt", "can\tVB\n"));
     assert_refused(corpus, options,
-                   "sequence 1 of the training data gives its token 2, 'can', the label 'NN'");
+                   "words.txt:1: expected a word, a tab and the labels of the word");
+    snprintf(options, sizeof options, "dictionary=%s", put_text("words.txt", "the\t \n"));
+    assert_refused(corpus, options,
+                   "words.txt:1: expected a word, a tab and the labels of the word");
+    snprintf(options, sizeof options, "dictionary=%s", put_text("words.txt", "can\tVB\n"));
+    assert_refused(
+        corpus, options,
+        "sequence 1 of the training data, token 2, 'can': the tag dictionary does not list its "
+        "gold label 'NN'");
     snprintf(options, sizeof options, "dictionary=%s", path_of("no-such-file"));
     assert_refused(corpus, options, "no-such-file");
     assert_refused("DT\tw=the\nNN\tw=can\n", "format=crfsuite dictionary=learn",
-                   "there is no column of words");
+                   "a tag dictionary needs a column of words, and there is none");
     assert_refused("DT the\n", "label=1 features=id dictionary=learn", "the label");
 }
 

@@ -238,7 +238,7 @@ static void test_refused(void **state)
     check_refused("node lower(real($1))", 1, 12, "takes a text");
     check_refused("node lower(position)", 1, 12, "takes a column");
     check_refused("node lower(ngram($1,0..1,2))", 1, 12, "n-grams");
-    check_refused("node ngram($1[1],0..1,2)", 1, 12, "no offset of its own");
+    check_refused("node ngram($1[1],0..1,2)", 1, 12, "the argument of ngram() takes no offset");
     check_refused("node ngram($1,0..1,3)", 1, 12, "too small");
     check_refused("node match($1,/a(/)", 1, 18, "missing closing parenthesis");
     check_refused("node match($1,/a", 1, 15, "not closed");
@@ -253,8 +253,8 @@ static void test_refused(void **state)
     check_refused("node $1\nfoo", 2, 1, "expected node, edge, step, columns or pad");
     check_refused("hello", 1, 1, "expected node, edge, step, columns or pad");
     check_refused("columns", 1, 8, "expected the name of a column");
-    check_refused("columns a a\nnode a", 1, 11, "is taken");
-    check_refused("columns first\nnode first", 1, 9, "is taken");
+    check_refused("columns a a\nnode a", 1, 11, "is already in use");
+    check_refused("columns first\nnode first", 1, 9, "is already in use");
     check_refused("node $1\ncolumns a", 2, 1, "before the templates");
     check_refused("pad x\nnode $1", 1, 5, "end of the line");
     check_refused("node $1[-100..100] & $1[-100..100]", 1, 1, "20000");
@@ -262,7 +262,7 @@ static void test_refused(void **state)
     check_refused("node ngram($1,0..63,64) & $1", 1, 1, "64 parts");
     check_refused("node lower(lower(lower(lower(lower(lower(lower(lower(lower(lower(lower(lower("
                   "lower(lower(lower(lower(lower(lower($1))))))))))))))))))",
-                  1, 108, "16 functions");
+                  1, 108, "nested more than 16 deep");
 }
 
 static void test_file_and_name(void **state)

@@ -290,7 +290,7 @@ static const struct mistake mistakes[] = {
      6, "one attribute"},
     {HEAD "label\tA\nblock\t5g\n", 3, "pairs of hexadecimal"},
     {HEAD "label\tA\nblock\t5\n", 3, "pairs of hexadecimal"},
-    {HEAD "label\tA\nblock\t00ff\nnote\tx\ty\n", 3, "damaged"},
+    {HEAD "label\tA\nblock\t00ff\nnote\tx\ty\n", 3, "corrupt"},
     {HEAD "label\tA\ntemplate\tstep\nblock\t00ff\n", 4, "not both"},
     {HEAD "label\tA\nblock\t00ff\ntemplate\tstep\n", 4, "not both"},
 };

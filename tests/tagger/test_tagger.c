@@ -151,10 +151,9 @@ static void test_columns(void **state)
     assert_file_tags(model, "{\"tokens\":[\"the\",\"cat\"],\"pos\":[\"D\",\"N\"]}\n",
                      "format=jsonl", "B I");
     /* What is missing is said, with its name or its line. */
-    assert_file_tags(
-        model, "the x\ndog x\n", "columns=word,shape label=none",
-        "! TEMPLATE: the templates ask for a column 'pos', and the input has only word "
-        "shape");
+    assert_file_tags(model, "the x\ndog x\n", "columns=word,shape label=none",
+                     "! TEMPLATE: the templates need a column 'pos', but the input has only word "
+                     "shape");
     assert_file_tags(model, "the\ndog\n", "label=none", "! ");
     char *found = tag_by(model, "the dog", NULL);
     assert_true(strncmp(found, "! ", 2) == 0); // one column, two wanted

@@ -159,7 +159,7 @@ static void test_values_that_are_no_numbers(void **state)
     for (size_t i = 0; i < TR_COUNT(values); i++) {
         char crfsuite[100], columns[100], settings[500];
         snprintf(crfsuite, sizeof crfsuite, "A\tf:1\n\nB\tf:2\nA\tf:%s\n\n", values[i]);
-        assert_refused(crfsuite, "format=crfsuite type=crf", TRELLIS_FORMAT, "no finite number");
+        assert_refused(crfsuite, "format=crfsuite type=crf", TRELLIS_FORMAT, "a finite number");
         snprintf(columns, sizeof columns, "1 A\n\n2 B\n%s A\n\n", values[i]);
         snprintf(settings, sizeof settings, "type=crf features=%s", templates);
         assert_refused(columns, settings, TRELLIS_FORMAT, "line 4");
@@ -199,8 +199,9 @@ static void test_weights_of_sequences(void **state)
 {
     (void)state;
     assert_refused("@weight:nan\nA\tf\n\n", "format=crfsuite type=crf", TRELLIS_FORMAT,
-                   "no weight");
-    assert_refused("@weight:-1\nA\tf\n\n", "format=crfsuite type=crf", TRELLIS_FORMAT, "no weight");
+                   "expected a weight of at least 0");
+    assert_refused("@weight:-1\nA\tf\n\n", "format=crfsuite type=crf", TRELLIS_FORMAT,
+                   "expected a weight of at least 0");
     for (size_t i = 0; i < TR_COUNT(ways); i++) { // nothing counts
         trellis_model *model = assert_learned("@weight:0\nA\tf\nB\tg\n\n@weight:0\nB\tf\n\n",
                                               way(i, "format=crfsuite"));

@@ -263,7 +263,8 @@ static void test_mistakes(void **state)
         {"a B-X\nb _\n", "features=id scheme=iob2 train-scheme=iobes",
          "--partial does not go with"},
         {"a A\nb _\n\na B\n", constrained, "sequence 1 of the training data can have no labels"},
-        {"a A|B\nb A\n\na A|C\n", listed, "sequence 2 of the training data gives its token 1"},
+        {"a A|B\nb A\n\na A|C\n", listed,
+         "sequence 2 of the training data, token 1, 'a': the tag dictionary does not list"},
         {"a A\nb _\n", "features=id type=ssvm", "does not learn from labels that are not known"},
         {"a A\nb _\n", "features=id type=memm", "does not learn from labels that are not known"},
     };
