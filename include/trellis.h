@@ -519,6 +519,110 @@ TRELLIS_API trellis_status trellis_draw(trellis_tagger *tagger, const trellis_se
                                         trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * The trellis by itself: a linear chain over scores that something else computed
+ * --------------------------------------------------------------------------------------------- */
+
+/* Inference for scores of a neural network, a speech model or a table. With labels 0 .. L-1, a
+ * labelling z of a sequence of n positions scores
+ *
+ *     start[z_1] + sum_i nodes[i][z_i] + sum_{i>1} (transitions[z_{i-1}][z_i] + pairs[i][z_{i-1}][z_i])
+ *                + end[z_n]
+ *
+ * and P(z) = exp(score(z)) / Z. A score of minus infinity rules a label or a transition out; NaN and
+ * plus infinity are TRELLIS_DATA. A chain of order k is one whose labels are the caller's states, with
+ * the transitions between states that do not fit ruled out.
+ *
+ * A chain belongs to one thread at a time; it shares the sequences of a call among as many threads of
+ * its own as the option `threads` says. Answers do not depend on how many those are. */
+typedef struct trellis_chain trellis_chain;
+/* 1 to 8000 labels; options may be NULL. All transitions score 0 to begin with. */
+TRELLIS_API trellis_status trellis_chain_create(size_t labels, const trellis_options *options,
+                                                trellis_chain **ret_chain, trellis_error *error);
+TRELLIS_API void trellis_chain_destroy(trellis_chain *chain);
+
+/* An array of floats that the caller lays out: element [i][j][k] is at[i * stride[0] + j * stride[1] +
+ * k * stride[2]], with as many strides as the array has dimensions. All strides 0: the elements stand
+ * one behind the other. */
+typedef struct trellis_floats {
+    float *at; // NULL: there is none
+    ptrdiff_t stride[3];
+} trellis_floats;
+
+/* What all sequences share; copied. What is NULL scores 0. */
+typedef struct trellis_chain_scores {
+    size_t struct_size;
+    trellis_floats transitions; // [L][L] from the row's label to the column's
+    trellis_floats start, end;  // [L]
+    const uint8_t *allowed;     // [L][L] 0: the transition is ruled out; NULL: none is
+    trellis_floats costs;       // [L][L] of predicting the column's label where the row's is correct,
+                                // for TRELLIS_CHAIN_MIN_RISK; NULL: 1 for a wrong label
+} trellis_chain_scores;
+TRELLIS_API trellis_status trellis_chain_set(trellis_chain *chain,
+                                             const trellis_chain_scores *scores,
+                                             trellis_error *error);
+
+/* What may be asked about a sequence; values are added up. */
+enum {
+    TRELLIS_CHAIN_BEST = 1 << 0,           // best, best_score
+    TRELLIS_CHAIN_NBEST = 1 << 1,          // nbest_labels, nbest_scores, nbest_count
+    TRELLIS_CHAIN_LOG_Z = 1 << 2,          // log_z
+    TRELLIS_CHAIN_NODE_MARGINALS = 1 << 3, // node_marginals
+    TRELLIS_CHAIN_PAIR_MARGINALS = 1 << 4, // pair_marginals
+    TRELLIS_CHAIN_SCORE = 1 << 5,          // label_score: of labels that are all known
+    TRELLIS_CHAIN_LOSS = 1 << 6,           // loss = -log P(labels)
+    TRELLIS_CHAIN_GRADIENT = 1 << 7,       // d(weight * loss), with respect to all scores
+    TRELLIS_CHAIN_SAMPLE = 1 << 8,         // sampled labels
+    TRELLIS_CHAIN_MIN_RISK = 1 << 9        // min_risk: the label of least expected cost at each position
+};
+
+/* A sequence and what is answered about it; arrays are the caller's. */
+typedef struct trellis_chain_sequence {
+    size_t struct_size;
+    size_t length;          // 0 is allowed
+    trellis_floats nodes;   // [length][L]
+    trellis_floats pairs;   // [length][L][L], row 0 is ignored; NULL: there are none
+    const uint8_t *allowed; // [length][L] 0: the label is ruled out; NULL: none is
+    const int32_t *labels;  // [length] gold labels, -1 where one is not known; or NULL
+    double weight;          // of the gradient
+    size_t nbest;           // labellings wanted, at least 1
+    size_t samples;         // labellings wanted, at least 1
+    uint64_t seed;          // of the samples
+
+    int32_t *best;        // [length]
+    double best_score;
+    int32_t *nbest_labels; // [nbest][length]
+    double *nbest_scores;  // [nbest]
+    size_t nbest_count;    // fewer than asked for where there are fewer
+    double log_z;
+    trellis_floats node_marginals; // [length][L]
+    trellis_floats pair_marginals; // [length][L][L], row 0 becomes 0
+    double label_score;
+    double loss;
+    trellis_floats node_gradient; // [length][L]; NULL: not wanted
+    trellis_floats pair_gradient; // [length][L][L], row 0 becomes 0; NULL: not wanted
+    int32_t *sampled;             // [samples][length]
+    int32_t *min_risk;            // [length]
+} trellis_chain_sequence;
+
+/* The gradient with respect to what all sequences share: added to, summed over the sequences of a call
+ * in double precision. What is NULL is not wanted. */
+typedef struct trellis_chain_gradient {
+    size_t struct_size;
+    trellis_floats transitions; // [L][L]
+    trellis_floats start, end;  // [L]
+} trellis_chain_gradient;
+
+/* Answers the questions about `count` sequences, which stand one behind the other in the caller's
+ * struct_size. `gradient` may be NULL. The first sequence that fails, in their order, gives the status:
+ * TRELLIS_DATA for a score that is NaN or plus infinity, a label out of range, labels that are missing
+ * or ruled out, or where no labelling is left; TRELLIS_OPTION for a question without its array. Answers
+ * of other sequences may have been written then, but the gradient has not been added to. */
+TRELLIS_API trellis_status trellis_chain_run(trellis_chain *chain, unsigned questions,
+                                             trellis_chain_sequence *sequences, size_t count,
+                                             const trellis_chain_gradient *gradient,
+                                             trellis_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * Evaluation
  * --------------------------------------------------------------------------------------------- */
 
