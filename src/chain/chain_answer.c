@@ -94,10 +94,10 @@ static trellis_status fill_pairs(const trellis_chain *chain, struct tr_lattice *
     if (!pairs.at) {
         return TRELLIS_OK;
     }
-    float *to = tr_lattice_edges(lattice);
-    if (!to) {
+    if (!tr_lattice_make_edges(lattice)) {
         return tr_fail_memory(error);
     }
+    float *to = tr_lattice_edges(lattice);
     for (size_t i = 1; i < s->length; i++) {
         for (size_t a = 0; a < labels; a++) {
             const float *from = pairs.at + (ptrdiff_t)i * pairs.stride[0] +
