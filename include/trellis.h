@@ -554,8 +554,8 @@ typedef struct trellis_chain_scores {
     trellis_floats transitions; // [L][L] from the row's label to the column's
     trellis_floats start, end;  // [L]
     const uint8_t *allowed;     // [L][L] 0: the transition is ruled out; NULL: none is
-    trellis_floats costs;       // [L][L] of predicting the column's label where the row's is correct,
-                                // for TRELLIS_CHAIN_MIN_RISK; NULL: 1 for a wrong label
+    trellis_floats costs; // [L][L] of predicting the column's label where the row's is correct,
+                          // for TRELLIS_CHAIN_MIN_RISK; NULL: 1 for a wrong label
 } trellis_chain_scores;
 TRELLIS_API trellis_status trellis_chain_set(trellis_chain *chain,
                                              const trellis_chain_scores *scores,
@@ -572,7 +572,7 @@ enum {
     TRELLIS_CHAIN_LOSS = 1 << 6,           // loss = -log P(labels)
     TRELLIS_CHAIN_GRADIENT = 1 << 7,       // d(weight * loss), with respect to all scores
     TRELLIS_CHAIN_SAMPLE = 1 << 8,         // sampled labels
-    TRELLIS_CHAIN_MIN_RISK = 1 << 9        // min_risk: the label of least expected cost at each position
+    TRELLIS_CHAIN_MIN_RISK = 1 << 9 // min_risk: the label of least expected cost at each position
 };
 
 /* A sequence and what is answered about it; arrays are the caller's. */
@@ -588,7 +588,7 @@ typedef struct trellis_chain_sequence {
     size_t samples;         // labellings wanted, at least 1
     uint64_t seed;          // of the samples
 
-    int32_t *best;        // [length]
+    int32_t *best; // [length]
     double best_score;
     int32_t *nbest_labels; // [nbest][length]
     double *nbest_scores;  // [nbest]

@@ -9,9 +9,9 @@
 /* What a thread works with. */
 struct tr_chain_worker {
     struct tr_lattice *lattice;
-    float *expected;          // [features] counts of one block
-    TR_ARRAY(uint16_t) path;  // labels as the lattice has them
-    TR_ARRAY(double) scores;  // of the n best paths
+    float *expected;         // [features] counts of one block
+    TR_ARRAY(uint16_t) path; // labels as the lattice has them
+    TR_ARRAY(double) scores; // of the n best paths
 };
 
 struct trellis_chain {
@@ -19,9 +19,9 @@ struct trellis_chain {
     struct tr_graph *graph;
     struct tr_steps *steps;
     struct tr_pool *pool;
-    size_t features; // L * L transitions, then L starts, then L ends
-    float *weights;  // [features]
-    float *costs;    // [L][L], NULL: 1 for a wrong label
+    size_t features;                 // L * L transitions, then L starts, then L ends
+    float *weights;                  // [features]
+    float *costs;                    // [L][L], NULL: 1 for a wrong label
     struct tr_chain_worker *workers; // [threads]
 };
 

@@ -307,8 +307,8 @@ static trellis_status sample(trellis_chain *chain, struct tr_chain_worker *worke
     for (size_t k = 0; k < s->samples; k++) {
         int32_t *drawn = s->sampled + k * n;
         for (size_t i = 0; i < n; i++) {
-            drawn[i] = draw(&random,
-                            i ? pair + (i * labels + (size_t)drawn[i - 1]) * width : node, labels);
+            drawn[i] = draw(&random, i ? pair + (i * labels + (size_t)drawn[i - 1]) * width : node,
+                            labels);
         }
     }
     return TRELLIS_OK;

@@ -249,8 +249,7 @@ static void sums_are_those_of_all_labellings(void **state)
         float node[LABELS][LENGTH], pair[LENGTH][LABELS][LABELS];
         int32_t risk[LENGTH];
         s.node_marginals = (trellis_floats){&node[0][0], {1, LENGTH}};
-        s.pair_marginals = (trellis_floats){&pair[LENGTH - 1][0][0],
-                                            {-LABELS * LABELS, LABELS, 1}};
+        s.pair_marginals = (trellis_floats){&pair[LENGTH - 1][0][0], {-LABELS * LABELS, LABELS, 1}};
         s.min_risk = risk;
         unsigned questions = TRELLIS_CHAIN_LOG_Z | TRELLIS_CHAIN_NODE_MARGINALS |
                              TRELLIS_CHAIN_PAIR_MARGINALS | TRELLIS_CHAIN_MIN_RISK;
@@ -387,8 +386,7 @@ static void samples_follow_the_distribution(void **state)
     s.samples = SAMPLES;
     s.seed = 7;
     s.sampled = malloc(SAMPLES * x.n * sizeof *s.sampled);
-    assert_int_equal(trellis_chain_run(chain, TRELLIS_CHAIN_SAMPLE, &s, 1, NULL, NULL),
-                     TRELLIS_OK);
+    assert_int_equal(trellis_chain_run(chain, TRELLIS_CHAIN_SAMPLE, &s, 1, NULL, NULL), TRELLIS_OK);
     double pair[LENGTH][LABELS][LABELS] = {{{0}}}, node[LENGTH][LABELS] = {{0}};
     for (size_t k = 0; k < SAMPLES; k++) {
         assert_true(score_of(&x, s.sampled + k * x.n) > -INFINITY);
