@@ -79,28 +79,26 @@ trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
                                    .label_count = tr_alloc(most, sizeof *table.label_count)};
     size_t *state_place = tr_alloc(most, sizeof *state_place);
     size_t *label_place = tr_alloc(most, sizeof *label_place);
-    trellis_status status = TRELLIS_OK;
+    bool allocated = table.state && table.label && table.state_count && table.label_count &&
+                     state_place && label_place;
+    trellis_status status = allocated ? TRELLIS_OK : tr_fail_memory(error);
     *ret_table = (struct tr_contingency){0};
-    if (!table.state || !table.label || !table.state_count || !table.label_count || !state_place ||
-        !label_place) {
-        status = tr_fail_memory(error);
-        goto done;
+    if (!status) {
+        number(evaluation, &table, state_place, label_place);
+        if (table.labels && table.states > MAX_CELLS / table.labels) {
+            status = tr_fail(error, TRELLIS_LIMIT,
+                             "%zu states and %zu labels are too many to be assigned to each other",
+                             table.states, table.labels);
+        }
     }
-    number(evaluation, &table, state_place, label_place);
-    if (table.labels && table.states > MAX_CELLS / table.labels) {
-        status = tr_fail(error, TRELLIS_LIMIT,
-                         "%zu states and %zu labels are too many to be assigned to each other",
-                         table.states, table.labels);
-        goto done;
+    if (!status) {
+        table.count = tr_alloc(table.states * table.labels, sizeof *table.count);
+        status = table.count ? TRELLIS_OK : tr_fail_memory(error);
     }
-    table.count = tr_alloc(table.states * table.labels, sizeof *table.count);
-    if (!table.count) {
-        status = tr_fail_memory(error);
-        goto done;
+    if (!status) {
+        fill(evaluation, &table, state_place, label_place);
+        *ret_table = table;
     }
-    fill(evaluation, &table, state_place, label_place);
-    *ret_table = table;
-done:
     free(state_place);
     free(label_place);
     if (status) {

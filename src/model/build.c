@@ -1,4 +1,4 @@
-/* build.c - from the parts that a training leaves behind to a model. */
+/* build.c - builds a model from the result of a training. */
 #include "model/model.h"
 
 static void write_graph(struct tr_buffer *bytes, const struct tr_graph_plan *plan)
@@ -32,63 +32,100 @@ trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **r
     return tr_model_read(&image, NULL, ret_model, error);
 }
 
+/* What every model has: notes, labels, graph, weights of transitions, templates, attributes. */
+static trellis_status write_required(struct tr_image_writer *writer,
+                                     const struct tr_model_parts *parts, trellis_error *error)
+{
+    struct tr_buffer *bytes = &writer->bytes;
+    tr_image_section(writer, "META");
+    if (parts->notes) {
+        tr_buffer_add(bytes, parts->notes->data, parts->notes->size);
+    }
+    tr_image_section(writer, "LABL");
+    for (uint32_t i = 0; i < parts->plan->labels; i++) {
+        tr_buffer_text(bytes, tr_intern_text(parts->labels, i));
+        tr_buffer_char(bytes, 0);
+    }
+    tr_image_section(writer, "GRPH");
+    write_graph(bytes, parts->plan);
+    tr_image_section(writer, "STEP");
+    tr_buffer_add(bytes, (const char *)parts->step_weights,
+                  parts->plan->gram_count * sizeof(float));
+    tr_image_section(writer, "FEAT");
+    trellis_status status = tr_features_write(parts->features, bytes, error);
+    if (!status) { // an HMM keeps weights of 0 too: a word emitted with probability 1
+        status = tr_table_write(writer, 'N', parts->node.index, parts->node.rows,
+                                parts->node.weights, parts->step_residuals != NULL, error);
+    }
+    if (!status) {
+        status = tr_table_write(writer, 'E', parts->edge.index, parts->edge.rows,
+                                parts->edge.weights, false, error);
+    }
+    return status;
+}
+
+static bool has_tag_dictionary(const struct tr_model_parts *parts)
+{
+    return parts->tag_dictionary && parts->tag_dictionary->size > 0;
+}
+
+static bool has_words(const struct tr_model_parts *parts)
+{
+    return parts->words && parts->words->count > 0;
+}
+
+static bool has_gaussian(const struct tr_model_parts *parts)
+{
+    return parts->gaussian && parts->gaussian->columns > 0;
+}
+
+static uint32_t section_count(const struct tr_model_parts *parts)
+{
+    return 11u + 2 * (parts->step_residuals != NULL) + (parts->unknown != NULL) +
+           has_tag_dictionary(parts) + has_words(parts) + has_gaussian(parts);
+}
+
+static trellis_status write_optional(struct tr_image_writer *writer,
+                                     const struct tr_model_parts *parts, trellis_error *error)
+{
+    struct tr_buffer *bytes = &writer->bytes;
+    if (parts->step_residuals) {
+        tr_table_write_residuals(writer, 'N', parts->node.rows, parts->node.weights,
+                                 parts->node.residuals);
+        tr_image_section(writer, "SLOW");
+        tr_buffer_add(bytes, (const char *)parts->step_residuals,
+                      parts->plan->gram_count * sizeof(float));
+    }
+    if (parts->unknown) {
+        tr_image_section(writer, "UNKN");
+        tr_buffer_add(bytes, (const char *)parts->unknown,
+                      (1 + (size_t)parts->plan->labels) * sizeof(double));
+    }
+    if (has_tag_dictionary(parts)) {
+        tr_image_section(writer, "DICT");
+        tr_buffer_add(bytes, parts->tag_dictionary->data, parts->tag_dictionary->size);
+    }
+    trellis_status status = TRELLIS_OK;
+    if (has_words(parts)) {
+        tr_image_section(writer, "WORD");
+        status = tr_words_write(parts->words, bytes) ? TRELLIS_OK : tr_fail_memory(error);
+    }
+    if (!status && has_gaussian(parts)) {
+        tr_image_section(writer, "GAUS");
+        tr_gaussian_write(parts->gaussian, bytes);
+    }
+    return status;
+}
+
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error)
 {
     *ret_model = NULL;
     struct tr_image_writer writer;
-    bool has_lexicon = parts->tag_dictionary && parts->tag_dictionary->size > 0;
-    bool has_words = parts->words && parts->words->count > 0;
-    bool has_gaussian = parts->gaussian && parts->gaussian->columns > 0;
-    bool exact = parts->step_low != NULL, guesses = parts->unknown != NULL;
-    tr_image_begin(&writer, 11u + has_lexicon + has_words + has_gaussian + 2 * exact + guesses);
-    struct tr_buffer *bytes = &writer.bytes;
-    tr_image_section(&writer, "META");
-    if (parts->notes) {
-        tr_buffer_add(bytes, parts->notes->data, parts->notes->size);
-    }
-    tr_image_section(&writer, "LABL");
-    for (uint32_t i = 0; i < parts->plan->labels; i++) {
-        tr_buffer_text(bytes, tr_intern_text(parts->labels, i));
-        tr_buffer_char(bytes, 0);
-    }
-    tr_image_section(&writer, "GRPH");
-    write_graph(bytes, parts->plan);
-    tr_image_section(&writer, "STEP");
-    tr_buffer_add(bytes, (const char *)parts->step_weights,
-                  parts->plan->gram_count * sizeof(float));
-    tr_image_section(&writer, "FEAT");
-    trellis_status status = tr_features_write(parts->features, bytes, error);
-    if (!status) { // the weight 0 of a word that an HMM emits with probability 1 is one, too
-        status = tr_table_write(&writer, 'N', parts->node.index, parts->node.rows,
-                                parts->node.weights, exact, error);
-    }
+    tr_image_begin(&writer, section_count(parts));
+    trellis_status status = write_required(&writer, parts, error);
     if (!status) {
-        status = tr_table_write(&writer, 'E', parts->edge.index, parts->edge.rows,
-                                parts->edge.weights, false, error);
-    }
-    if (!status && exact) {
-        tr_table_write_low(&writer, 'N', parts->node.rows, parts->node.weights, parts->node.low);
-        tr_image_section(&writer, "SLOW");
-        tr_buffer_add(bytes, (const char *)parts->step_low,
-                      parts->plan->gram_count * sizeof(float));
-    }
-    if (!status && guesses) {
-        tr_image_section(&writer, "UNKN");
-        tr_buffer_add(bytes, (const char *)parts->unknown,
-                      (1 + (size_t)parts->plan->labels) * sizeof(double));
-    }
-    if (!status && has_lexicon) {
-        tr_image_section(&writer, "DICT");
-        tr_buffer_add(bytes, parts->tag_dictionary->data, parts->tag_dictionary->size);
-    }
-    if (!status && has_words) {
-        tr_image_section(&writer, "WORD");
-        status = tr_words_write(parts->words, bytes) ? TRELLIS_OK : tr_fail_memory(error);
-    }
-    if (!status && has_gaussian) {
-        tr_image_section(&writer, "GAUS");
-        tr_gaussian_write(parts->gaussian, bytes);
+        status = write_optional(&writer, parts, error);
     }
     if (status) {
         tr_buffer_free(&writer.bytes);

@@ -56,7 +56,7 @@ static void put_weight(struct export *e, double weight)
         return;
     }
     char text[40];
-    bool exact = e->model->step_low, same = false;
+    bool exact = e->model->step_residuals, same = false;
     for (int digits = 1; digits <= 17 && !same; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, weight);
         same = exact ? strtod(text, NULL) == weight : strtof(text, NULL) == (float)weight;
@@ -74,8 +74,8 @@ struct outgoing {
 static void put_outgoing(const struct outgoing *outgoing, uint32_t outcome, float weight)
 {
     const struct tr_table *table = outgoing->table;
-    put_weight(outgoing->e,
-               table->low ? tr_table_exact(table, outgoing->record->row, outcome) : (double)weight);
+    put_weight(outgoing->e, table->residuals ? tr_table_exact(table, outgoing->record->row, outcome)
+                                             : (double)weight);
 }
 
 static bool is_edge(const struct export *e, const struct tr_table *table)
@@ -244,7 +244,7 @@ static void put_text_record(struct export *e, const struct tr_table *table,
     struct outgoing outgoing = {e, table, record};
     size_t before = e->out.size;
     tr_table_each(table, record, put_weight_line, &outgoing);
-    if (e->out.size == before && table->low) {
+    if (e->out.size == before && table->residuals) {
         put_weight_line(&outgoing, 0, 0);
     }
     flush_some(e);

@@ -17,7 +17,7 @@ struct probability_sums {
     uint32_t row;
 };
 
-static const double most_off = 1e-6;
+static const double max_deviation = 1e-6;
 
 bool tr_model_is_by_hand(const trellis_model *model)
 {
@@ -57,7 +57,7 @@ static void sum_up(const trellis_model *model, struct probability_sums *sums)
 static trellis_status check_sum(const trellis_model *model, const char *what, size_t label,
                                 double sum, trellis_error *error)
 {
-    return fabs(sum - 1) <= most_off
+    return fabs(sum - 1) <= max_deviation
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_DATA,
                          "the probabilities of the %s '%.*s' sum to %.9g, not to 1", what,
@@ -66,12 +66,13 @@ static trellis_status check_sum(const trellis_model *model, const char *what, si
 
 trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error *error)
 {
-    const char *type = trellis_model_note(model, "type");
     uint32_t labels = model->label_count;
-    if (!type || strcmp(type, "hmm") != 0) {
-        return tr_fail(error, TRELLIS_DATA,
-                       "a model of type '%s' is no HMM; a text says so in a line 'note, type, hmm'",
-                       type ? type : "unknown");
+    if (!model->kind.hmm) {
+        return tr_fail(
+            error, TRELLIS_DATA,
+            "a model of type '%s' is not an HMM; in text form the line 'note, type, hmm' "
+            "makes it one",
+            model->kind.type);
     }
     if (!tr_model_is_by_hand(model)) {
         return TRELLIS_OK;
@@ -82,9 +83,9 @@ trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error
     }
     struct probability_sums sums = {.steps = room, .words = room + labels + 1};
     sum_up(model, &sums);
-    trellis_status status = check_sum(model, "steps from", labels, sums.steps[labels], error);
+    trellis_status status = check_sum(model, "transitions from", labels, sums.steps[labels], error);
     for (uint32_t z = 0; !status && z < labels; z++) {
-        status = check_sum(model, "steps from", z, sums.steps[z], error);
+        status = check_sum(model, "transitions from", z, sums.steps[z], error);
         if (!status) {
             status = check_sum(model, "words of", z, sums.words[z], error);
         }

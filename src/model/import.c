@@ -247,7 +247,7 @@ static bool has_exact_weights(const struct tr_import *import)
 {
     static const char note[] = "type\0hmm";
     const struct tr_buffer *notes = &import->notes;
-    return import->step_low.size && notes->size &&
+    return import->step_residuals.size && notes->size &&
            memmem(notes->data, notes->size, note, sizeof note);
 }
 
@@ -310,10 +310,11 @@ static trellis_status build(struct tr_import *import, trellis_model **ret_model)
         .labels = &import->labels,
         .plan = &plan,
         .step_weights = import->step_weights.at,
-        .step_low = has_exact_weights(import) ? import->step_low.at : NULL,
+        .step_residuals = has_exact_weights(import) ? import->step_residuals.at : NULL,
         .unknown = import->unknown.at,
         .features = import->features,
-        .node = {&import->node.index, import->node.rows, import->node.values, import->node.low},
+        .node = {&import->node.index, import->node.rows, import->node.values,
+                 import->node.residuals},
         .edge = {&import->edge.index, import->edge.rows, import->edge.values, NULL},
         .gaussian = &gaussian,
         .notes = &import->notes,
@@ -344,7 +345,7 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     free(import.template_lines.at);
     free(import.grams.at);
     free(import.step_weights.at);
-    free(import.step_low.at);
+    free(import.step_residuals.at);
     free(import.forbidden.at);
     free(import.unknown.at);
     tr_normal_lines_free(&import.emissions);

@@ -20,8 +20,8 @@ struct tr_loose_part {
     struct tr_attribute_index index;
     TR_ARRAY(struct tr_loose_weight) weights;
     struct tr_rows *rows;
-    float *values; // [rows->size]
-    float *low;    // [rows->size] what those leave over
+    float *values;    // [rows->size]
+    float *residuals; // [rows->size] of the values
 };
 
 struct tr_import {
@@ -40,8 +40,8 @@ struct tr_import {
     TR_ARRAY(struct tr_gram) grams;
     struct tr_intern gram_texts; // the labels of each, as bytes: no two are the same
     TR_ARRAY(float) step_weights;
-    TR_ARRAY(float) step_low;     // what those leave over
-    TR_ARRAY(uint16_t) forbidden; // pairs
+    TR_ARRAY(float) step_residuals; // of the step weights
+    TR_ARRAY(uint16_t) forbidden;   // pairs
     struct tr_loose_part node, edge;
     TR_ARRAY(double) unknown; // [0] or [1 + labels] as in the section UNKN; NaN: not said yet
     struct tr_normal_lines emissions;

@@ -4,7 +4,7 @@
 #include "model/import.h"
 
 /* What a float leaves over of a weight. */
-static float left_over(double weight)
+static float residual(double weight)
 {
     double rest = weight - (double)(float)weight;
     return isfinite(rest) ? (float)rest : 0;
@@ -53,7 +53,7 @@ trellis_status tr_import_step(struct tr_import *import)
     }
     return tr_intern_add(&import->gram_texts, bytes) != TR_NONE && tr_push(&import->grams, gram) &&
                    tr_push(&import->step_weights, (float)weight) &&
-                   tr_push(&import->step_low, left_over(weight))
+                   tr_push(&import->step_residuals, residual(weight))
                ? TRELLIS_OK
                : tr_fail_memory(import->error);
 }
@@ -197,14 +197,14 @@ trellis_status tr_import_settle(struct tr_import *import, struct tr_loose_part *
         return status;
     }
     part->values = tr_alloc(part->rows->size, sizeof *part->values);
-    part->low = tr_alloc(part->rows->size, sizeof *part->low);
-    if (!part->values || !part->low) {
+    part->residuals = tr_alloc(part->rows->size, sizeof *part->residuals);
+    if (!part->values || !part->residuals) {
         return tr_fail_memory(import->error);
     }
     for (size_t i = 0; i < count; i++) {
         size_t at = tr_rows_find(part->rows, weights[i].attribute, weights[i].outcome);
         part->values[at] = (float)weights[i].weight;
-        part->low[at] = left_over(weights[i].weight);
+        part->residuals[at] = residual(weights[i].weight);
     }
     return TRELLIS_OK;
 }
@@ -215,5 +215,5 @@ void tr_import_part_free(struct tr_loose_part *part)
     tr_rows_destroy(part->rows);
     free(part->weights.at);
     free(part->values);
-    free(part->low);
+    free(part->residuals);
 }

@@ -18,12 +18,29 @@ static trellis_status damaged(const char *path, const char *what, trellis_error 
                    what);
 }
 
+/* The one place that knows what each type of model can do. */
+static struct tr_model_kind kind_of(const char *type)
+{
+    static const struct tr_model_kind kinds[] = {
+        {"crf", .probabilistic = true, .prunable = true},
+        {"maxent", .probabilistic = true},
+        {"memm", .probabilistic = true},
+        {"hmm", .hmm = true, .probabilistic = true},
+    };
+    for (size_t i = 0; type && i < TR_COUNT(kinds); i++) {
+        if (strcmp(type, kinds[i].type) == 0) {
+            return kinds[i];
+        }
+    }
+    return (struct tr_model_kind){.type = type ? type : "unknown"};
+}
+
 static trellis_status read_notes(trellis_model *model, const char *path, trellis_error *error)
 {
     trellis_text section;
     if (tr_image_find(&model->image, TR_CHECKPOINT_SECTION, &section)) {
         return tr_fail(error, TRELLIS_MODEL,
-                       "%s is the checkpoint of a training, not a model: go on with --resume",
+                       "%s is the checkpoint of a training, not a model: resume it with --resume",
                        path ? path : "this");
     }
     if (!tr_image_find(&model->image, "META", &section)) {
@@ -40,6 +57,7 @@ static trellis_status read_notes(trellis_model *model, const char *path, trellis
             return tr_fail_memory(error);
         }
     }
+    model->kind = kind_of(trellis_model_note(model, "type"));
     const char *inside = trellis_model_note(model, "scheme-inside");
     const char *outside = trellis_model_note(model, "scheme-outside");
     model->inside = trellis_scheme_from_name(inside);
@@ -47,20 +65,19 @@ static trellis_status read_notes(trellis_model *model, const char *path, trellis
     const char *normalised = trellis_model_note(model, TR_NOTE_NORMALISED);
     model->local = normalised && strcmp(normalised, TR_LOCALLY) == 0;
     return normalised && !model->local
-               ? damaged(path, "its note 'normalised' says something else than 'locally'", error)
+               ? damaged(path, "its note 'normalised' is not 'locally'", error)
                : TRELLIS_OK;
 }
 
-/* Whether the model is searched by a pruned graph, and how much is pruned. */
+/* Whether the graph is pruned, and the threshold. */
 static trellis_status read_pruning(trellis_model *model, const char *path, trellis_error *error)
 {
     const char *threshold = trellis_model_note(model, TR_NOTE_PRUNED);
-    const char *type = trellis_model_note(model, "type");
     struct tr_graph_plan *plan = &model->plan;
     plan->pruned = threshold;
     if (!threshold || (tr_text_real(tr_text(threshold), &plan->threshold) && plan->threshold >= 0 &&
-                       plan->threshold <= 1 && type && strcmp(type, "crf") == 0 && !model->local &&
-                       plan->order > 0 && plan->count_cap <= 1 && !model->step_low)) {
+                       plan->threshold <= 1 && model->kind.prunable && !model->local &&
+                       plan->order > 0 && plan->count_cap <= 1 && !model->step_residuals)) {
         return TRELLIS_OK;
     }
     return damaged(path, "its note 'pruned' does not fit", error);
@@ -101,14 +118,66 @@ static bool read_gram(struct tr_cursor *cursor, const struct tr_graph_plan *plan
     gram->length = (uint8_t)length;
     for (uint16_t i = 0; i < length; i++) {
         gram->label[i] = tr_cursor_u16(cursor);
-        uint32_t most = i + 1 == length && length > 1 ? labels + 1
-                        : i == 0 && length > 1        ? labels
-                                                      : labels - 1;
-        if (gram->label[i] > most || (i + 1 == length && gram->label[i] == labels)) {
+        uint32_t max = i + 1 == length && length > 1 ? labels + 1
+                       : i == 0 && length > 1        ? labels
+                                                     : labels - 1;
+        if (gram->label[i] > max || (i + 1 == length && gram->label[i] == labels)) {
             return false;
         }
     }
     return !cursor->failed;
+}
+
+/* The label grams and the forbidden transitions, as many as the plan says. */
+static trellis_status read_grams(trellis_model *model, struct tr_cursor *cursor, const char *path,
+                                 trellis_error *error)
+{
+    struct tr_graph_plan *plan = &model->plan;
+    model->grams = tr_alloc(plan->gram_count, sizeof *model->grams);
+    model->forbidden = tr_alloc(plan->forbidden_count, sizeof *model->forbidden);
+    if (!model->grams || !model->forbidden) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < plan->gram_count; i++) {
+        if (!read_gram(cursor, plan, &model->grams[i])) {
+            return damaged(path, "a label gram does not fit", error);
+        }
+    }
+    for (size_t i = 0; i < plan->forbidden_count; i++) {
+        uint16_t *pair = model->forbidden[i];
+        pair[0] = tr_cursor_u16(cursor);
+        pair[1] = tr_cursor_u16(cursor);
+        if (cursor->failed || pair[0] > plan->labels || pair[1] > plan->labels + 1 ||
+            pair[1] == plan->labels) {
+            return damaged(path, "a forbidden transition does not fit", error);
+        }
+    }
+    plan->grams = model->grams;
+    plan->forbidden = (const uint16_t(*)[2])model->forbidden;
+    return TRELLIS_OK;
+}
+
+/* The weights of the grams, and their residuals where the model has some. */
+static trellis_status read_step_weights(trellis_model *model, trellis_text section,
+                                        const char *path, trellis_error *error)
+{
+    size_t grams = model->plan.gram_count;
+    trellis_text residuals;
+    model->step_weights = (const float *)section.data;
+    for (size_t i = 0; i < grams; i++) {
+        if (!(model->step_weights[i] < INFINITY)) {
+            return damaged(path, "a transition weight is not a number", error);
+        }
+    }
+    if (!tr_image_find(&model->image, "SLOW", &residuals)) {
+        return TRELLIS_OK;
+    }
+    bool fits = residuals.size == section.size;
+    model->step_residuals = (const float *)residuals.data;
+    for (size_t i = 0; fits && i < grams; i++) {
+        fits = isfinite(model->step_residuals[i]);
+    }
+    return fits ? TRELLIS_OK : damaged(path, "the residuals of its transitions do not fit", error);
 }
 
 static trellis_status read_graph(trellis_model *model, const char *path, trellis_error *error)
@@ -121,55 +190,25 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
     struct tr_graph_plan *plan = &model->plan;
     struct tr_cursor cursor = tr_cursor(section);
     plan->labels = model->label_count;
-    plan->max_steps = tr_model_most_steps(model->image.size);
+    plan->max_steps = tr_model_max_steps(model->image.size);
     plan->order = tr_cursor_u32(&cursor);
     plan->count_cap = tr_cursor_u32(&cursor);
     plan->observed_states = tr_cursor_u32(&cursor) & 1;
-    uint32_t grams = tr_cursor_u32(&cursor), forbidden = tr_cursor_u32(&cursor);
+    plan->gram_count = tr_cursor_u32(&cursor);
+    plan->forbidden_count = tr_cursor_u32(&cursor);
     if (cursor.failed || plan->order > TR_MAX_ORDER || plan->count_cap > TR_MAX_ORDER ||
-        (plan->count_cap > 1 && plan->order != 1) || grams > section.size / 4 ||
-        forbidden > section.size / 4 || steps.size != (size_t)grams * sizeof(float)) {
+        (plan->count_cap > 1 && plan->order != 1) || plan->gram_count > section.size / 4 ||
+        plan->forbidden_count > section.size / 4 ||
+        steps.size != plan->gram_count * sizeof(float)) {
         return damaged(path, "its graph does not fit", error);
     }
-    model->grams = tr_alloc(grams, sizeof *model->grams);
-    model->forbidden = tr_alloc(forbidden, sizeof *model->forbidden);
-    if (!model->grams || !model->forbidden) {
-        return tr_fail_memory(error);
+    trellis_status status = read_grams(model, &cursor, path, error);
+    if (!status) {
+        status = read_step_weights(model, steps, path, error);
     }
-    for (uint32_t i = 0; i < grams; i++) {
-        if (!read_gram(&cursor, plan, &model->grams[i])) {
-            return damaged(path, "a label gram does not fit", error);
-        }
+    if (!status) {
+        status = read_pruning(model, path, error);
     }
-    for (uint32_t i = 0; i < forbidden; i++) {
-        model->forbidden[i][0] = tr_cursor_u16(&cursor);
-        model->forbidden[i][1] = tr_cursor_u16(&cursor);
-        if (cursor.failed || model->forbidden[i][0] > plan->labels ||
-            model->forbidden[i][1] > plan->labels + 1 || model->forbidden[i][1] == plan->labels) {
-            return damaged(path, "a forbidden step does not fit", error);
-        }
-    }
-    plan->grams = model->grams;
-    plan->gram_count = grams;
-    plan->forbidden = (const uint16_t(*)[2])model->forbidden;
-    plan->forbidden_count = forbidden;
-    model->step_weights = (const float *)steps.data;
-    for (uint32_t i = 0; i < grams; i++) {
-        if (!(model->step_weights[i] < INFINITY)) {
-            return damaged(path, "a step has a weight that is no number", error);
-        }
-    }
-    trellis_text low;
-    if (tr_image_find(&model->image, "SLOW", &low)) {
-        model->step_low = low.size == steps.size ? (const float *)low.data : NULL;
-        for (uint32_t i = 0; model->step_low && i < grams; i++) {
-            model->step_low = isfinite(model->step_low[i]) ? model->step_low : NULL;
-        }
-        if (!model->step_low) {
-            return damaged(path, "the low parts of its steps do not fit", error);
-        }
-    }
-    trellis_status status = read_pruning(model, path, error);
     if (!status) {
         status = tr_graph_create(plan, &model->graph, error);
     }
@@ -183,8 +222,9 @@ trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph 
     if (!status) {
         tr_steps_set(*ret_steps, model->step_weights);
     }
-    return status || !model->step_low ? status
-                                      : tr_steps_set_residuals(*ret_steps, model->step_low, error);
+    return status || !model->step_residuals
+               ? status
+               : tr_steps_set_residuals(*ret_steps, model->step_residuals, error);
 }
 
 static trellis_status read_features(trellis_model *model, const char *path, trellis_error *error)
@@ -196,7 +236,7 @@ static trellis_status read_features(trellis_model *model, const char *path, trel
     return tr_features_read(section.data, section.size, &model->features, error);
 }
 
-/* For unknown words of an HMM; others have no such section. */
+/* Of an HMM with templates for unknown words; others have no such section. */
 static trellis_status read_unknown(trellis_model *model, const char *path, trellis_error *error)
 {
     trellis_text section;
@@ -210,11 +250,13 @@ static trellis_status read_unknown(trellis_model *model, const char *path, trell
         fits = unknown[i] < INFINITY; // not NaN either
     }
     model->unknown = fits ? unknown : NULL;
-    return fits ? TRELLIS_OK : damaged(path, "its share of unknown words does not fit", error);
+    return fits ? TRELLIS_OK
+                : damaged(path, "its probability of unknown words does not fit", error);
 }
 
 /* Models without a tag dictionary have no such section. */
-static trellis_status read_lexicon(trellis_model *model, const char *path, trellis_error *error)
+static trellis_status read_tag_dictionary(trellis_model *model, const char *path,
+                                          trellis_error *error)
 {
     trellis_text section;
     return !tr_image_find(&model->image, "DICT", &section) ||
@@ -282,7 +324,7 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
         status = tr_table_read(&model->image, 'E', pairs, &model->edge, error);
     }
     if (!status) {
-        status = read_lexicon(model, path, error);
+        status = read_tag_dictionary(model, path, error);
     }
     if (!status) {
         status = read_unknown(model, path, error);
@@ -359,13 +401,7 @@ trellis_text trellis_model_label(const trellis_model *model, size_t index)
 
 bool trellis_model_has_probabilities(const trellis_model *model)
 {
-    static const char *const probabilistic[] = {"crf", "maxent", "hmm", "memm"};
-    const char *type = trellis_model_note(model, "type");
-    bool has = false;
-    for (size_t i = 0; type && i < TR_COUNT(probabilistic); i++) {
-        has = has || strcmp(type, probabilistic[i]) == 0;
-    }
-    return has;
+    return model->kind.probabilistic;
 }
 
 const char *trellis_model_note(const trellis_model *model, const char *key)

@@ -1,4 +1,4 @@
-/* model.h - what is kept: a view of a checked image, with the little that must be built from it.
+/* model.h - a model: a view of a checked image, with what is built from it when it is opened.
  *
  *     META  notes of the training: key, zero byte, value, zero byte, ...
  *     LABL  the labels, each ended by a zero byte
@@ -9,7 +9,7 @@
  *     DICT  the tag dictionary, where there is one
  *     WORD  hashes of the words seen in training, ascending, where there were any
  *     GAUS  the normal distributions of real-valued columns, where there are some
- *     NLOW SLOW  what the floats of NROW and STEP leave over of the weights, where these are exact (HMM)
+ *     NLOW SLOW  residuals: exact weight - float of NROW and STEP (HMM)
  *     UNKN  for unknown words: log of their share, and log P(label) + weight of the label alone, in double
  */
 #ifndef TRELLIS_MODEL_MODEL_H
@@ -27,17 +27,26 @@ struct tr_note {
     const char *key, *value;
 };
 
+/* What the type of a model (its note 'type') allows. */
+struct tr_model_kind {
+    const char *type; // "unknown" where the model does not say
+    bool hmm;
+    bool probabilistic; // scores are logarithms of probabilities up to a constant
+    bool prunable;      // can be searched by a pruned graph
+};
+
 struct trellis_model {
     struct tr_image image;
+    struct tr_model_kind kind;
     uint32_t label_count;
     trellis_text *labels;           // [label_count]
     TR_ARRAY(struct tr_note) notes; // slices of the image
     struct tr_graph_plan plan;
-    struct tr_gram *grams;     // [plan.gram_count]
-    uint16_t (*forbidden)[2];  // [plan.forbidden_count]
-    const float *step_weights; // [plan.gram_count]
-    const float *step_low;     // [plan.gram_count] what those leave over, or NULL
-    const double *unknown;     // [1 + label_count] of the section UNKN, or NULL
+    struct tr_gram *grams;       // [plan.gram_count]
+    uint16_t (*forbidden)[2];    // [plan.forbidden_count]
+    const float *step_weights;   // [plan.gram_count]
+    const float *step_residuals; // [plan.gram_count] exact weight - step_weights, or NULL
+    const double *unknown;       // [1 + label_count] of the section UNKN, or NULL
     struct tr_graph *graph;
     struct tr_steps *steps;
     trellis_features *features;
@@ -47,10 +56,10 @@ struct trellis_model {
     size_t word_count;
     struct tr_gaussian gaussian;    // of real-valued columns; no columns: none
     trellis_scheme inside, outside; // labels are `inside`; what is handed out is `outside`
-    bool local; // scores are to be normalised locally before anything is asked (lattice.h)
+    bool local; // scores are normalised locally before decoding (lattice/local.c)
 };
 
-/* The note that says so. */
+/* The notes that say so. */
 #define TR_NOTE_NORMALISED "normalised"
 #define TR_LOCALLY "locally"
 #define TR_NOTE_PRUNED "pruned" // the threshold; of type crf only
@@ -59,15 +68,15 @@ struct trellis_model {
 struct tr_model_part {
     const struct tr_attribute_index *index;
     const struct tr_rows *rows;
-    const float *weights; // [rows->size]
-    const float *low;     // [rows->size] what those leave over; for nodes, where step_low is there
+    const float *weights;   // [rows->size]
+    const float *residuals; // [rows->size] for nodes, where there are step_residuals
 };
 struct tr_model_parts {
     const struct tr_intern *labels; // the first plan->labels of them
     const struct tr_graph_plan *plan;
-    const float *step_weights; // [plan->gram_count]
-    const float *step_low;     // [plan->gram_count] what those leave over, or NULL
-    const double *unknown;     // [1 + plan->labels] of the section UNKN, or NULL
+    const float *step_weights;   // [plan->gram_count]
+    const float *step_residuals; // [plan->gram_count] exact weight - step_weights, or NULL
+    const double *unknown;       // [1 + plan->labels] of the section UNKN, or NULL
     const trellis_features *features;
     struct tr_model_part node, edge;
     const struct tr_buffer *notes;      // key, zero byte, value, zero byte, ...
@@ -79,9 +88,9 @@ struct tr_model_parts {
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);
 
-/* The most steps of a graph that a file of this size justifies. A graph is built from a few numbers: those of
- * a small hostile file could ask for gigabytes. */
-static inline size_t tr_model_most_steps(size_t file_size)
+/* The maximum number of transitions for a file of this size. A graph is built from a few numbers: without a
+ * limit a small hostile file could ask for gigabytes. */
+static inline size_t tr_model_max_steps(size_t file_size)
 {
     return ((size_t)1 << 20) + 16 * (file_size < TR_MAX_STEPS ? file_size : TR_MAX_STEPS);
 }
@@ -97,24 +106,23 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
 trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
                               struct tr_steps **ret_steps, trellis_error *error);
 
-/* The weight of a gram with all the digits that the model has. */
+/* The weight of a gram with its residual. */
 static inline double tr_model_exact_step(const trellis_model *model, size_t gram)
 {
     double weight = (double)model->step_weights[gram];
-    return model->step_low ? weight + (double)model->step_low[gram] : weight;
+    return model->step_residuals ? weight + (double)model->step_residuals[gram] : weight;
 }
-/* Whether each weight of an HMM is the logarithm of one probability, as in one that was written by hand. */
+/* Whether each weight of an HMM is the logarithm of a single probability, as in one written by hand. */
 bool tr_model_is_by_hand(const trellis_model *model);
 
-/* The key of the notes, one for each iteration, that tell the course of a training: the number of the
- * iteration, objective, error rate on the training data, accuracy and F1 on the held-out data; a dash where
- * there is none. */
+/* The key of the notes with the training curve, one for each iteration: its number, the objective, the error
+ * rate on the training data, accuracy and F1 on the dev data; a dash where there is no figure. */
 #define TR_CURVE "curve"
 static inline bool tr_note_is_curve(const struct tr_note *note)
 {
     return strcmp(note->key, TR_CURVE) == 0;
 }
-/* The notes but these as members of a JSON object. */
+/* The other notes as members of a JSON object. */
 void tr_model_notes_json(const trellis_model *model, struct tr_buffer *out);
 
 /* Adds a note to a buffer of notes. */

@@ -147,7 +147,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
 /* ---- the HMM of a model ------------------------------------------------------------------------ */
 
 enum { MAX_LENGTH = 1 << 20, MAX_STATES = 4096, MAX_PASSES = 20000 };
-static const size_t most_steps = (size_t)1 << 26, most_work = (size_t)1 << 35;
+static const size_t max_steps = (size_t)1 << 26, most_work = (size_t)1 << 35;
 
 struct emission {
     double sum; // of the probabilities so far
@@ -402,16 +402,16 @@ static trellis_status lay_out(struct hmm *hmm, trellis_error *error)
 static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
 {
     const trellis_model *model = hmm->model;
-    const char *type = trellis_model_note(model, "type");
     size_t side = (size_t)hmm->labels + 1;
-    if (!type || strcmp(type, "hmm") != 0) {
-        return tr_fail(error, TRELLIS_DATA, "sequences can be drawn from an HMM only");
+    if (!model->kind.hmm) {
+        return tr_fail(error, TRELLIS_DATA, "sequences can be sampled from an HMM only");
     }
-    if (hmm->labels > MAX_STATES || hmm->states + (size_t)1 > most_steps / side) {
-        return tr_fail(error, TRELLIS_LIMIT,
-                       "an HMM to draw from can have %d labels and %zu steps, and this has %u "
-                       "labels and %u states",
-                       MAX_STATES, most_steps, hmm->labels, hmm->states);
+    if (hmm->labels > MAX_STATES || hmm->states + (size_t)1 > max_steps / side) {
+        return tr_fail(
+            error, TRELLIS_LIMIT,
+            "an HMM to sample from can have %d labels and %zu transitions, this one has %u "
+            "labels and %u states",
+            MAX_STATES, max_steps, hmm->labels, hmm->states);
     }
     hmm->next = tr_alloc((hmm->states + (size_t)1) * side, sizeof *hmm->next);
     hmm->emissions = tr_alloc(hmm->labels, sizeof *hmm->emissions);

@@ -188,13 +188,13 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
     return status || !writer->bytes.failed ? status : tr_fail_memory(error);
 }
 
-void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
-                        const float *weights, const float *low)
+void tr_table_write_residuals(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
+                              const float *weights, const float *residuals)
 {
     uint32_t *row_of = tr_alloc(rows->attributes, sizeof *row_of);
     tr_image_section(writer, (char[4]){kind, 'L', 'O', 'W'});
     if (row_of) {
-        write_rows(&writer->bytes, rows, weights, low, true, row_of);
+        write_rows(&writer->bytes, rows, weights, residuals, true, row_of);
     } else {
         writer->bytes.failed = true;
     }
@@ -202,20 +202,21 @@ void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct 
 }
 
 /* Models that have no need of it have no such section. */
-static bool read_low(const struct tr_image *image, char kind, struct tr_table *table)
+static bool read_residuals(const struct tr_image *image, char kind, struct tr_table *table)
 {
-    trellis_text low;
-    if (!tr_image_find(image, (char[4]){kind, 'L', 'O', 'W'}, &low)) {
+    trellis_text residuals;
+    if (!tr_image_find(image, (char[4]){kind, 'L', 'O', 'W'}, &residuals)) {
         return true;
     }
-    struct tr_cursor cursor = tr_cursor(low);
+    struct tr_cursor cursor = tr_cursor(residuals);
     bool fits = tr_cursor_u32(&cursor) == table->outcomes &&
                 tr_cursor_u32(&cursor) == table->width &&
                 tr_cursor_u64(&cursor) == table->dense_words &&
                 tr_cursor_u64(&cursor) == table->word_count;
-    tr_cursor_align(&cursor, low, 64);
-    table->low = fits && !cursor.failed ? tr_cursor_bytes(&cursor, table->word_count * 4) : NULL;
-    return table->low;
+    tr_cursor_align(&cursor, residuals, 64);
+    table->residuals = fits && !cursor.failed ? tr_cursor_bytes(&cursor, table->word_count * 4)
+                                              : NULL;
+    return table->residuals;
 }
 
 static trellis_status unsound(char kind, const char *what, trellis_error *error)
@@ -261,8 +262,8 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
         table->width != tr_row_width(outcomes)) {
         return unsound(kind, "weights", error);
     }
-    if (is_long && !read_low(image, kind, table)) {
-        return unsound(kind, "low parts of weights", error);
+    if (is_long && !read_residuals(image, kind, table)) {
+        return unsound(kind, "residuals of weights", error);
     }
     struct tr_cursor cursor = tr_cursor(keys);
     table->bucket_count = tr_cursor_u64(&cursor);
@@ -334,10 +335,10 @@ float tr_table_weight(const struct tr_table *table, uint32_t row, uint32_t outco
 
 double tr_table_exact(const struct tr_table *table, uint32_t row, uint32_t outcome)
 {
-    struct tr_table low = *table;
-    low.words = table->low;
+    struct tr_table residuals = *table;
+    residuals.words = table->residuals;
     double weight = (double)tr_table_weight(table, row, outcome);
-    return table->low ? weight + (double)tr_table_weight(&low, row, outcome) : weight;
+    return table->residuals ? weight + (double)tr_table_weight(&residuals, row, outcome) : weight;
 }
 
 /* The weights of a row, and behind them what they leave over. */
@@ -360,11 +361,11 @@ static void add_words(const struct tr_table *table, uint32_t row, double value, 
 void tr_table_add_exact(const struct tr_table *table, uint32_t row, float value, double *scores)
 {
     if (row < table->word_count) {
-        struct tr_table low = *table;
-        low.words = table->low;
+        struct tr_table residuals = *table;
+        residuals.words = table->residuals;
         add_words(table, row, (double)value, scores);
-        if (table->low) {
-            add_words(&low, row, (double)value, scores);
+        if (table->residuals) {
+            add_words(&residuals, row, (double)value, scores);
         }
     }
 }

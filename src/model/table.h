@@ -46,7 +46,7 @@ struct tr_table {
     float unit;             // of shorts: 2^-places
     uint64_t word_count, dense_words;
     const uint32_t
-        *low; // [word_count] the same with what the floats of weights leave over, or NULL
+        *residuals; // [word_count] the same with what the floats of weights leave over, or NULL
     const struct tr_text_record *records; // [record_count]
     uint64_t record_count;
     const char *bytes;
@@ -61,8 +61,8 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               trellis_error *error);
 /* Writes the section <kind>LOW: what the floats of the weights leave over, laid out like <kind>ROW with all
  * attributes. */
-void tr_table_write_low(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
-                        const float *weights, const float *low);
+void tr_table_write_residuals(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
+                              const float *weights, const float *residuals);
 /* Finds and checks them, or <kind>FIX with words of 16 bits in place of <kind>ROW. `outcomes` is what the
  * graph says. */
 trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,

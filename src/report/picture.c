@@ -25,7 +25,7 @@ enum {
 struct picture {
     const trellis_model *model;
     const trellis_sequence *sequence;
-    struct tr_found found;
+    struct tr_tagging_result result;
     const float *node, *edge; // probabilities
     const uint16_t *path;
     uint32_t *states; // [length] of the path
@@ -51,12 +51,12 @@ static double middle(const struct picture *p)
 
 static double node_marginal(const struct picture *p, size_t token, uint16_t label)
 {
-    return (double)p->node[token * p->found.graph->width + label];
+    return (double)p->node[token * p->result.graph->width + label];
 }
 
 static double edge_marginal(const struct picture *p, size_t token, uint16_t from, uint16_t to)
 {
-    size_t width = p->found.graph->width, labels = p->found.graph->labels;
+    size_t width = p->result.graph->width, labels = p->result.graph->labels;
     return (double)p->edge[(token * labels + from) * width + to];
 }
 
@@ -85,9 +85,9 @@ static double path_step(const struct picture *p, size_t token)
     size_t n = p->sequence->length;
     uint32_t from = token ? p->states[token - 1] : TR_NO_STATE;
     double score = step_score(p, from, token < n ? p->states[token] : TR_NO_STATE);
-    const float *edges = token && token < n ? tr_lattice_edges_of(p->found.lattice, token) : NULL;
+    const float *edges = token && token < n ? tr_lattice_edges_of(p->result.lattice, token) : NULL;
     return edges
-               ? score + (double)edges[p->path[token - 1] * p->found.graph->width + p->path[token]]
+               ? score + (double)edges[p->path[token - 1] * p->result.graph->width + p->path[token]]
                : score;
 }
 
@@ -174,7 +174,7 @@ static void put_edge(struct picture *p, const double from[2], const double to[2]
 /* The steps of one pair of columns: the others first, that of the path when it is asked for. */
 static void put_edges(struct picture *p, size_t token, bool best)
 {
-    bool first_order = p->found.graph->first_order;
+    bool first_order = p->result.graph->first_order;
     for (size_t r = 0; r < p->row_count; r++) {
         for (size_t s = 0; s < p->row_count; s++) {
             uint16_t from = p->rows[r], to = p->rows[s];
@@ -223,7 +223,7 @@ static void put_state(struct picture *p, size_t token, size_t row)
     uint16_t label = p->rows[row];
     double x = p->x[token + 1], y = y_of(row), probability = node_marginal(p, token, label);
     double score = (double)tr_lattice_nodes(
-        p->found.lattice)[token * p->found.graph->width + label];
+        p->result.lattice)[token * p->result.graph->width + label];
     tr_buffer_string(out, "<g>");
     put_title(p, ": ", word_of(p, token), p->model->labels[label], score, probability);
     tr_buffer_format(out, "<circle class=\"state\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x, y,
@@ -354,11 +354,11 @@ static void draw(struct picture *p)
 /* Probabilities are those of exp(score), whatever the model. */
 static trellis_status sum_up(struct picture *p, trellis_error *error)
 {
-    trellis_status status = tr_lattice_forward_backward(p->found.lattice, p->found.steps, &p->log_z,
-                                                        error);
+    trellis_status status = tr_lattice_forward_backward(p->result.lattice, p->result.steps,
+                                                        &p->log_z, error);
     if (!status) {
-        p->node = tr_lattice_node_marginals(p->found.lattice);
-        p->edge = tr_lattice_edge_marginals(p->found.lattice, p->found.steps);
+        p->node = tr_lattice_node_marginals(p->result.lattice);
+        p->edge = tr_lattice_edge_marginals(p->result.lattice, p->result.steps);
     }
     return status ? status : p->node && p->edge ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -376,18 +376,18 @@ trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequ
     if (status) {
         return status;
     }
-    struct picture p = {.sequence = sequence, .found = tr_tagger_found(tagger)};
-    p.model = p.found.model;
-    p.path = p.found.path;
+    struct picture p = {.sequence = sequence, .result = tr_tagger_result(tagger)};
+    p.model = p.result.model;
+    p.path = p.result.path;
     p.score = trellis_tagger_score(tagger);
-    p.exact = tr_tagger_sum_up(tagger, 0, NULL) == TRELLIS_OK;
+    p.exact = tr_tagger_compute_marginals(tagger, 0, NULL) == TRELLIS_OK;
     p.rows = tr_alloc(p.model->label_count, sizeof *p.rows);
     p.states = tr_alloc(n, sizeof *p.states);
     p.x = tr_alloc(n + 2, sizeof *p.x);
     status = p.rows && p.states && p.x ? sum_up(&p, error) : tr_fail_memory(error);
     if (!status) {
         for (size_t i = 0; i < n; i++) {
-            p.states[i] = tr_graph_next(p.found.graph, i ? p.states[i - 1] : TR_NO_STATE,
+            p.states[i] = tr_graph_next(p.result.graph, i ? p.states[i - 1] : TR_NO_STATE,
                                         p.path[i]);
         }
         choose_rows(&p, max_labels);

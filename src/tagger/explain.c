@@ -93,8 +93,8 @@ static bool gather(trellis_explainer *explainer, const trellis_sequence *sequenc
 static bool gather_reals(trellis_explainer *explainer, const double *reals, size_t token)
 {
     const struct tr_gaussian *gaussian = &explainer->model->gaussian;
-    bool fine = true;
-    for (uint32_t d = 0; fine && d < gaussian->columns; d++) {
+    bool ok = true;
+    for (uint32_t d = 0; ok && d < gaussian->columns; d++) {
         struct tr_evidence evidence = {.real = true,
                                        .row = d,
                                        .value = reals[token * gaussian->columns + d],
@@ -102,9 +102,9 @@ static bool gather_reals(trellis_explainer *explainer, const double *reals, size
         tr_buffer_text(&explainer->texts, tr_gaussian_name(gaussian, d));
         tr_buffer_format(&explainer->texts, "=%.6g", evidence.value);
         evidence.text_size = explainer->texts.size - evidence.text;
-        fine = tr_push(&explainer->evidence, evidence);
+        ok = tr_push(&explainer->evidence, evidence);
     }
-    return fine;
+    return ok;
 }
 
 static trellis_status observe(trellis_explainer *explainer, const trellis_sequence *sequence,
@@ -112,17 +112,16 @@ static trellis_status observe(trellis_explainer *explainer, const trellis_sequen
 {
     const struct tr_observation *observation = NULL;
     trellis_status status = tr_extractor_run(explainer->extractor, sequence, &observation, error);
-    const double *reals = tr_tagger_found(explainer->tagger).reals;
-    bool fine = tr_reserve(&explainer->begin, sequence->length + 1);
+    const double *reals = tr_tagger_result(explainer->tagger).reals;
+    bool ok = tr_reserve(&explainer->begin, sequence->length + 1);
     explainer->evidence.size = explainer->texts.size = 0;
-    for (size_t i = 0; !status && fine && i <= sequence->length; i++) {
+    for (size_t i = 0; !status && ok && i <= sequence->length; i++) {
         explainer->begin.at[i] = explainer->evidence.size;
-        fine = i == sequence->length ||
-               (gather_reals(explainer, reals, i) &&
-                gather(explainer, sequence, false, &observation->node, i) &&
-                gather(explainer, sequence, true, &observation->edge, i));
+        ok = i == sequence->length || (gather_reals(explainer, reals, i) &&
+                                       gather(explainer, sequence, false, &observation->node, i) &&
+                                       gather(explainer, sequence, true, &observation->edge, i));
     }
-    return status ? status : fine && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
+    return status ? status : ok && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* ---- contributions ------------------------------------------------------------------------------- */
@@ -188,66 +187,68 @@ static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, d
 }
 
 /* The grams that the two steps fire. */
-static bool compare_grams(trellis_explainer *explainer, const struct tr_found *found, size_t i,
-                          const uint32_t step[2], const uint32_t other[2], bool all)
+static bool compare_grams(trellis_explainer *explainer, const struct tr_tagging_result *result,
+                          size_t i, const uint32_t step[2], const uint32_t other[2], bool all)
 {
     uint32_t ours[TR_MAX_ORDER + 1], theirs[TR_MAX_ORDER + 1];
-    size_t our_count = tr_path_features(found->graph, step[0], step[1], ours);
-    size_t their_count = tr_path_features(found->graph, other[0], other[1], theirs);
+    size_t our_count = tr_path_features(result->graph, step[0], step[1], ours);
+    size_t their_count = tr_path_features(result->graph, other[0], other[1], theirs);
     const float *weights = explainer->model->step_weights;
-    bool fine = true;
-    for (size_t k = 0; fine && k < our_count; k++) {
+    bool ok = true;
+    for (size_t k = 0; ok && k < our_count; k++) {
         double w = (double)weights[ours[k]];
         bool common = is_among(theirs, their_count, ours[k]);
-        fine = w == 0 || (common && !all) || add_step(explainer, i, ours[k], w, common ? w : 0);
+        ok = w == 0 || (common && !all) || add_step(explainer, i, ours[k], w, common ? w : 0);
     }
-    for (size_t k = 0; fine && k < their_count; k++) {
+    for (size_t k = 0; ok && k < their_count; k++) {
         double w = (double)weights[theirs[k]];
-        fine = w == 0 || is_among(ours, our_count, theirs[k]) ||
-               add_step(explainer, i, theirs[k], 0, w);
+        ok = w == 0 || is_among(ours, our_count, theirs[k]) ||
+             add_step(explainer, i, theirs[k], 0, w);
     }
-    return fine;
+    return ok;
 }
 
 /* Of a locally normalised model: the states before a token. */
-static bool compare_normalisers(trellis_explainer *explainer, const struct tr_found *found,
-                                size_t i, uint32_t ours, uint32_t theirs)
+static bool compare_normalisers(trellis_explainer *explainer,
+                                const struct tr_tagging_result *result, size_t i, uint32_t ours,
+                                uint32_t theirs)
 {
     trellis_contribution c = {
         .position = i,
         .attribute = tr_text("normaliser"),
-        .predicted = tr_lattice_normaliser_score(found->lattice, i - 1, ours),
-        .runner_up = tr_lattice_normaliser_score(found->lattice, i - 1, theirs),
+        .predicted = tr_lattice_normaliser_score(result->lattice, i - 1, ours),
+        .runner_up = tr_lattice_normaliser_score(result->lattice, i - 1, theirs),
     };
     return c.predicted == c.runner_up || tr_push(&explainer->contributions, c);
 }
 
 /* All that makes a difference between the two labellings, and all that is seen at the token. */
-static bool compare_paths(trellis_explainer *explainer, const struct tr_found *found, size_t token)
+static bool compare_paths(trellis_explainer *explainer, const struct tr_tagging_result *result,
+                          size_t token)
 {
     size_t n = explainer->length;
     const uint16_t *path = explainer->path.at, *runner_up = explainer->runner_up.at;
     uint32_t ours = TR_NO_STATE, theirs = TR_NO_STATE;
-    bool fine = true;
-    for (size_t i = 0; fine && i <= n; i++) {
-        uint32_t our_next = i < n ? tr_graph_next(found->graph, ours, path[i]) : TR_NO_STATE;
-        uint32_t their_next = i < n ? tr_graph_next(found->graph, theirs, runner_up[i])
+    bool ok = true;
+    for (size_t i = 0; ok && i <= n; i++) {
+        uint32_t our_next = i < n ? tr_graph_next(result->graph, ours, path[i]) : TR_NO_STATE;
+        uint32_t their_next = i < n ? tr_graph_next(result->graph, theirs, runner_up[i])
                                     : TR_NO_STATE;
         bool differ = i < n && (path[i] != runner_up[i] || (i && path[i - 1] != runner_up[i - 1]));
         if (i < n && (differ || i == token)) {
-            fine = compare_evidence(explainer, i, i == token);
+            ok = compare_evidence(explainer, i, i == token);
         }
-        if (fine && (ours != theirs || our_next != their_next || i == token)) {
-            fine = compare_grams(explainer, found, i, (uint32_t[]){ours, our_next},
-                                 (uint32_t[]){theirs, their_next}, i == token);
+        if (ok && (ours != theirs || our_next != their_next || i == token)) {
+            ok = compare_grams(explainer, result, i, (uint32_t[]){ours, our_next},
+                               (uint32_t[]){theirs, their_next}, i == token);
         }
-        if (fine && i > 0 && ours != theirs) {
-            fine = compare_normalisers(explainer, found, i, ours, theirs);
+        if (ok && i > 0 && ours != theirs) {
+            ok = compare_normalisers(explainer, result, i, ours, theirs);
         }
         ours = our_next;
         theirs = their_next;
     }
-    return fine;
+    return ok;
 }
 
 static int compare_contributions(const void *a, const void *b)
@@ -272,16 +273,17 @@ static int compare_contributions(const void *a, const void *b)
 
 /* The best labelling with another label at the token; false where there is none. The scores of the lattice
  * are as they were afterwards. */
-static trellis_status find_rival(trellis_explainer *explainer, const struct tr_found *found,
-                                 size_t token, bool *ret_found, trellis_error *error)
+static trellis_status find_rival(trellis_explainer *explainer,
+                                 const struct tr_tagging_result *result, size_t token,
+                                 bool *ret_found, trellis_error *error)
 {
-    float *node = tr_lattice_nodes(found->lattice) + token * found->graph->width +
+    float *node = tr_lattice_nodes(result->lattice) + token * result->graph->width +
                   explainer->path.at[token];
     float kept = *node;
     double score;
     trellis_error none = {0};
     *node = -INFINITY;
-    trellis_status status = tr_lattice_viterbi(found->lattice, found->steps,
+    trellis_status status = tr_lattice_viterbi(result->lattice, result->steps,
                                                explainer->runner_up.at, &score, &none);
     *node = kept;
     *ret_found = status == TRELLIS_OK;
@@ -289,12 +291,13 @@ static trellis_status find_rival(trellis_explainer *explainer, const struct tr_f
                                             : TRELLIS_OK;
 }
 
-static bool explain_token(trellis_explainer *explainer, const struct tr_found *found, size_t token)
+static bool explain_token(trellis_explainer *explainer, const struct tr_tagging_result *result,
+                          size_t token)
 {
     trellis_explanation *reason = &explainer->reasons.at[token];
-    size_t begin = explainer->contributions.size, width = found->graph->width;
+    size_t begin = explainer->contributions.size, width = result->graph->width;
     uint16_t runner_up = explainer->runner_up.at[token];
-    if (!compare_paths(explainer, found, token)) {
+    if (!compare_paths(explainer, result, token)) {
         return false;
     }
     reason->runner_up = explainer->model->labels[runner_up];
@@ -339,10 +342,10 @@ static void tie_up(trellis_explainer *explainer)
     }
 }
 
-static trellis_status explain(trellis_explainer *explainer, struct tr_found *found,
+static trellis_status explain(trellis_explainer *explainer, struct tr_tagging_result *result,
                               trellis_error *error)
 {
-    size_t width = found->graph->width;
+    size_t width = result->graph->width;
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; !status && i < explainer->length; i++) {
         bool has_rival = false;
@@ -356,30 +359,31 @@ static trellis_status explain(trellis_explainer *explainer, struct tr_found *fou
             .margin = INFINITY,
             .predicted_probability = probability,
             .runner_up_probability = NAN};
-        status = find_rival(explainer, found, i, &has_rival, error);
-        if (!status && has_rival && !explain_token(explainer, found, i)) {
+        status = find_rival(explainer, result, i, &has_rival, error);
+        if (!status && has_rival && !explain_token(explainer, result, i)) {
             status = tr_fail_memory(error);
         }
     }
     return status;
 }
 
-static trellis_status copy_found(trellis_explainer *explainer, const struct tr_found *found,
-                                 trellis_error *error)
+static trellis_status copy_found(trellis_explainer *explainer,
+                                 const struct tr_tagging_result *result, trellis_error *error)
 {
-    size_t n = explainer->length, size = n * found->graph->width;
+    size_t n = explainer->length, size = n * result->graph->width;
     explainer->marginals.size = 0;
     if (!tr_reserve(&explainer->path, n + 1) || !tr_reserve(&explainer->runner_up, n + 1) ||
         !tr_reserve(&explainer->reasons, n + 1) || !tr_reserve(&explainer->marginals, size)) {
         return tr_fail_memory(error);
     }
-    memcpy(explainer->path.at, found->path, n * sizeof *found->path);
-    trellis_status status = n ? tr_tagger_sum_up(explainer->tagger, 0, NULL) : TRELLIS_END;
+    memcpy(explainer->path.at, result->path, n * sizeof *result->path);
+    trellis_status status = n ? tr_tagger_compute_marginals(explainer->tagger, 0, NULL)
+                              : TRELLIS_END;
     if (status == TRELLIS_MEMORY) { // anything else: there are no probabilities
         return tr_fail_memory(error);
     }
     if (!status) {
-        memcpy(explainer->marginals.at, tr_lattice_node_marginals(found->lattice),
+        memcpy(explainer->marginals.at, tr_lattice_node_marginals(result->lattice),
                size * sizeof *explainer->marginals.at);
         explainer->marginals.size = size;
     }
@@ -408,10 +412,10 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
         status = observe(explainer, sequence, error);
     }
     if (!status) {
-        struct tr_found found = tr_tagger_found(explainer->tagger);
+        struct tr_tagging_result result = tr_tagger_result(explainer->tagger);
         explainer->length = sequence->length;
-        status = copy_found(explainer, &found, error);
-        status = status ? status : explain(explainer, &found, error);
+        status = copy_found(explainer, &result, error);
+        status = status ? status : explain(explainer, &result, error);
     }
     if (status) {
         explainer->length = 0;

@@ -1,49 +1,49 @@
-/* probabilities.c - how probable labels and labellings are, of the sequence tagged last. */
+/* probabilities.c - probabilities of labels, spans and labellings of the last sequence. */
 #include <math.h>
 
 #include "tagger/tagger_internal.h"
 
-/* Finds log Z and the marginals of the sequence at hand, unless that was done. */
-trellis_status tr_tagger_sum_up(trellis_tagger *tagger, size_t rank, trellis_error *error)
+trellis_status tr_tagger_compute_marginals(trellis_tagger *tagger, size_t rank,
+                                           trellis_error *error)
 {
     if (!trellis_model_has_probabilities(tagger->model)) {
-        const char *type = trellis_model_note(tagger->model, "type");
         return tr_fail(error, TRELLIS_MODEL,
                        "a model of type '%s' has no probabilities; "
                        "those of type crf, maxent, hmm and memm do",
-                       type ? type : "unknown");
+                       tagger->model->kind.type);
     }
-    if (rank >= tagger->found) {
-        return tr_fail(error, TRELLIS_DATA, "labelling %zu was not found", rank + 1);
+    if (rank >= tagger->result.count) {
+        return tr_fail(error, TRELLIS_DATA, "there is no labelling %zu", rank + 1);
     }
-    if (tagger->length == 0) {
-        tagger->log_z = 0;
+    if (tagger->result.length == 0) {
+        tagger->result.log_z = 0;
         return TRELLIS_OK;
     }
-    return tr_lattice_node_marginals(tagger->lattice)
+    return tr_lattice_node_marginals(tagger->decoder.lattice)
                ? TRELLIS_OK
-               : tr_lattice_forward_backward(tagger->lattice, tr_tagger_steps(tagger),
-                                             &tagger->log_z, error);
+               : tr_lattice_forward_backward(tagger->decoder.lattice, tr_tagger_steps(tagger),
+                                             &tagger->result.log_z, error);
 }
 
 trellis_status tr_tagger_make_rules(trellis_tagger *tagger, trellis_error *error)
 {
-    return tagger->rules ? TRELLIS_OK : tr_span_rules_create(tagger->model, &tagger->rules, error);
+    return tagger->filter.rules ? TRELLIS_OK
+                                : tr_span_rules_create(tagger->model, &tagger->filter.rules, error);
 }
 
 trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z, trellis_error *error)
 {
-    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
-    *ret_log_z = status ? NAN : tagger->impossible ? -INFINITY : tagger->log_z;
+    trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
+    *ret_log_z = status ? NAN : tagger->result.impossible ? -INFINITY : tagger->result.log_z;
     return status;
 }
 
 double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
 {
-    if (tr_tagger_sum_up(tagger, rank, NULL)) {
+    if (tr_tagger_compute_marginals(tagger, rank, NULL)) {
         return NAN;
     }
-    double probability = exp(tagger->scores.at[rank] - tagger->log_z);
+    double probability = exp(tagger->result.scores.at[rank] - tagger->result.log_z);
     return probability < 1 ? probability : 1; // log Z was rounded
 }
 
@@ -51,19 +51,19 @@ trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
                                             const float **ret_marginals, trellis_error *error)
 {
     *ret_marginals = NULL;
-    trellis_status status = tr_tagger_sum_up(tagger, rank, error);
+    trellis_status status = tr_tagger_compute_marginals(tagger, rank, error);
     if (status) {
         return status;
     }
-    if (!tr_reserve(&tagger->marginals, tagger->length + 1)) {
+    if (!tr_reserve(&tagger->result.marginals, tagger->result.length + 1)) {
         return tr_fail_memory(error);
     }
-    const float *node = tr_lattice_node_marginals(tagger->lattice);
-    const uint16_t *path = tagger->paths.at + rank * tagger->length;
-    for (size_t i = 0; i < tagger->length; i++) {
-        tagger->marginals.at[i] = node[i * tagger->model->graph->width + path[i]];
+    const float *node = tr_lattice_node_marginals(tagger->decoder.lattice);
+    const uint16_t *path = tagger->result.paths.at + rank * tagger->result.length;
+    for (size_t i = 0; i < tagger->result.length; i++) {
+        tagger->result.marginals.at[i] = node[i * tagger->model->graph->width + path[i]];
     }
-    *ret_marginals = tagger->marginals.at;
+    *ret_marginals = tagger->result.marginals.at;
     return TRELLIS_OK;
 }
 
@@ -72,20 +72,20 @@ trellis_status trellis_tagger_marginals(trellis_tagger *tagger, const float **re
 {
     size_t labels = tagger->model->label_count, size;
     *ret_marginals = NULL;
-    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
+    trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (status) {
         return status;
     }
-    if (__builtin_mul_overflow(tagger->length, labels, &size) ||
-        !tr_reserve(&tagger->marginals, size + 1)) {
+    if (__builtin_mul_overflow(tagger->result.length, labels, &size) ||
+        !tr_reserve(&tagger->result.marginals, size + 1)) {
         return tr_fail_memory(error);
     }
-    const float *node = tr_lattice_node_marginals(tagger->lattice);
-    for (size_t i = 0; i < tagger->length; i++) {
-        memcpy(tagger->marginals.at + i * labels, node + i * tagger->model->graph->width,
+    const float *node = tr_lattice_node_marginals(tagger->decoder.lattice);
+    for (size_t i = 0; i < tagger->result.length; i++) {
+        memcpy(tagger->result.marginals.at + i * labels, node + i * tagger->model->graph->width,
                labels * sizeof *node);
     }
-    *ret_marginals = tagger->marginals.at;
+    *ret_marginals = tagger->result.marginals.at;
     return TRELLIS_OK;
 }
 
@@ -94,19 +94,19 @@ trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_
                                                    double *ret_probability, trellis_error *error)
 {
     *ret_probability = NAN;
-    trellis_status status = tr_tagger_sum_up(tagger, rank, error);
-    if (!status && (begin >= end || end > tagger->length)) {
+    trellis_status status = tr_tagger_compute_marginals(tagger, rank, error);
+    if (!status && (begin >= end || end > tagger->result.length)) {
         status = tr_fail(error, TRELLIS_DATA, "there are no tokens %zu to %zu in a sequence of %zu",
-                         begin + 1, end, tagger->length);
+                         begin + 1, end, tagger->result.length);
     }
     if (!status) {
         status = tr_tagger_make_rules(tagger, error);
     }
     if (!status) {
-        struct tr_found found = tr_tagger_found(tagger);
-        status = tr_span_probability(tagger->rules, &found,
-                                     tagger->paths.at + rank * tagger->length, begin, end,
-                                     ret_probability, error);
+        struct tr_tagging_result result = tr_tagger_result(tagger);
+        status = tr_span_probability(tagger->filter.rules, &result,
+                                     tagger->result.paths.at + rank * tagger->result.length, begin,
+                                     end, ret_probability, error);
     }
     return status;
 }
@@ -116,28 +116,29 @@ trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trel
 {
     const trellis_model *model = tagger->model;
     *ret_log_probability = NAN;
-    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
+    trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (!status && model->inside != TRELLIS_NO_SCHEME && model->outside != TRELLIS_NO_SCHEME) {
-        status = trellis_scheme_convert(model->outside, model->inside, labels, tagger->length,
-                                        &tagger->storage, &labels, error);
+        status = trellis_scheme_convert(model->outside, model->inside, labels,
+                                        tagger->result.length, &tagger->output.scheme_storage,
+                                        &labels, error);
     }
-    if (!status &&
-        (!tr_tagger_list_names(tagger) || !tr_reserve(&tagger->asked, tagger->length + 1))) {
+    if (!status && (!tr_tagger_number_labels(tagger) ||
+                    !tr_reserve(&tagger->output.queried, tagger->result.length + 1))) {
         status = tr_fail_memory(error);
     }
     if (status) {
         return status;
     }
-    for (size_t i = 0; i < tagger->length; i++) {
-        uint32_t label = tr_intern_find(&tagger->names, labels[i]);
+    for (size_t i = 0; i < tagger->result.length; i++) {
+        uint32_t label = tr_intern_find(&tagger->output.label_numbers, labels[i]);
         if (label >= model->label_count) {
             *ret_log_probability = -INFINITY;
             return TRELLIS_OK;
         }
-        tagger->asked.at[i] = (uint16_t)label;
+        tagger->output.queried.at[i] = (uint16_t)label;
     }
-    double score = tr_lattice_path_score(tagger->lattice, tr_tagger_steps(tagger),
-                                         tagger->asked.at);
-    *ret_log_probability = fmin(0, score - tagger->log_z);
+    double score = tr_lattice_path_score(tagger->decoder.lattice, tr_tagger_steps(tagger),
+                                         tagger->output.queried.at);
+    *ret_log_probability = fmin(0, score - tagger->result.log_z);
     return TRELLIS_OK;
 }

@@ -1,4 +1,4 @@
-/* scores.c - from what is seen in a sequence to the scores of its lattice.
+/* scores.c - node and edge scores of a lattice, from the attributes of a sequence.
  *
  * Looking up a key and reading its row are two cache misses. All keys of the sequence are known, so the
  * misses are made to overlap with work on the tokens before:
@@ -19,13 +19,13 @@ static void fetch_buckets(const struct tr_table *table, const struct tr_seen *se
     }
 }
 
-/* Finds the rows of what is seen at one token, and fetches them. Dense ones are listed in tagger->rows,
- * others in tagger->sparse; which a row is cannot be foretold, so there is no branch for it. */
+/* Finds the rows of the attributes at one token, and prefetches them. Dense and sparse rows are listed apart;
+ * which a row is cannot be predicted, so there is no branch for it. */
 static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
                       const struct tr_seen *seen, size_t token)
 {
     const struct tr_table here = *table; // so that nothing is loaded again behind a store
-    uint32_t *dense = tagger->rows.at, *sparse = tagger->sparse.at;
+    uint32_t *dense = tagger->scoring.dense.at, *sparse = tagger->scoring.sparse.at;
     size_t dense_count = 0, sparse_count = 0;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         uint32_t row = tr_table_find(&here, seen->low[k]);
@@ -35,22 +35,24 @@ static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
         sparse_count += known && row >= here.dense_words;
         __builtin_prefetch(tr_table_place(&here, known ? row : 0));
     }
-    tagger->rows.size = dense_count;
-    tagger->sparse.size = sparse_count;
+    tagger->scoring.dense.size = dense_count;
+    tagger->scoring.sparse.size = sparse_count;
 }
 
-/* Adds the rows that were found to the scores of a token: dense ones together, in registers. */
+/* Adds the rows listed by find_rows() to the scores of a token: dense ones together, in registers. */
 static void add_rows(const trellis_tagger *tagger, const struct tr_table *table, float *scores)
 {
     if (table->shorts) {
-        tagger->kernels->add_listed_shorts(scores, (const int16_t *)table->shorts, tagger->rows.at,
-                                           tagger->rows.size, table->unit, table->width);
+        tagger->scoring.kernels->add_listed_shorts(
+            scores, (const int16_t *)table->shorts, tagger->scoring.dense.at,
+            tagger->scoring.dense.size, table->unit, table->width);
     } else {
-        tagger->kernels->add_listed(scores, (const float *)table->words, tagger->rows.at,
-                                    tagger->rows.size, table->width);
+        tagger->scoring.kernels->add_listed(scores, (const float *)table->words,
+                                            tagger->scoring.dense.at, tagger->scoring.dense.size,
+                                            table->width);
     }
-    for (size_t k = 0; k < tagger->sparse.size; k++) {
-        tr_table_add(table, tagger->sparse.at[k], 1, scores);
+    for (size_t k = 0; k < tagger->scoring.sparse.size; k++) {
+        tr_table_add(table, tagger->scoring.sparse.at[k], 1, scores);
     }
 }
 
@@ -63,13 +65,13 @@ static void add_valued(const struct tr_table *table, const struct tr_seen *seen,
     }
 }
 
-/* Adds the weights of what is seen at the tokens from..n-1 to scores [n][stride]. */
-static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
-                     const struct tr_seen *seen, size_t from, size_t n, float *scores,
-                     size_t stride)
+/* Adds the weights of the attributes at the tokens from..n-1 to scores [n][stride]. */
+static bool add_attributes(trellis_tagger *tagger, const struct tr_table *table,
+                           const struct tr_seen *seen, size_t from, size_t n, float *scores,
+                           size_t stride)
 {
-    size_t most = n ? seen->begin[n] : 0;
-    if (!tr_reserve(&tagger->rows, most) || !tr_reserve(&tagger->sparse, most)) {
+    size_t max = n ? seen->begin[n] : 0;
+    if (!tr_reserve(&tagger->scoring.dense, max) || !tr_reserve(&tagger->scoring.sparse, max)) {
         return false;
     }
     for (size_t i = from; i < n + 2; i++) {
@@ -88,34 +90,35 @@ static bool add_seen(trellis_tagger *tagger, const struct tr_table *table,
     return true;
 }
 
-/* ---- all digits, for an HMM ----------------------------------------------------------------------- */
+/* ---- double precision, for an HMM ----------------------------------------------------------------------- */
 
-/* What an unknown word has too much of in all its scores, given by weights that are right but for a factor:
- * log u = log sum_z P(z) P(word | z), u the share of unknown words. */
-static double excess(const trellis_model *model, const double *scores)
+/* The scores of an unknown word are right up to a constant, which is returned: afterwards
+ * log u = log sum_z P(z) P(word | z), with u the probability of an unknown word. */
+static double unknown_offset(const trellis_model *model, const double *scores)
 {
-    double most = -INFINITY, sum = 0;
+    double max = -INFINITY, sum = 0;
     for (uint32_t c = 0; c < model->label_count; c++) {
-        most = fmax(most, scores[c] + model->unknown[1 + c]);
+        max = fmax(max, scores[c] + model->unknown[1 + c]);
     }
-    for (uint32_t c = 0; isfinite(most) && c < model->label_count; c++) {
-        sum += exp(scores[c] + model->unknown[1 + c] - most);
+    for (uint32_t c = 0; isfinite(max) && c < model->label_count; c++) {
+        sum += exp(scores[c] + model->unknown[1 + c] - max);
     }
-    return isfinite(most) ? most + log(sum) - model->unknown[0] : 0;
+    return isfinite(max) ? max + log(sum) - model->unknown[0] : 0;
 }
 
-/* Node scores in two floats each: the score, and what it leaves over. */
+/* Node scores in two floats each: the rounded score and the residual. */
 static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
                        const struct tr_seen *seen)
 {
     const trellis_model *model = tagger->model;
     size_t width = model->graph->width;
-    bool fine = tr_lattice_make_residuals(tagger->lattice) && tr_reserve(&tagger->exact, width);
-    float *high = tr_lattice_nodes(tagger->lattice),
-          *residual = tr_lattice_residuals(tagger->lattice);
-    bool guess = model->unknown && tagger->word_column < sequence->columns;
-    for (size_t i = 0; fine && i < sequence->length; i++) {
-        double *scores = tagger->exact.at;
+    bool ok = tr_lattice_make_residuals(tagger->decoder.lattice) &&
+              tr_reserve(&tagger->scoring.exact, width);
+    float *high = tr_lattice_nodes(tagger->decoder.lattice),
+          *residuals = tr_lattice_residuals(tagger->decoder.lattice);
+    bool guess = model->unknown && tagger->input.word_column < sequence->columns;
+    for (size_t i = 0; ok && i < sequence->length; i++) {
+        double *scores = tagger->scoring.exact.at;
         memset(scores, 0, width * sizeof *scores);
         fetch_buckets(&model->node, seen, i);
         for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
@@ -125,19 +128,20 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
         bool unknown = guess &&
                        tr_tag_dictionary_find(
                            &model->tag_dictionary,
-                           sequence->cells[i * sequence->columns + tagger->word_column]) == TR_NONE;
-        double shift = unknown ? excess(model, scores) : 0;
+                           sequence->cells[i * sequence->columns + tagger->input.word_column]) ==
+                           TR_NONE;
+        double shift = unknown ? unknown_offset(model, scores) : 0;
         for (uint32_t c = 0; c < model->label_count; c++) {
             double score = scores[c] - shift;
             high[i * width + c] = (float)score;
-            residual[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
+            residuals[i * width + c] = isfinite(score) ? (float)(score - (double)(float)score) : 0;
         }
     }
-    if (fine && model->gaussian.columns) {
-        tr_gaussian_score(&model->gaussian, tagger->reals.at, sequence->length, high, residual,
-                          width);
+    if (ok && model->gaussian.columns) {
+        tr_gaussian_score(&model->gaussian, tagger->input.reals.at, sequence->length, high,
+                          residuals, width);
     }
-    return fine;
+    return ok;
 }
 
 /* ---- scores -------------------------------------------------------------------------------------- */
@@ -147,26 +151,27 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
 {
     const trellis_model *model = tagger->model;
     size_t n = observation->length, width = model->graph->width;
-    trellis_status status = tr_lattice_begin(tagger->lattice, n, error);
+    trellis_status status = tr_lattice_begin(tagger->decoder.lattice, n, error);
     if (status) {
         return status;
     }
-    float *scores = tr_lattice_nodes(tagger->lattice);
-    bool exact = model->step_low;
-    bool fine = exact ? fill_exact(tagger, sequence, &observation->node)
-                      : add_seen(tagger, &model->node, &observation->node, 0, n, scores, width);
+    float *scores = tr_lattice_nodes(tagger->decoder.lattice);
+    bool exact = model->step_residuals;
+    bool ok = exact ? fill_exact(tagger, sequence, &observation->node)
+                    : add_attributes(tagger, &model->node, &observation->node, 0, n, scores, width);
     if (!exact && model->gaussian.columns) {
-        tr_gaussian_score(&model->gaussian, tagger->reals.at, n, scores, NULL, width);
+        tr_gaussian_score(&model->gaussian, tagger->input.reals.at, n, scores, NULL, width);
     }
-    if (fine && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
+    if (ok && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
         if (n > MAX_EDGE_SCORES / (model->graph->labels * width)) {
             return tr_fail(error, TRELLIS_LIMIT,
                            "weights for pairs of %u labels take too much memory over %zu tokens",
                            model->graph->labels, n);
         }
-        fine = tr_lattice_make_edges(tagger->lattice) &&
-               add_seen(tagger, &model->edge, &observation->edge, 1, n,
-                        tr_lattice_edges(tagger->lattice), model->graph->labels * width);
+        ok = tr_lattice_make_edges(tagger->decoder.lattice) &&
+             add_attributes(tagger, &model->edge, &observation->edge, 1, n,
+                            tr_lattice_edges(tagger->decoder.lattice),
+                            model->graph->labels * width);
     }
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }

@@ -34,26 +34,26 @@ trellis_status tr_span_rules_create(const trellis_model *model, struct tr_span_r
 {
     struct tr_intern types = {0};
     struct tr_span_rules *rules = tr_alloc(1, sizeof *rules);
-    bool fine = rules != NULL;
+    bool ok = rules != NULL;
     *ret_rules = NULL;
-    if (fine) {
+    if (ok) {
         rules->model = model;
         rules->apply = true;
         rules->readings = tr_alloc(model->label_count, sizeof *rules->readings);
         rules->before = tr_alloc(model->label_count, sizeof *rules->before);
         rules->behind = tr_alloc(model->label_count, sizeof *rules->behind);
-        fine = rules->readings && rules->before && rules->behind;
+        ok = rules->readings && rules->before && rules->behind;
     }
-    for (uint32_t i = 0; fine && i < model->label_count; i++) {
+    for (uint32_t i = 0; ok && i < model->label_count; i++) {
         struct tr_span_label *reading = &rules->readings[i];
         trellis_text type;
         reading->in_spans = tr_span_label_read(model->labels[i], &reading->letter, &type);
         reading->type = tr_intern_add(&types, type);
         rules->apply = rules->apply && reading->in_spans;
-        fine = reading->type != TR_NONE;
+        ok = reading->type != TR_NONE;
     }
     tr_intern_free(&types);
-    if (!fine) {
+    if (!ok) {
         tr_span_rules_destroy(rules);
         return tr_fail_memory(error);
     }
@@ -97,32 +97,33 @@ static void find_neighbours(struct tr_span_rules *rules, uint16_t first, uint16_
     }
 }
 
-trellis_status tr_span_probability(struct tr_span_rules *rules, const struct tr_found *found,
-                                   const uint16_t *path, size_t begin, size_t end,
-                                   double *ret_probability, trellis_error *error)
+trellis_status tr_span_probability(struct tr_span_rules *rules,
+                                   const struct tr_tagging_result *result, const uint16_t *path,
+                                   size_t begin, size_t end, double *ret_probability,
+                                   trellis_error *error)
 {
     double log_z = 0;
     *ret_probability = 0;
     find_neighbours(rules, path[begin], path[end - 1]);
     rules->restrictions.size = 0;
-    bool fine = tr_reserve(&rules->restrictions, end - begin + 2);
-    for (size_t i = begin; fine && i < end; i++) {
-        fine = tr_push(&rules->restrictions, (struct tr_restriction){i, &path[i], 1});
+    bool ok = tr_reserve(&rules->restrictions, end - begin + 2);
+    for (size_t i = begin; ok && i < end; i++) {
+        ok = tr_push(&rules->restrictions, (struct tr_restriction){i, &path[i], 1});
     }
-    if (fine && begin > 0) {
-        fine = tr_push(&rules->restrictions,
-                       (struct tr_restriction){begin - 1, rules->before, rules->before_count});
+    if (ok && begin > 0) {
+        ok = tr_push(&rules->restrictions,
+                     (struct tr_restriction){begin - 1, rules->before, rules->before_count});
     }
-    if (fine && end < found->length) {
-        fine = tr_push(&rules->restrictions,
-                       (struct tr_restriction){end, rules->behind, rules->behind_count});
+    if (ok && end < result->length) {
+        ok = tr_push(&rules->restrictions,
+                     (struct tr_restriction){end, rules->behind, rules->behind_count});
     }
-    trellis_status status = fine ? tr_lattice_restricted_log_z(
-                                       found->lattice, found->steps, rules->restrictions.at,
-                                       rules->restrictions.size, &log_z, error)
-                                 : tr_fail_memory(error);
+    trellis_status status = ok ? tr_lattice_restricted_log_z(
+                                     result->lattice, result->steps, rules->restrictions.at,
+                                     rules->restrictions.size, &log_z, error)
+                               : tr_fail_memory(error);
     if (!status) {
-        *ret_probability = fmin(1, exp(log_z - found->log_z)); // both were rounded
+        *ret_probability = fmin(1, exp(log_z - result->log_z)); // both were rounded
     }
     return status;
 }
@@ -139,11 +140,11 @@ static double sum_marginals(const float *row, const uint16_t *labels, size_t cou
 }
 
 /* Bounds of the probability of a span, from the marginals. */
-static void bound(struct tr_span_rules *rules, const struct tr_found *found, const float *marginals,
-                  struct tr_span span, double *ret_low, double *ret_high)
+static void bound(struct tr_span_rules *rules, const struct tr_tagging_result *result,
+                  const float *marginals, struct tr_span span, double *ret_low, double *ret_high)
 {
-    const uint16_t *path = found->path;
-    size_t width = found->graph->width;
+    const uint16_t *path = result->path;
+    size_t width = result->graph->width;
     double low = 1, high = 1;
     find_neighbours(rules, path[span.begin], path[span.end - 1]);
     for (size_t i = span.begin; i < span.end; i++) {
@@ -157,7 +158,7 @@ static void bound(struct tr_span_rules *rules, const struct tr_found *found, con
         low -= 1 - m;
         high = fmin(high, m);
     }
-    if (span.end < found->length) {
+    if (span.end < result->length) {
         double m = sum_marginals(marginals + span.end * width, rules->behind, rules->behind_count);
         low -= 1 - m;
         high = fmin(high, m);
@@ -167,15 +168,15 @@ static void bound(struct tr_span_rules *rules, const struct tr_found *found, con
 }
 
 /* Marks the spans that are surely improbable, and leaves in the list those that are open. */
-static void sift(struct tr_span_rules *rules, const struct tr_found *found, double threshold,
-                 bool *marks)
+static void sift(struct tr_span_rules *rules, const struct tr_tagging_result *result,
+                 double threshold, bool *marks)
 {
-    const float *marginals = tr_lattice_node_marginals(found->lattice);
+    const float *marginals = tr_lattice_node_marginals(result->lattice);
     size_t open = 0;
     for (size_t k = 0; k < rules->spans.list.size; k++) {
         struct tr_span span = rules->spans.list.at[k];
         double low, high;
-        bound(rules, found, marginals, span, &low, &high);
+        bound(rules, result, marginals, span, &low, &high);
         if (high < threshold - DOUBT) {
             memset(marks + span.begin, true, span.end - span.begin);
         } else if (!(low >= threshold + DOUBT)) {
@@ -185,26 +186,27 @@ static void sift(struct tr_span_rules *rules, const struct tr_found *found, doub
     rules->spans.list.size = open;
 }
 
-static trellis_status mark_spans(struct tr_span_rules *rules, const struct tr_found *found,
-                                 double threshold, bool *marks, trellis_error *error)
+static trellis_status mark_spans(struct tr_span_rules *rules,
+                                 const struct tr_tagging_result *result, double threshold,
+                                 bool *marks, trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
-    if (!tr_reserve(&rules->labels, found->length)) {
+    if (!tr_reserve(&rules->labels, result->length)) {
         return tr_fail_memory(error);
     }
-    for (size_t i = 0; i < found->length; i++) {
-        rules->labels.at[i] = found->path[i];
+    for (size_t i = 0; i < result->length; i++) {
+        rules->labels.at[i] = result->path[i];
     }
-    if (!tr_spans_find(&rules->spans, rules->labels.at, found->length, rules->readings,
+    if (!tr_spans_find(&rules->spans, rules->labels.at, result->length, rules->readings,
                        TRELLIS_NO_SCHEME)) {
         return tr_fail_memory(error);
     }
-    sift(rules, found, threshold, marks);
+    sift(rules, result, threshold, marks);
     for (size_t k = 0; !status && k < rules->spans.list.size; k++) {
         struct tr_span span = rules->spans.list.at[k];
         double probability;
-        status = tr_span_probability(rules, found, found->path, span.begin, span.end, &probability,
-                                     error);
+        status = tr_span_probability(rules, result, result->path, span.begin, span.end,
+                                     &probability, error);
         if (!status && probability < threshold) {
             memset(marks + span.begin, true, span.end - span.begin);
         }
@@ -212,16 +214,17 @@ static trellis_status mark_spans(struct tr_span_rules *rules, const struct tr_fo
     return status;
 }
 
-trellis_status tr_mark_improbable(struct tr_span_rules *rules, const struct tr_found *found,
-                                  double threshold, bool *marks, trellis_error *error)
+trellis_status tr_mark_improbable(struct tr_span_rules *rules,
+                                  const struct tr_tagging_result *result, double threshold,
+                                  bool *marks, trellis_error *error)
 {
-    memset(marks, 0, found->length * sizeof *marks);
+    memset(marks, 0, result->length * sizeof *marks);
     if (rules->apply) {
-        return mark_spans(rules, found, threshold, marks, error);
+        return mark_spans(rules, result, threshold, marks, error);
     }
-    const float *marginals = tr_lattice_node_marginals(found->lattice);
-    for (size_t i = 0; i < found->length; i++) {
-        float m = marginals[i * found->graph->width + found->path[i]];
+    const float *marginals = tr_lattice_node_marginals(result->lattice);
+    for (size_t i = 0; i < result->length; i++) {
+        float m = marginals[i * result->graph->width + result->path[i]];
         marks[i] = (double)m < threshold;
     }
     return TRELLIS_OK;

@@ -1,4 +1,4 @@
-/* tagger.c - what is asked: the best labels of a sequence, under a model.
+/* tagger.c - the best labels of a sequence under a model.
  *
  *     cells -> keys -> rows of weights -> node scores -> best path -> labels
  */
@@ -10,10 +10,10 @@
 #include "graph/constraint.h"
 #include "tagger/tagger_internal.h"
 
-/* In the place of minus infinity, where something impossible has to be taken. */
+/* Replaces minus infinity where every labelling is impossible. */
 #define NEARLY_IMPOSSIBLE (-1000.0f)
 
-/* All steps that are forbidden: by the model, and by a rule; to be freed. */
+/* The transitions forbidden by the model and by --constrain; to be freed. */
 static trellis_status list_forbidden(const trellis_model *model, const char *rule,
                                      uint16_t (**ret_all)[2], size_t *ret_count,
                                      trellis_error *error)
@@ -37,19 +37,17 @@ static trellis_status list_forbidden(const trellis_model *model, const char *rul
     return status;
 }
 
-/* How a search is to be pruned. */
 static trellis_status set_pruning(const trellis_model *model, double threshold,
                                   struct tr_graph_plan *plan, trellis_error *error)
 {
-    const char *type = trellis_model_note(model, "type");
     plan->threshold = threshold;
     plan->pruned = threshold > 0;
     if (!plan->pruned) {
         return TRELLIS_OK;
     }
-    if (!type || strcmp(type, "crf") != 0) {
+    if (!model->kind.prunable) {
         return tr_fail(error, TRELLIS_MODEL, "--prune is for models of type crf, not '%s'",
-                       type ? type : "unknown");
+                       model->kind.type);
     }
     return plan->order > 0 && plan->count_cap <= 1
                ? TRELLIS_OK
@@ -57,7 +55,7 @@ static trellis_status set_pruning(const trellis_model *model, double threshold,
                          "--prune is for models of order 1 and more, without counted states");
 }
 
-/* A graph of the tagger's own: with more steps forbidden than the model's has, or pruned in another way. */
+/* The graph for --constrain, which forbids more transitions than the model, and for --prune. */
 static trellis_status make_graph(trellis_tagger *tagger, const trellis_options *options,
                                  trellis_error *error)
 {
@@ -76,35 +74,36 @@ static trellis_status make_graph(trellis_tagger *tagger, const trellis_options *
         status = set_pruning(model, tr_option_real(options, "prune"), &plan, error);
     }
     if (!status && (constrained || pruned)) {
-        status = tr_graph_create(&plan, &tagger->graph, error);
+        status = tr_graph_create(&plan, &tagger->decoder.graph, error);
         if (!status) {
-            status = tr_model_steps(model, tagger->graph, &tagger->own_steps, error);
+            status = tr_model_steps(model, tagger->decoder.graph, &tagger->decoder.own_steps,
+                                    error);
         }
-        tagger->steps = tagger->own_steps;
+        tagger->decoder.steps = tagger->decoder.own_steps;
     }
     free(forbidden);
     return status;
 }
 
-/* The labels of the model by number. */
-bool tr_tagger_list_names(trellis_tagger *tagger)
+bool tr_tagger_number_labels(trellis_tagger *tagger)
 {
     const trellis_model *model = tagger->model;
-    bool fine = true;
-    for (uint32_t i = (uint32_t)tr_intern_count(&tagger->names); fine && i < model->label_count;
-         i++) {
-        fine = tr_intern_add(&tagger->names, model->labels[i]) != TR_NONE;
+    bool ok = true;
+    for (uint32_t i = (uint32_t)tr_intern_count(&tagger->output.label_numbers);
+         ok && i < model->label_count; i++) {
+        ok = tr_intern_add(&tagger->output.label_numbers, model->labels[i]) != TR_NONE;
     }
-    return fine;
+    return ok;
 }
 
 static trellis_status read_costs(trellis_tagger *tagger, const trellis_options *options,
                                  trellis_error *error)
 {
     uint32_t labels = tagger->model->label_count;
-    tagger->risk = tr_alloc(labels, sizeof *tagger->risk);
-    return tagger->risk && tr_tagger_list_names(tagger)
-               ? tr_loss_create(options, &tagger->names, labels, &tagger->loss, error)
+    tagger->decoder.risk = tr_alloc(labels, sizeof *tagger->decoder.risk);
+    return tagger->decoder.risk && tr_tagger_number_labels(tagger)
+               ? tr_loss_create(options, &tagger->output.label_numbers, labels,
+                                &tagger->decoder.loss, error)
                : tr_fail_memory(error);
 }
 
@@ -117,31 +116,33 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
         return tr_fail_memory(error);
     }
     tagger->model = model;
-    tagger->kernels = tr_kernels();
-    tagger->decoding = tr_option_is(options, "decode", "posterior") ? POSTERIOR
-                       : tr_option_is(options, "decode", "risk")    ? RISK
-                       : tr_option_is(options, "decode", "beam")    ? BEAM
-                                                                    : VITERBI;
-    tagger->beam_width = (size_t)tr_option_integer(options, "beam");
-    tagger->threshold = tr_option_real(options, "threshold");
-    tagger->steps = model->steps;
+    tagger->scoring.kernels = tr_kernels();
+    tagger->decoder.decoding = tr_option_is(options, "decode", "posterior") ? POSTERIOR
+                               : tr_option_is(options, "decode", "risk")    ? RISK
+                               : tr_option_is(options, "decode", "beam")    ? BEAM
+                                                                            : VITERBI;
+    tagger->decoder.beam_width = (size_t)tr_option_integer(options, "beam");
+    tagger->filter.threshold = tr_option_real(options, "threshold");
+    tagger->decoder.steps = model->steps;
     const char *forced = tr_option_text(options, "forced");
-    if (*forced && !(tagger->forced = tr_copy_text(forced, strlen(forced)))) {
+    if (*forced && !(tagger->allowed.option = tr_copy_text(forced, strlen(forced)))) {
         trellis_tagger_destroy(tagger);
         return tr_fail_memory(error);
     }
-    tagger->real_columns = tr_alloc(model->gaussian.columns, sizeof *tagger->real_columns);
-    trellis_status status = tagger->real_columns ? tr_extractor_create(model->features, false,
-                                                                       &tagger->extractor, error)
-                                                 : tr_fail_memory(error);
+    tagger->input.real_columns = tr_alloc(model->gaussian.columns,
+                                          sizeof *tagger->input.real_columns);
+    trellis_status status = tagger->input.real_columns
+                                ? tr_extractor_create(model->features, false,
+                                                      &tagger->input.extractor, error)
+                                : tr_fail_memory(error);
     if (!status) {
         status = make_graph(tagger, options, error);
     }
     if (!status) {
-        status = tr_lattice_create(tagger->graph ? tagger->graph : model->graph, &tagger->lattice,
-                                   error);
+        status = tr_lattice_create(tagger->decoder.graph ? tagger->decoder.graph : model->graph,
+                                   &tagger->decoder.lattice, error);
     }
-    if (!status && tagger->decoding == RISK) {
+    if (!status && tagger->decoder.decoding == RISK) {
         status = read_costs(tagger, options, error);
     }
     if (status) {
@@ -157,32 +158,32 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     if (!tagger) {
         return;
     }
-    tr_extractor_destroy(tagger->extractor);
-    tr_lattice_destroy(tagger->lattice);
-    tr_steps_destroy(tagger->own_steps);
-    tr_graph_destroy(tagger->graph);
-    trellis_scheme_storage_destroy(tagger->storage);
-    tr_loss_destroy(tagger->loss);
-    free(tagger->risk);
-    free(tagger->paths.at);
-    free(tagger->scores.at);
-    free(tagger->marginals.at);
-    tr_span_rules_destroy(tagger->rules);
-    free(tagger->improbable.at);
-    free(tagger->labels.at);
-    free(tagger->rows.at);
-    free(tagger->sparse.at);
-    free(tagger->exact.at);
-    tr_steps_destroy(tagger->relaxed);
-    free(tagger->forced);
-    free(tagger->real_columns);
-    free(tagger->reals.at);
-    tr_intern_free(&tagger->names);
-    free(tagger->asked.at);
-    free(tagger->given.at);
-    free(tagger->given_labels.at);
-    free(tagger->known.at);
-    free(tagger->is_given.at);
+    tr_extractor_destroy(tagger->input.extractor);
+    tr_lattice_destroy(tagger->decoder.lattice);
+    tr_steps_destroy(tagger->decoder.own_steps);
+    tr_graph_destroy(tagger->decoder.graph);
+    trellis_scheme_storage_destroy(tagger->output.scheme_storage);
+    tr_loss_destroy(tagger->decoder.loss);
+    free(tagger->decoder.risk);
+    free(tagger->result.paths.at);
+    free(tagger->result.scores.at);
+    free(tagger->result.marginals.at);
+    tr_span_rules_destroy(tagger->filter.rules);
+    free(tagger->filter.improbable.at);
+    free(tagger->output.labels.at);
+    free(tagger->scoring.dense.at);
+    free(tagger->scoring.sparse.at);
+    free(tagger->scoring.exact.at);
+    tr_steps_destroy(tagger->decoder.relaxed);
+    free(tagger->allowed.option);
+    free(tagger->input.real_columns);
+    free(tagger->input.reals.at);
+    tr_intern_free(&tagger->output.label_numbers);
+    free(tagger->output.queried.at);
+    free(tagger->allowed.positions.at);
+    free(tagger->allowed.labels.at);
+    free(tagger->input.known.at);
+    free(tagger->allowed.covered.at);
     free(tagger);
 }
 
@@ -190,78 +191,80 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
 static trellis_status bind_forced(trellis_tagger *tagger, const trellis_reader *reader,
                                   trellis_error *error)
 {
-    tagger->forced_column = SIZE_MAX;
-    if (!tagger->forced || strcmp(tagger->forced, "last") == 0) {
+    tagger->allowed.column = SIZE_MAX;
+    if (!tagger->allowed.option || strcmp(tagger->allowed.option, "last") == 0) {
         return TRELLIS_OK;
     }
-    tagger->forced_column = tr_reader_column(reader, tr_text(tagger->forced));
-    if (tagger->forced_column != SIZE_MAX) {
+    tagger->allowed.column = tr_reader_column(reader, tr_text(tagger->allowed.option));
+    if (tagger->allowed.column != SIZE_MAX) {
         return TRELLIS_OK;
     }
     return tr_fail(error, TRELLIS_OPTION,
-                   "--forced: no column has the name '%s'; it takes a number from 1 as well",
-                   tagger->forced);
+                   "--forced: no column is named '%s'; a number from 1 is accepted as well",
+                   tagger->allowed.option);
 }
 
 trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
                                    trellis_error *error)
 {
-    trellis_status status = tr_extractor_bind(tagger->extractor, reader, SIZE_MAX, error);
-    tagger->word_column = tr_reader_word_column(reader, SIZE_MAX);
+    trellis_status status = tr_extractor_bind(tagger->input.extractor, reader, SIZE_MAX, error);
+    tagger->input.word_column = tr_reader_word_column(reader, SIZE_MAX);
     if (!status) {
         status = bind_forced(tagger, reader, error);
     }
     if (!status && tagger->model->gaussian.columns) {
         status = tr_gaussian_bind(tagger->model->gaussian.names, reader, SIZE_MAX,
-                                  tagger->real_columns, error);
+                                  tagger->input.real_columns, error);
     }
-    tagger->binding = status ? MISBOUND : BOUND;
+    tagger->input.binding = status ? MISBOUND : BOUND;
     return status;
 }
 
 /* ---- decoding ------------------------------------------------------------------------------------ */
 
-/* Labels by what each position shows alone, once the marginals are known. */
-static void choose_labels(trellis_tagger *tagger, uint16_t *labels)
+/* The labels of --decode posterior or risk, from the marginals. */
+static void decode_marginals(trellis_tagger *tagger, uint16_t *labels)
 {
-    const float *marginals = tr_lattice_node_marginals(tagger->lattice);
+    const float *marginals = tr_lattice_node_marginals(tagger->decoder.lattice);
     size_t width = tagger->model->graph->width;
-    if (tagger->decoding == POSTERIOR) {
-        tr_lattice_posterior(tagger->lattice, labels);
+    if (tagger->decoder.decoding == POSTERIOR) {
+        tr_lattice_posterior(tagger->decoder.lattice, labels);
         return;
     }
-    for (size_t i = 0; i < tagger->length; i++) {
-        labels[i] = tr_loss_least_risk(tagger->loss, marginals + i * width, tagger->risk);
+    for (size_t i = 0; i < tagger->result.length; i++) {
+        labels[i] = tr_loss_least_risk(tagger->decoder.loss, marginals + i * width,
+                                       tagger->decoder.risk);
     }
 }
 
 static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
 {
-    struct tr_lattice *lattice = tagger->lattice;
+    struct tr_lattice *lattice = tagger->decoder.lattice;
     const struct tr_steps *steps = tr_tagger_steps(tagger);
-    uint16_t *paths = tagger->paths.at;
-    double *scores = tagger->scores.at;
+    uint16_t *paths = tagger->result.paths.at;
+    double *scores = tagger->result.scores.at;
     trellis_status status = TRELLIS_OK;
-    if (tagger->ranks) {
-        status = tr_lattice_nbest(lattice, steps, tagger->ranks, paths, scores, &tagger->found,
-                                  error);
-        for (size_t k = 0; !status && tagger->model->step_low && k < tagger->found; k++) {
-            scores[k] = tr_lattice_path_score(lattice, steps, paths + k * tagger->length);
+    if (tagger->result.ranks) {
+        status = tr_lattice_nbest(lattice, steps, tagger->result.ranks, paths, scores,
+                                  &tagger->result.count, error);
+        for (size_t k = 0; !status && tagger->model->step_residuals && k < tagger->result.count;
+             k++) {
+            scores[k] = tr_lattice_path_score(lattice, steps, paths + k * tagger->result.length);
         }
         return status;
     }
-    if (tagger->decoding == BEAM) {
-        status = tr_lattice_beam(lattice, steps, tagger->beam_width, paths, scores, error);
-    } else if (tagger->decoding == VITERBI) {
+    if (tagger->decoder.decoding == BEAM) {
+        status = tr_lattice_beam(lattice, steps, tagger->decoder.beam_width, paths, scores, error);
+    } else if (tagger->decoder.decoding == VITERBI) {
         status = tr_lattice_viterbi(lattice, steps, paths, scores, error);
     } else {
-        status = tr_lattice_forward_backward(lattice, steps, &tagger->log_z, error);
+        status = tr_lattice_forward_backward(lattice, steps, &tagger->result.log_z, error);
         if (!status) {
-            choose_labels(tagger, paths);
+            decode_marginals(tagger, paths);
             scores[0] = tr_lattice_path_score(lattice, steps, paths);
         }
     }
-    tagger->found = status == TRELLIS_OK;
+    tagger->result.count = status == TRELLIS_OK;
     return status;
 }
 
@@ -274,37 +277,37 @@ static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_seq
         status = tr_tagger_restrict_words(tagger, sequence, error);
     }
     if (!status && tagger->model->local) {
-        status = tr_lattice_normalise(tagger->lattice, tagger->steps, error);
+        status = tr_lattice_normalise(tagger->decoder.lattice, tagger->decoder.steps, error);
     }
-    if (!status) { // behind the decisions, of which it is news
-        status = tr_tagger_restrict_given(tagger, error);
+    if (!status) { // after the normalisation, which does not know of these labels
+        status = tr_tagger_restrict_allowed(tagger, error);
     }
     return status ? status : decode(tagger, error);
 }
 
-/* Steps that are impossible made merely very improbable. */
+/* Makes impossible transitions merely very improbable. */
 static trellis_status relax_steps(trellis_tagger *tagger, trellis_error *error)
 {
     const trellis_model *model = tagger->model;
     size_t count = model->plan.gram_count;
     float *weights = tr_alloc(count, sizeof *weights);
     trellis_status status = weights ? TRELLIS_OK : tr_fail_memory(error);
-    if (!status && !tagger->relaxed) {
-        status = tr_steps_create(tagger->graph ? tagger->graph : model->graph, &tagger->relaxed,
-                                 error);
+    if (!status && !tagger->decoder.relaxed) {
+        status = tr_steps_create(tagger->decoder.graph ? tagger->decoder.graph : model->graph,
+                                 &tagger->decoder.relaxed, error);
     }
     for (size_t i = 0; !status && i < count; i++) {
         weights[i] = fmaxf(model->step_weights[i], NEARLY_IMPOSSIBLE);
     }
     if (!status) {
-        tr_steps_set(tagger->relaxed, weights);
+        tr_steps_set(tagger->decoder.relaxed, weights);
     }
     free(weights);
     return status;
 }
 
-/* Under an HMM all labellings of a sequence may have probability 0, because of a word or of a step. The
- * answer is the one that takes the fewest impossible things, and the most probable of those. */
+/* Under an HMM all labellings of a sequence may have probability 0, because of a word or a transition. The
+ * result is the most probable of those with the fewest impossible words and transitions. */
 static trellis_status decode_impossible(trellis_tagger *tagger, const trellis_sequence *sequence,
                                         const struct tr_observation *observation,
                                         trellis_error *error)
@@ -314,97 +317,93 @@ static trellis_status decode_impossible(trellis_tagger *tagger, const trellis_se
         status = tr_tagger_fill_scores(tagger, sequence, observation, error);
     }
     size_t width = tagger->model->graph->width;
-    float *scores = tr_lattice_nodes(tagger->lattice);
+    float *scores = tr_lattice_nodes(tagger->decoder.lattice);
     for (size_t k = 0; !status && k < sequence->length * width; k++) {
         scores[k] = fmaxf(scores[k], NEARLY_IMPOSSIBLE);
     }
     if (!status) {
-        status = tr_tagger_restrict_given(tagger, error);
+        status = tr_tagger_restrict_allowed(tagger, error);
     }
-    tagger->impossible = !status;
+    tagger->result.impossible = !status;
     return status ? status : decode(tagger, error);
 }
 
-/* What is seen in a sequence, and the labels that are given in it. */
-static trellis_status observe(trellis_tagger *tagger, const trellis_sequence *sequence,
-                              const struct tr_observation **ret_observation, trellis_error *error)
+/* Extracts the attributes, the real-valued columns and the labels of --forced. */
+static trellis_status read_input(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                 const struct tr_observation **ret_observation,
+                                 trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
-    if (tagger->binding == UNBOUND) {
+    if (tagger->input.binding == UNBOUND) {
         status = trellis_tagger_bind(tagger, NULL, error);
-    } else if (tagger->binding == MISBOUND) {
+    } else if (tagger->input.binding == MISBOUND) {
         status = tr_fail(error, TRELLIS_TEMPLATE, "the input lacks a column of the templates");
     }
     if (!status) {
-        status = tr_extractor_run(tagger->extractor, sequence, ret_observation, error);
+        status = tr_extractor_run(tagger->input.extractor, sequence, ret_observation, error);
     }
     size_t reals = tagger->model->gaussian.columns;
     if (!status && reals) {
-        status = tr_reserve(&tagger->reals, sequence->length * reals)
-                     ? tr_gaussian_take(sequence, NULL, tagger->real_columns, reals,
-                                        tagger->reals.at, error)
+        status = tr_reserve(&tagger->input.reals, sequence->length * reals)
+                     ? tr_gaussian_take(sequence, NULL, tagger->input.real_columns, reals,
+                                        tagger->input.reals.at, error)
                      : tr_fail_memory(error);
     }
-    return status ? status : tr_tagger_give_column(tagger, sequence, error);
+    return status ? status : tr_tagger_read_forced(tagger, sequence, error);
 }
 
-/* Room for what may be found. */
-static bool make_room(trellis_tagger *tagger, size_t length, size_t ranks)
+/* Clears the last result and makes room for the next. */
+static bool begin_result(trellis_tagger *tagger, size_t length, size_t ranks)
 {
-    size_t most = ranks ? ranks : 1, labels;
-    tagger->found = 0;
-    tagger->impossible = false;
-    tagger->length = length;
-    tagger->ranks = ranks;
-    return !__builtin_mul_overflow(most, length, &labels) && tr_reserve(&tagger->paths, labels) &&
-           tr_reserve(&tagger->scores, most) && tr_reserve(&tagger->labels, length);
+    size_t max = ranks ? ranks : 1, labels;
+    tagger->result.count = 0;
+    tagger->result.impossible = false;
+    tagger->result.length = length;
+    tagger->result.ranks = ranks;
+    return !__builtin_mul_overflow(max, length, &labels) &&
+           tr_reserve(&tagger->result.paths, labels) && tr_reserve(&tagger->result.scores, max) &&
+           tr_reserve(&tagger->output.labels, length);
 }
 
-static bool is_hmm(const trellis_model *model)
-{
-    const char *type = trellis_model_note(model, "type");
-    return type && strcmp(type, "hmm") == 0;
-}
-
-/* Finds the best labels, or as many of the best as `ranks` says. */
-static trellis_status find(trellis_tagger *tagger, const trellis_sequence *sequence, size_t ranks,
-                           trellis_error *error)
+/* The best labelling, or the `ranks` best. */
+static trellis_status tag(trellis_tagger *tagger, const trellis_sequence *sequence, size_t ranks,
+                          trellis_error *error)
 {
     const struct tr_observation *observation = NULL;
     bool by_dictionary = tagger->model->tag_dictionary.words > 0;
-    trellis_status status = make_room(tagger, sequence->length, ranks)
-                                ? observe(tagger, sequence, &observation, error)
+    trellis_status status = begin_result(tagger, sequence->length, ranks)
+                                ? read_input(tagger, sequence, &observation, error)
                                 : tr_fail_memory(error);
     if (!status) {
         status = score_and_decode(tagger, sequence, observation, by_dictionary, error);
-        if (status == TRELLIS_DATA && by_dictionary) { // no path: as if there were no dictionary
+        if (status == TRELLIS_DATA && by_dictionary) { // no path: ignore the tag dictionary
             status = score_and_decode(tagger, sequence, observation, false, error);
         }
-        if (status == TRELLIS_DATA && is_hmm(tagger->model)) {
+        if (status == TRELLIS_DATA && tagger->model->kind.hmm) {
             status = decode_impossible(tagger, sequence, observation, error);
         }
     }
-    tr_tagger_forget_given(tagger);
+    tr_tagger_clear_allowed(tagger);
     return status;
 }
 
-/* Marks what --threshold leaves out. */
-static trellis_status leave_out(trellis_tagger *tagger, trellis_error *error)
+/* Marks the tokens below --threshold. */
+static trellis_status apply_threshold(trellis_tagger *tagger, trellis_error *error)
 {
-    if (!tr_reserve(&tagger->improbable, tagger->length + 1)) {
+    if (!tr_reserve(&tagger->filter.improbable, tagger->result.length + 1)) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_tagger_sum_up(tagger, 0, error);
+    trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (!status) {
         status = tr_tagger_make_rules(tagger, error);
     }
     if (!status) {
-        struct tr_found found = tr_tagger_found(tagger);
-        status = tr_mark_improbable(tagger->rules, &found, tagger->threshold, tagger->improbable.at,
-                                    error);
+        struct tr_tagging_result result = tr_tagger_result(tagger);
+        status = tr_mark_improbable(tagger->filter.rules, &result, tagger->filter.threshold,
+                                    tagger->filter.improbable.at, error);
     }
     if (status) {
-        tagger->found = 0;
+        tagger->result.count = 0;
     }
     return status;
 }
@@ -414,33 +413,36 @@ static trellis_status write_labels(trellis_tagger *tagger, const uint16_t *path,
                                    const trellis_text **ret_labels, trellis_error *error)
 {
     const trellis_model *model = tagger->model;
-    for (size_t i = 0; i < tagger->length; i++) {
-        tagger->labels.at[i] = model->labels[path[i]];
+    for (size_t i = 0; i < tagger->result.length; i++) {
+        tagger->output.labels.at[i] = model->labels[path[i]];
     }
-    if (tagger->threshold > 0 && !tagger->ranks) {
-        trellis_text none = tr_span_rules_apply(tagger->rules) ? TR_TEXT("O") : TR_TEXT("_");
-        for (size_t i = 0; i < tagger->length; i++) {
-            tagger->labels.at[i] = tagger->improbable.at[i] ? none : tagger->labels.at[i];
+    if (tagger->filter.threshold > 0 && !tagger->result.ranks) {
+        trellis_text none = tr_span_rules_apply(tagger->filter.rules) ? TR_TEXT("O") : TR_TEXT("_");
+        for (size_t i = 0; i < tagger->result.length; i++) {
+            tagger->output.labels.at[i] = tagger->filter.improbable.at[i]
+                                              ? none
+                                              : tagger->output.labels.at[i];
         }
     }
-    *ret_labels = tagger->labels.at;
+    *ret_labels = tagger->output.labels.at;
     if (model->inside == TRELLIS_NO_SCHEME || model->outside == TRELLIS_NO_SCHEME) {
         return TRELLIS_OK;
     }
-    return trellis_scheme_convert(model->inside, model->outside, tagger->labels.at, tagger->length,
-                                  &tagger->storage, ret_labels, error);
+    return trellis_scheme_convert(model->inside, model->outside, tagger->output.labels.at,
+                                  tagger->result.length, &tagger->output.scheme_storage, ret_labels,
+                                  error);
 }
 
 trellis_status trellis_tagger_tag(trellis_tagger *tagger, const trellis_sequence *sequence,
                                   const trellis_text **ret_labels, trellis_error *error)
 {
     *ret_labels = NULL;
-    trellis_status status = find(tagger, sequence, 0, error);
-    if (!status && tagger->threshold > 0) {
-        status = leave_out(tagger, error);
+    trellis_status status = tag(tagger, sequence, 0, error);
+    if (!status && tagger->filter.threshold > 0) {
+        status = apply_threshold(tagger, error);
     }
     if (!status) {
-        status = write_labels(tagger, tagger->paths.at, ret_labels, error);
+        status = write_labels(tagger, tagger->result.paths.at, ret_labels, error);
     }
     if (status) {
         *ret_labels = NULL;
@@ -453,25 +455,26 @@ double trellis_tagger_score(const trellis_tagger *tagger)
     return trellis_tagger_nth_score(tagger, 0);
 }
 
-/* ---- the best few -------------------------------------------------------------------------------- */
+/* ---- n best labellings -------------------------------------------------------------------------------- */
 
 trellis_status trellis_tagger_nbest(trellis_tagger *tagger, const trellis_sequence *sequence,
                                     size_t n, size_t *ret_count, trellis_error *error)
 {
     *ret_count = 0;
     if (n == 0) {
-        return tr_fail(error, TRELLIS_OPTION, "at least one labelling must be asked for");
+        return tr_fail(error, TRELLIS_OPTION, "the number of labellings must be at least 1");
     }
-    trellis_status status = find(tagger, sequence, n, error);
-    *ret_count = tagger->found;
+    trellis_status status = tag(tagger, sequence, n, error);
+    *ret_count = tagger->result.count;
     return status;
 }
 
 const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank)
 {
     const trellis_text *labels;
-    if (rank >= tagger->found ||
-        write_labels(tagger, tagger->paths.at + rank * tagger->length, &labels, NULL)) {
+    if (rank >= tagger->result.count ||
+        write_labels(tagger, tagger->result.paths.at + rank * tagger->result.length, &labels,
+                     NULL)) {
         return NULL;
     }
     return labels;
@@ -479,7 +482,9 @@ const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t ran
 
 double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
 {
-    return rank >= tagger->found ? NAN : tagger->impossible ? -INFINITY : tagger->scores.at[rank];
+    return rank >= tagger->result.count ? NAN
+           : tagger->result.impossible  ? -INFINITY
+                                        : tagger->result.scores.at[rank];
 }
 
 /* ---- words --------------------------------------------------------------------------------------- */
@@ -489,33 +494,34 @@ trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words 
                                     trellis_error *error)
 {
     const trellis_model *model = tagger->model;
-    size_t column = tagger->word_column;
+    size_t column = tagger->input.word_column;
     *ret_known = NULL;
     if ((!words && !model->word_count) || column >= sequence->columns) {
         return TRELLIS_OK;
     }
-    if (!tr_reserve(&tagger->known, sequence->length + 1)) {
+    if (!tr_reserve(&tagger->input.known, sequence->length + 1)) {
         return tr_fail_memory(error);
     }
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_text word = sequence->cells[i * sequence->columns + column];
-        tagger->known.at[i] = words ? tr_words_has(words, word)
-                                    : tr_words_find(model->words, model->word_count, word);
+        tagger->input.known.at[i] = words ? tr_words_has(words, word)
+                                          : tr_words_find(model->words, model->word_count, word);
     }
-    *ret_known = tagger->known.at;
+    *ret_known = tagger->input.known.at;
     return TRELLIS_OK;
 }
 
 /* ---- for the other files of this folder ----------------------------------------------------------- */
 
-struct tr_found tr_tagger_found(trellis_tagger *tagger)
+struct tr_tagging_result tr_tagger_result(trellis_tagger *tagger)
 {
-    return (struct tr_found){tagger->model,
-                             tagger->lattice,
-                             tr_tagger_steps(tagger),
-                             tagger->graph ? tagger->graph : tagger->model->graph,
-                             tagger->found ? tagger->paths.at : NULL,
-                             tagger->length,
-                             tagger->log_z,
-                             tagger->reals.at};
+    return (struct tr_tagging_result){tagger->model,
+                                      tagger->decoder.lattice,
+                                      tr_tagger_steps(tagger),
+                                      tagger->decoder.graph ? tagger->decoder.graph
+                                                            : tagger->model->graph,
+                                      tagger->result.count ? tagger->result.paths.at : NULL,
+                                      tagger->result.length,
+                                      tagger->result.log_z,
+                                      tagger->input.reals.at};
 }

@@ -104,7 +104,7 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .labels = &training->data.labels,
         .plan = &training->plan,
         .step_weights = w + training->node_size + training->edge_size,
-        .step_low = low ? low + training->node_size + training->edge_size : NULL,
+        .step_residuals = low ? low + training->node_size + training->edge_size : NULL,
         .unknown = training->best_unknown,
         .features = training->features,
         .node = {&v->node.index, v->node.rows, w, low},

@@ -284,7 +284,7 @@ static trellis_status weigh(struct tr_training *training, trellis_error *error)
     }
     size_t file_size =
         4 * training->size; // the weights alone; a file that is opened must justify its graph
-    if (training->graph->step_count > tr_model_most_steps(file_size)) {
+    if (training->graph->step_count > tr_model_max_steps(file_size)) {
         return tr_fail(
             error, TRELLIS_LIMIT,
             "%u label steps are too many for so few features; use --observed-states or a "

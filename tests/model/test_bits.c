@@ -176,10 +176,10 @@ static void test_hmm(void **state)
     trellis_model *small = repack(model, 16), *large = repack(small, 32);
     static const char sentence[] = "the old man saw a zzyzx there";
     double before, after, wide;
-    assert_non_null(model->node.low);
-    assert_null(small->node.low);
-    assert_null(large->node.low);
-    assert_non_null(small->step_low);
+    assert_non_null(model->node.residuals);
+    assert_null(small->node.residuals);
+    assert_null(large->node.residuals);
+    assert_non_null(small->step_residuals);
     free(tag_by(model, sentence, &before));
     free(tag_by(small, sentence, &after));
     free(tag_by(large, sentence, &wide));

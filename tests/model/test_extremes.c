@@ -22,7 +22,7 @@ static size_t tried, refused, largest_opening, largest_asking;
 static void check_largest(size_t size, size_t fixed, bool graph, size_t *most)
 {
     size_t asked = atomic_load(&largest), allowed = fixed + BY_BYTE * size;
-    allowed = graph ? fixed + 16 * tr_model_most_steps(size) : allowed;
+    allowed = graph ? fixed + 16 * tr_model_max_steps(size) : allowed;
     if (asked > allowed) {
         fail_msg("an allocation of %zu bytes for a file of %zu", asked, size);
     }
