@@ -1,8 +1,7 @@
-/* breakdown.c - the counts in parts: by label and type, by known and unknown words, by length and
- * position, by confidence; and averages over the parts.
+/* breakdown.c - counts by label, type, vocabulary, length, position and confidence, and their averages.
  *
- * Lengths and positions are counted in ranges that double, so that sentences and words of a few letters
- * are both seen well; probabilities in ten bins of equal width.
+ * Lengths and positions are counted in ranges that double, which suits both sentences and words of a few
+ * letters; probabilities in ten bins of equal width.
  */
 #include <math.h>
 
@@ -60,7 +59,7 @@ static void count(struct tr_tally *tally, bool correct)
 
 static void count_confidence(trellis_evaluation *evaluation, float probability, bool correct)
 {
-    float p = probability >= 0 ? fminf(probability, 1) : 0; // NaN is no confidence
+    float p = probability >= 0 ? fminf(probability, 1) : 0; // NaN counts as 0
     size_t bin = (size_t)(p * TR_CONFIDENCES); // in float: 0.9 is in the bin that begins there
     bin = bin < TR_CONFIDENCES ? bin : TR_CONFIDENCES - 1;
     count(&evaluation->by_confidence[bin], correct);
@@ -68,10 +67,10 @@ static void count_confidence(trellis_evaluation *evaluation, float probability, 
 }
 
 void tr_breakdown_add(trellis_evaluation *evaluation, const trellis_labelled *sequence,
-                      bool all_right)
+                      bool all_correct)
 {
     size_t length_range = range_of(sequence->length);
-    count(&evaluation->sequences_by_length[length_range], all_right);
+    count(&evaluation->sequences_by_length[length_range], all_correct);
     for (size_t i = 0; i < sequence->length; i++) {
         bool correct = evaluation->gold.at[i] == evaluation->predicted.at[i];
         count(&evaluation->by_length[length_range], correct);

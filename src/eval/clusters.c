@@ -1,4 +1,4 @@
-/* clusters.c - how well states that were learned without labels agree with labels.
+/* clusters.c - agreement of states learned without labels with gold labels.
  *
  * With n(f,g) the tokens in state f whose label is g, and N of them in all,
  *
@@ -72,13 +72,13 @@ static void fill(const trellis_evaluation *evaluation, struct tr_contingency *ta
 trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
                                    struct tr_contingency *ret_table, trellis_error *error)
 {
-    size_t most = evaluation->labels.order.size;
-    struct tr_contingency table = {.state = tr_alloc(most, sizeof *table.state),
-                                   .label = tr_alloc(most, sizeof *table.label),
-                                   .state_count = tr_alloc(most, sizeof *table.state_count),
-                                   .label_count = tr_alloc(most, sizeof *table.label_count)};
-    size_t *state_place = tr_alloc(most, sizeof *state_place);
-    size_t *label_place = tr_alloc(most, sizeof *label_place);
+    size_t max = evaluation->labels.order.size;
+    struct tr_contingency table = {.state = tr_alloc(max, sizeof *table.state),
+                                   .label = tr_alloc(max, sizeof *table.label),
+                                   .state_count = tr_alloc(max, sizeof *table.state_count),
+                                   .label_count = tr_alloc(max, sizeof *table.label_count)};
+    size_t *state_place = tr_alloc(max, sizeof *state_place);
+    size_t *label_place = tr_alloc(max, sizeof *label_place);
     bool allocated = table.state && table.label && table.state_count && table.label_count &&
                      state_place && label_place;
     trellis_status status = allocated ? TRELLIS_OK : tr_fail_memory(error);
@@ -107,14 +107,14 @@ trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
     return status;
 }
 
-size_t tr_contingency_most(const struct tr_contingency *table, size_t state)
+size_t tr_contingency_majority(const struct tr_contingency *table, size_t state)
 {
     const uint64_t *row = table->count + state * table->labels;
-    size_t most = 0;
+    size_t majority = 0;
     for (size_t g = 1; g < table->labels; g++) {
-        most = row[g] > row[most] ? g : most;
+        majority = row[g] > row[majority] ? g : majority;
     }
-    return most;
+    return majority;
 }
 
 /* ---- the best assignment --------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ size_t tr_contingency_most(const struct tr_contingency *table, size_t state)
  * the row that is being placed. */
 struct assignment {
     const struct tr_contingency *table;
-    bool turned; // rows are labels
+    bool transposed; // rows are labels
     size_t rows, columns;
     int64_t *u, *v;    // [rows + 1], [columns + 1] potentials
     size_t *row_of;    // [columns + 1] the row that holds a column, 0: free
@@ -134,7 +134,7 @@ struct assignment {
 
 static int64_t reduced_cost(const struct assignment *a, size_t row, size_t column)
 {
-    size_t f = (a->turned ? column : row) - 1, g = (a->turned ? row : column) - 1;
+    size_t f = (a->transposed ? column : row) - 1, g = (a->transposed ? row : column) - 1;
     return -(int64_t)a->table->count[f * a->table->labels + g] - a->u[row] - a->v[column];
 }
 
@@ -191,26 +191,27 @@ static void place_row(struct assignment *a, size_t row)
 trellis_status tr_contingency_assign(const struct tr_contingency *table, size_t *label_of,
                                      uint64_t *ret_tokens, trellis_error *error)
 {
-    struct assignment a = {.table = table, .turned = table->states > table->labels};
-    a.rows = a.turned ? table->labels : table->states;
-    a.columns = a.turned ? table->states : table->labels;
+    struct assignment a = {.table = table, .transposed = table->states > table->labels};
+    a.rows = a.transposed ? table->labels : table->states;
+    a.columns = a.transposed ? table->states : table->labels;
     a.u = tr_alloc(a.rows + 1, sizeof *a.u);
     a.v = tr_alloc(a.columns + 1, sizeof *a.v);
     a.row_of = tr_alloc(a.columns + 1, sizeof *a.row_of);
     a.before = tr_alloc(a.columns + 1, sizeof *a.before);
     a.distance = tr_alloc(a.columns + 1, sizeof *a.distance);
     a.reached = tr_alloc(a.columns + 1, sizeof *a.reached);
-    bool fine = a.u && a.v && a.row_of && a.before && a.distance && a.reached;
-    for (size_t row = 1; fine && row <= a.rows; row++) {
+    bool ok = a.u && a.v && a.row_of && a.before && a.distance && a.reached;
+    for (size_t row = 1; ok && row <= a.rows; row++) {
         place_row(&a, row);
     }
     for (size_t f = 0; f < table->states; f++) {
         label_of[f] = SIZE_MAX;
     }
     *ret_tokens = 0;
-    for (size_t j = 1; fine && j <= a.columns; j++) {
+    for (size_t j = 1; ok && j <= a.columns; j++) {
         if (a.row_of[j]) {
-            size_t f = (a.turned ? j : a.row_of[j]) - 1, g = (a.turned ? a.row_of[j] : j) - 1;
+            size_t f = (a.transposed ? j : a.row_of[j]) - 1,
+                   g = (a.transposed ? a.row_of[j] : j) - 1;
             label_of[f] = g;
             *ret_tokens += table->count[f * table->labels + g];
         }
@@ -221,7 +222,7 @@ trellis_status tr_contingency_assign(const struct tr_contingency *table, size_t 
     free(a.before);
     free(a.distance);
     free(a.reached);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* ---- the figures ------------------------------------------------------------------------------ */
@@ -237,7 +238,7 @@ static double entropy(const uint64_t *count, size_t size, double all)
     return sum;
 }
 
-/* 1 - what is left open of what there was to know; 1 where there was nothing. */
+/* 1 - H(A|B) / H(A); 1 where H(A) is 0. */
 static double explained(double left, double all)
 {
     return all > 0 ? fmax(0, 1 - left / all) : 1;
@@ -252,15 +253,15 @@ trellis_cluster_scores tr_contingency_scores(const struct tr_contingency *table,
         return scores;
     }
     double all = (double)table->tokens;
-    uint64_t most = 0;
+    uint64_t majority = 0;
     for (size_t f = 0; f < table->states; f++) {
-        most += table->count[f * table->labels + tr_contingency_most(table, f)];
+        majority += table->count[f * table->labels + tr_contingency_majority(table, f)];
     }
     double joint = entropy(table->count, table->states * table->labels, all);
     double of_states = entropy(table->state_count, table->states, all);
     double of_labels = entropy(table->label_count, table->labels, all);
     double labels_left = fmax(0, joint - of_states), states_left = fmax(0, joint - of_labels);
-    scores.many_to_one = (double)most / all;
+    scores.many_to_one = (double)majority / all;
     scores.one_to_one = (double)assigned_tokens / all;
     scores.variation = labels_left + states_left;
     scores.homogeneity = explained(labels_left, of_labels);
@@ -270,7 +271,7 @@ trellis_cluster_scores tr_contingency_scores(const struct tr_contingency *table,
     return scores;
 }
 
-/* All of it: the table, the best assignment and the figures. */
+/* The table, the best assignment and the scores. */
 struct clustering {
     struct tr_contingency table;
     size_t *label_of; // [table.states]
@@ -331,12 +332,12 @@ static void report_lines(struct tr_buffer *out, const trellis_evaluation *evalua
                      (unsigned long long)evaluation->sequences.gold, table->states, table->labels);
     for (size_t f = 0; f < table->states; f++) {
         trellis_text state = tr_intern_text(&evaluation->labels.names, table->state[f]);
-        size_t most = tr_contingency_most(table, f);
-        trellis_text label = label_text(evaluation, c, most);
+        size_t majority = tr_contingency_majority(table, f);
+        trellis_text label = label_text(evaluation, c, majority);
         tr_buffer_format(
             out, "%17.*s: %8llu tokens; most frequent label %.*s (%.2f%%); one-to-one ",
             TR_SHOW(state), (unsigned long long)table->state_count[f], TR_SHOW(label),
-            100 * tr_ratio(table->count[f * table->labels + most], table->state_count[f]));
+            100 * tr_ratio(table->count[f * table->labels + majority], table->state_count[f]));
         tr_buffer_text(out, c->label_of[f] == SIZE_MAX ? TR_TEXT("none")
                                                        : label_text(evaluation, c, c->label_of[f]));
         tr_buffer_char(out, '\n');
@@ -372,7 +373,7 @@ static void report_json(struct tr_buffer *out, const trellis_evaluation *evaluat
         tr_buffer_json(out, tr_intern_text(&evaluation->labels.names, table->state[f]));
         tr_buffer_format(out, ", \"tokens\": %llu, \"many_to_one\": ",
                          (unsigned long long)table->state_count[f]);
-        tr_buffer_json(out, label_text(evaluation, c, tr_contingency_most(table, f)));
+        tr_buffer_json(out, label_text(evaluation, c, tr_contingency_majority(table, f)));
         tr_buffer_string(out, ", \"one_to_one\": ");
         if (c->label_of[f] == SIZE_MAX) {
             tr_buffer_string(out, "null}");

@@ -1,4 +1,4 @@
-/* clusters.h - how well states that were learned without labels agree with labels. */
+/* clusters.h - agreement of states learned without labels with gold labels. */
 #ifndef TRELLIS_EVAL_CLUSTERS_H
 #define TRELLIS_EVAL_CLUSTERS_H
 
@@ -17,11 +17,11 @@ trellis_status tr_contingency_make(const trellis_evaluation *evaluation,
                                    struct tr_contingency *ret_table, trellis_error *error);
 void tr_contingency_free(struct tr_contingency *table);
 
-/* The label that a state was predicted for most often, as an index of the table; of equal ones the first. */
-size_t tr_contingency_most(const struct tr_contingency *table, size_t state);
+/* The most frequent label of a state, as an index of the table; the first of equal ones. */
+size_t tr_contingency_majority(const struct tr_contingency *table, size_t state);
 
-/* The assignment of states to labels, no label to two states, that most tokens agree with: label_of
- * [states], SIZE_MAX for states that are left over; and how many tokens do. */
+/* The assignment of states to labels, no label to two states, with the most tokens: label_of
+ * [states], SIZE_MAX for states without a label; and the number of these tokens. */
 trellis_status tr_contingency_assign(const struct tr_contingency *table, size_t *label_of,
                                      uint64_t *ret_tokens, trellis_error *error);
 

@@ -1,4 +1,4 @@
-/* compare.c - whether one system is better than another, or only luckier.
+/* compare.c - significance tests for the difference between two systems.
  *
  * If the two are equally good, it does not matter which of them labelled a sequence. The randomisation
  * test (Noreen 1989; Yeh 2000 for F1) exchanges their labellings of each sequence by the toss of a coin
@@ -6,17 +6,18 @@
  *
  *     p = (1 + number of exchanges that differ as much) / (1 + exchanges)
  *
- * Where few sequences were labelled differently all 2^n exchanges are tried instead, and p is exact. For tokens there is McNemar's
- * test as well: among the tokens that only one of the two has correct, half should be the one's.
+ * Where few sequences were labelled differently all 2^n exchanges are tried instead, and p is exact. Tokens
+ * are compared by McNemar's test as well: of the tokens that only one of the two has correct, each should
+ * have half.
  */
 #include <math.h>
 
 #include "base/random.h"
 #include "eval/resample.h"
 
-enum { USUAL_SAMPLES = 1000 };
+enum { DEFAULT_SAMPLES = 1000 };
 
-/* Rounding must not make an exchange that differs as much look smaller. */
+/* Allows for rounding when an exchange differs as much as what was observed. */
 #define TOLERANCE 1e-12
 
 static trellis_status check_gold(const trellis_evaluation *first, const trellis_evaluation *second,
@@ -86,15 +87,15 @@ static void exchange(const struct duel *duel, const uint64_t *bits,
                      uint64_t count[TRELLIS_MEASURE_COUNT])
 {
     struct tr_totals a = duel->others, b = duel->others;
-    double predicted[TRELLIS_MEASURE_COUNT];
+    double exchanged[TRELLIS_MEASURE_COUNT];
     for (size_t i = 0; i < duel->count; i++) {
         bool swap = bits[i / 64] >> i % 64 & 1;
         tr_totals_add(swap ? &b : &a, duel->first[i]);
         tr_totals_add(swap ? &a : &b, duel->second[i]);
     }
-    differences(&a, &b, predicted);
+    differences(&a, &b, exchanged);
     for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
-        count[m] += fabs(predicted[m]) >= fabs(duel->observed[m]) - TOLERANCE;
+        count[m] += fabs(exchanged[m]) >= fabs(duel->observed[m]) - TOLERANCE;
     }
 }
 
@@ -151,7 +152,7 @@ static void count_discordant(const trellis_evaluation *first, const trellis_eval
                              trellis_comparison *comparison)
 {
     for (uint64_t i = 0; i < (first->tokens.gold + 7) / 8; i++) {
-        unsigned a = first->right_bits.at[i], b = second->right_bits.at[i];
+        unsigned a = first->correct_bits.at[i], b = second->correct_bits.at[i];
         comparison->only_first += (unsigned)__builtin_popcount(a & ~b);
         comparison->only_second += (unsigned)__builtin_popcount(b & ~a);
     }
@@ -185,7 +186,7 @@ trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
     count_discordant(first, second, &comparison);
     status = randomise(first, second, observed, &comparison, error);
     if (!status) {
-        size_t samples = first->bootstrap ? first->bootstrap : USUAL_SAMPLES;
+        size_t samples = first->bootstrap ? first->bootstrap : DEFAULT_SAMPLES;
         status = tr_bootstrap(first, second, samples, intervals, error);
     }
     for (int m = 0; !status && m < TRELLIS_MEASURE_COUNT; m++) {

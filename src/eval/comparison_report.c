@@ -1,4 +1,4 @@
-/* comparison_report.c - the report of a comparison of two systems, for a person or as JSON. */
+/* comparison_report.c - the comparison of two systems as text or JSON. */
 #include "eval/evaluation_report.h"
 
 static int measures_of(const trellis_comparison *comparison)

@@ -1,4 +1,4 @@
-/* evaluation.c - counts what was correct: tokens, sequences and spans.
+/* evaluation.c - counts correct tokens, sequences and spans.
  *
  * A span is correct where gold and predicted have one with the same begin, end and type; with
  *
@@ -65,7 +65,7 @@ void trellis_evaluation_destroy(trellis_evaluation *evaluation)
     free(evaluation->readings.at);
     free(evaluation->mistake_counts.at);
     free(evaluation->outcomes.at);
-    free(evaluation->right_bits.at);
+    free(evaluation->correct_bits.at);
     free(evaluation->gold.at);
     free(evaluation->predicted.at);
     free(evaluation->gold_spans.list.at);
@@ -75,7 +75,7 @@ void trellis_evaluation_destroy(trellis_evaluation *evaluation)
 
 /* ---- labels as numbers ----------------------------------------------------------------------- */
 
-/* Where a name belongs among those in order. */
+/* The position of a name in the sorted order. */
 static size_t place_of(const struct tr_names_tally *list, trellis_text name)
 {
     size_t low = 0, high = list->order.size;
@@ -116,8 +116,8 @@ void tr_names_tally_free(struct tr_names_tally *list)
     free(list->order.at);
 }
 
-/* How the next label that is new is read. */
-static bool learn_label(trellis_evaluation *evaluation)
+/* Reads the next new label as a part of spans. */
+static bool read_label(trellis_evaluation *evaluation)
 {
     struct tr_span_label reading = {0};
     trellis_text type,
@@ -134,7 +134,7 @@ static bool number_label(trellis_evaluation *evaluation, trellis_text label, uin
         return false;
     }
     while (evaluation->readings.size <= *ret_number) {
-        if (!learn_label(evaluation)) {
+        if (!read_label(evaluation)) {
             return false;
         }
     }
@@ -175,7 +175,7 @@ static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t
 {
     struct tr_tally *by_label = evaluation->labels.tallies.at;
     uint64_t before = evaluation->tokens.gold;
-    if (!tr_reserve(&evaluation->right_bits, (before + length + 7) / 8)) {
+    if (!tr_reserve(&evaluation->correct_bits, (before + length + 7) / 8)) {
         return false;
     }
     for (size_t i = 0; i < length; i++) {
@@ -186,7 +186,7 @@ static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t
         if (gold == predicted) {
             by_label[gold].correct++;
             (*ret_correct)++;
-            evaluation->right_bits.at[(before + i) / 8] |= (uint8_t)(1u << (before + i) % 8);
+            evaluation->correct_bits.at[(before + i) / 8] |= (uint8_t)(1u << (before + i) % 8);
         } else if (!count_mistake(evaluation, gold, predicted)) {
             return false;
         }

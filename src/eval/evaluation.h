@@ -1,4 +1,4 @@
-/* evaluation.h - what an evaluation has counted, shared by the counting and the reports. */
+/* evaluation.h - the counts of an evaluation, for counting and reports. */
 #ifndef TRELLIS_EVAL_EVALUATION_H
 #define TRELLIS_EVAL_EVALUATION_H
 
@@ -27,8 +27,8 @@ struct tr_outcome {
 
 struct trellis_evaluation {
     trellis_scheme strict; // spans must be legal in it; TRELLIS_NO_SCHEME: conlleval's reading
-    bool clusters;         // --clusters: what is found are states, and the report says so
-    bool has_spans;        // every gold label so far can be read as a part of spans
+    bool clusters;         // --clusters: predicted labels are states learned without labels
+    bool has_spans;        // every gold label so far is part of a scheme of spans
     struct tr_tally sequences, tokens, spans;
 
     struct tr_names_tally labels;            // of tokens
@@ -37,8 +37,8 @@ struct trellis_evaluation {
     struct tr_intern mistakes;         // (gold, predicted) of tokens that are wrong, 4 bytes each
     TR_ARRAY(uint64_t) mistake_counts; // [mistakes]
 
-    /* Parts that have no texts; see breakdown.c. */
-    struct tr_tally by_word[2]; // known, unknown
+    /* Breakdowns into fixed parts; see breakdown.c. */
+    struct tr_tally by_word[2]; // in vocabulary, out of vocabulary
     struct tr_tally by_length[TR_RANGES], by_position[TR_RANGES];
     struct tr_tally sequences_by_length[TR_RANGES], spans_by_length[TR_RANGES];
     struct tr_tally by_confidence[TR_CONFIDENCES];
@@ -51,29 +51,28 @@ struct trellis_evaluation {
 
     /* For samples of the sequences and for comparisons. */
     TR_ARRAY(struct tr_outcome) outcomes; // [sequences]
-    TR_ARRAY(uint8_t) right_bits;         // [tokens / 8] whether each token is correct
+    TR_ARRAY(uint8_t) correct_bits;       // [tokens / 8] whether each token is correct
     uint64_t bootstrap, shuffles, seed;   // the options
 
-    /* Of the sequence at hand. */
+    /* Of the current sequence. */
     TR_ARRAY(uint32_t) gold, predicted; // [length] numbers of labels
     struct tr_spans gold_spans, predicted_spans;
 };
 
-/* Shares from 0 to 1; 0 where there is nothing to share. */
+/* Ratios from 0 to 1; 0 where the denominator is 0. */
 struct tr_rates {
     double precision, recall, f1;
 };
 double tr_ratio(uint64_t part, uint64_t whole);
 struct tr_rates tr_rates(struct tr_tally tally);
 
-/* The number of a name, with a tally of its own and its place in the order; TR_NONE where memory is
- * out. */
+/* The number of a name, which is added with a tally of its own; TR_NONE on allocation failure. */
 uint32_t tr_names_tally_add(struct tr_names_tally *list, trellis_text name);
 void tr_names_tally_free(struct tr_names_tally *list);
 
-/* Counts the parts of a sequence whose labels and spans are at hand (breakdown.c). */
+/* Counts the current sequence in all breakdowns (breakdown.c). */
 void tr_breakdown_add(trellis_evaluation *evaluation, const trellis_labelled *sequence,
-                      bool all_right);
+                      bool all_correct);
 /* Counts spans by their length. */
 void tr_breakdown_add_span(trellis_evaluation *evaluation, struct tr_span span,
                            struct tr_tally count);

@@ -1,11 +1,11 @@
-/* evaluation_details.c - all that an evaluation has counted, as tables for a person. */
+/* evaluation_details.c - all counts of an evaluation as tables of text. */
 #include <math.h>
 
 #include "eval/evaluation_report.h"
 
-enum { MAX_IN_MATRIX = 12, MAX_MISTAKES = 20, NAME_WIDTH = 17 };
+enum { MAX_IN_MATRIX = 12, MAX_ERRORS = 20, NAME_WIDTH = 17 };
 
-/* Where gold and predicted differ in number there are three figures, else the accuracy is all of them. */
+/* Precision, recall and F1 apply where gold and predicted counts may differ; elsewhere all equal accuracy. */
 static bool has_rates(trellis_breakdown breakdown)
 {
     return breakdown == TRELLIS_BY_LABEL || breakdown == TRELLIS_BY_TYPE ||
@@ -57,7 +57,6 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
     }
 }
 
-/* Rows are gold labels, columns are those predicted. */
 static void matrix(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     trellis_row gold, predicted;
@@ -89,7 +88,7 @@ static void mistakes(struct tr_buffer *out, const trellis_evaluation *evaluation
         tr_buffer_format(out, "most frequent errors\n%*s %9s %9s\n", NAME_WIDTH, "gold",
                          "predicted", "tokens");
     }
-    for (size_t i = 0; list && i < count && i < MAX_MISTAKES; i++) {
+    for (size_t i = 0; list && i < count && i < MAX_ERRORS; i++) {
         tr_buffer_format(out, "%*.*s %9.*s %9llu\n", NAME_WIDTH, TR_SHOW(list[i].gold),
                          TR_SHOW(list[i].predicted), (unsigned long long)list[i].count);
     }

@@ -1,4 +1,4 @@
-/* evaluation_json.c - all that an evaluation has counted, as one JSON object. */
+/* evaluation_json.c - all counts of an evaluation as one JSON object. */
 #include <math.h>
 
 #include "eval/evaluation_report.h"
@@ -88,7 +88,7 @@ static void rows(struct tr_buffer *out, const trellis_evaluation *evaluation,
     tr_buffer_string(out, "\n  ],\n");
 }
 
-/* Averages over types, or over labels where these are not about spans. */
+/* Averages over types, or over labels where these are not parts of spans. */
 static void averages(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     static const char *const names[] = {"micro", "macro", "weighted"};

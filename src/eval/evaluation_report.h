@@ -4,18 +4,18 @@
 
 #include "eval/evaluation.h"
 
-/* One kind of mistake. */
+/* A gold label that was predicted as another. */
 struct tr_mistake {
     trellis_text gold, predicted;
     uint64_t count;
 };
-/* All kinds of mistakes, the most frequent first, to be freed; NULL on allocation failure. */
+/* All such pairs, the most frequent first, to be freed; NULL on allocation failure. */
 struct tr_mistake *tr_sorted_mistakes(const trellis_evaluation *evaluation);
 
-/* Whether rows of a breakdown say something about these labels. */
+/* Whether a breakdown has rows that apply to these labels. */
 bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdown breakdown);
 
-/* Each adds to the buffer, which notes on allocation failure. `intervals` is NULL where there are none. */
+/* Each adds to the buffer, whose `failed` is set on allocation failure. `intervals` may be NULL. */
 void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluation);
 void tr_report_json(struct tr_buffer *out, const trellis_evaluation *evaluation,
                     const trellis_interval *intervals);

@@ -1,4 +1,4 @@
-/* resample.h - figures of any selection of sequences. */
+/* resample.h - totals and bootstrap intervals over sequences. */
 #ifndef TRELLIS_EVAL_RESAMPLE_H
 #define TRELLIS_EVAL_RESAMPLE_H
 

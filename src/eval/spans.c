@@ -1,4 +1,4 @@
-/* spans.c - the spans that a sequence of labels spells.
+/* spans.c - the spans encoded by a sequence of labels.
  *
  * A sequence is first cut into spans by the lenient rules of conlleval, which read any sequence of
  * letters: I-X after O begins a span just as B-X does. A strict reading then keeps those spans whose

@@ -14,7 +14,7 @@
 /* The largest q. */
 static const float most_units = 32767;
 /* How far rounding may move the small weights, up to so many units, as a share of their sum. Models of text
- * have 0.2 to 2 %; it is all of it where a few weights are so large that they leave nothing of the others. */
+ * have 0.2 to 2 %; it is 100 % where a few weights are so large that all others round to 0. */
 static const double most_moved = 0.05, small_units = 256;
 
 /* ---- weights ------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ struct rounding {
     double sum, moved; // of small weights, in units: their size, and how far they are moved
 };
 
-static void look(void *user, uint64_t at, bool is_weight)
+static void measure_weight(void *user, uint64_t at, bool is_weight)
 {
     struct rounding *rounding = user;
     if (is_weight) {
@@ -88,7 +88,7 @@ static void put_long(void *user, uint64_t at, bool is_weight)
     }
 }
 
-/* The most binary places that leave room for the largest weight. */
+/* The largest number of fractional bits at which the largest weight still fits. */
 static int32_t places_for(float largest)
 {
     int32_t places = TR_MAX_PLACES;
@@ -117,12 +117,12 @@ static trellis_status write_short(struct tr_image_writer *writer, char kind,
                                   const struct tr_table *table, trellis_error *error)
 {
     struct rounding rounding = {.table = table, .bytes = &writer->bytes, .finite = true};
-    if (!each_word(table, look, &rounding)) {
+    if (!each_word(table, measure_weight, &rounding)) {
         return damaged(error);
     }
     if (!rounding.finite) {
         return tr_fail(error, TRELLIS_LIMIT,
-                       "the model has an infinite weight, which 16 bits cannot hold");
+                       "the model has an infinite weight, which does not fit into 16 bits");
     }
     int32_t places = places_for(rounding.largest);
     rounding.per_unit = ldexpf(1, places);
@@ -134,8 +134,8 @@ static trellis_status write_short(struct tr_image_writer *writer, char kind,
     return rounding.moved <= most_moved * rounding.sum
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_LIMIT,
-                         "the weights do not go into 16 bits: the largest is %g, which would "
-                         "leave the others a step of %g",
+                         "the weights do not fit into 16 bits: the largest is %g, which would "
+                         "leave a resolution of %g for the others",
                          (double)rounding.largest, 1 / (double)rounding.per_unit);
 }
 
@@ -155,7 +155,7 @@ static bool is_of(const char name[4], char kind, const char *rest)
     return name[0] == kind && memcmp(name + 1, rest, 3) == 0;
 }
 
-/* The digits that a float leaves over are no use where its own are fewer. */
+/* Residuals of floats mean nothing once the weights have 16 bits. */
 static bool stays(const char name[4], bool narrow)
 {
     return !narrow || !is_of(name, 'N', "LOW");
@@ -182,7 +182,7 @@ trellis_status trellis_model_repack(const trellis_model *model, int bits, trelli
 {
     *ret_model = NULL;
     if (bits != 16 && bits != 32) {
-        return tr_fail(error, TRELLIS_OPTION, "weights have 16 or 32 bits, not %d", bits);
+        return tr_fail(error, TRELLIS_OPTION, "the number of bits must be 16 or 32, not %d", bits);
     }
     bool narrow = bits == 16;
     struct tr_image_writer writer;

@@ -13,7 +13,7 @@
 #error "model files are mapped as they are, which takes a little-endian machine"
 #endif
 
-/* A byte that is no text, the name, and line ends that a careless copy would change. */
+/* A byte that is not text, the name, and line ends that a careless copy would change. */
 static const char magic[8] = {'\x93', 'T', 'R', 'L', 'S', '\r', '\n', '\x1a'};
 
 enum { HEADER_SIZE = 32, ENTRY_SIZE = 32, ALIGNMENT = 64, MAX_SECTIONS = 64 };
@@ -186,14 +186,14 @@ static struct section section_at(const struct tr_image *image, uint32_t index)
     return (struct section){entry, get_u64(entry + 8), get_u64(entry + 16), get_u64(entry + 24)};
 }
 
-/* The checksums of the sections of at least `least` and less than `most` bytes. */
-static trellis_status check_content(const struct tr_image *image, uint64_t least, uint64_t most,
+/* The checksums of the sections of at least `least` and less than `limit` bytes. */
+static trellis_status check_content(const struct tr_image *image, uint64_t least, uint64_t limit,
                                     const char *path, const char *what, trellis_error *error)
 {
     uint32_t sections = get_u32(image->data + 12);
     for (uint32_t i = 0; i < sections; i++) {
         struct section section = section_at(image, i);
-        if (section.size >= least && section.size < most &&
+        if (section.size >= least && section.size < limit &&
             tr_hash64(image->data + section.offset, section.size) != section.checksum) {
             return damaged(path, what, "a section has a wrong checksum", error);
         }
@@ -209,7 +209,7 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
         return tr_fail(error, TRELLIS_MODEL, "%s is not a Trellis %s", path ? path : "this", what);
     }
     if (image->size < HEADER_SIZE) {
-        return damaged(path, what, "it is cut off", error);
+        return damaged(path, what, "it is truncated", error);
     }
     if (get_u32(data + 8) != TR_IMAGE_VERSION) {
         return tr_fail(error, TRELLIS_MODEL, "%s: version %u of the format; this program reads %u",
@@ -217,7 +217,7 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
     }
     uint32_t sections = get_u32(data + 12);
     if (get_u64(data + 16) != image->size) {
-        return damaged(path, what, "its size is not what it was when written", error);
+        return damaged(path, what, "its size has changed since it was written", error);
     }
     if (sections > MAX_SECTIONS || HEADER_SIZE + (size_t)sections * ENTRY_SIZE > image->size) {
         return damaged(path, what, "the table of sections is too long", error);

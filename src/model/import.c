@@ -26,10 +26,10 @@ static trellis_status take_label(struct tr_import *import)
     if (import->grams.size || import->node.weights.size || import->edge.weights.size ||
         import->forbidden.size || import->unknown.size || import->tag_dictionary.pairs.size ||
         import->emissions.lines.size) {
-        return TR_REFUSE(import, "labels come before all weights");
+        return TR_REFUSE(import, "labels must come before all weights");
     }
     if (tr_intern_find(&import->labels, text) != TR_NONE) {
-        return TR_REFUSE(import, "the label '%.*s' is there twice", TR_SHOW(text));
+        return TR_REFUSE(import, "the label '%.*s' occurs twice", TR_SHOW(text));
     }
     if (tr_intern_count(&import->labels) >= TR_MAX_LABELS) {
         return TR_REFUSE(import, "more than %d labels", TR_MAX_LABELS);
@@ -48,7 +48,7 @@ static trellis_status take_forbidden(struct tr_import *import)
         }
         if (label == tr_intern_count(&import->labels) + (i == 1)) {
             return TR_REFUSE(import,
-                             i == 1 ? "nothing follows the end" : "nothing leads to the start");
+                             i == 1 ? "the end has no successor" : "the start has no predecessor");
         }
         if (!tr_push(&import->forbidden, label)) {
             return tr_fail_memory(import->error);
@@ -88,13 +88,13 @@ static trellis_status take_gaussian(struct tr_import *import)
         status = tr_import_text(import, 2, &column);
     }
     if (!status && (column.size == 0 || memchr(column.data, ',', column.size))) {
-        status = TR_REFUSE(import, "the name of a column is not empty and has no comma");
+        status = TR_REFUSE(import, "a column name must not be empty or contain a comma");
     }
     if (!status && (!tr_text_real(import->fields[3], &line.mean) || !isfinite(line.mean) ||
                     !tr_text_real(import->fields[4], &line.variance) || !isfinite(line.variance) ||
                     !(line.variance > 0))) {
         status = TR_REFUSE(import,
-                           "a finite mean and a variance above 0 are due here, not '%.*s' and "
+                           "expected a finite mean and a variance above 0, not '%.*s' and "
                            "'%.*s'",
                            TR_SHOW(import->fields[3]), TR_SHOW(import->fields[4]));
     }
@@ -111,7 +111,7 @@ static trellis_status take_gaussian(struct tr_import *import)
                : tr_fail_memory(import->error);
 }
 
-/* Of unknown words: their share, or what a label makes of them. */
+/* Unknown words: their probability, or the offset of a label. */
 static trellis_status take_unknown(struct tr_import *import)
 {
     uint32_t labels = (uint32_t)tr_intern_count(&import->labels);
@@ -123,7 +123,7 @@ static trellis_status take_unknown(struct tr_import *import)
         status = tr_import_label(import, 2, false, &label);
     }
     if (!status && !of_label && !(weight <= 0 && isfinite(weight))) {
-        status = TR_REFUSE(import, "the logarithm of a share is due here, not '%.*s'",
+        status = TR_REFUSE(import, "expected a log probability, not '%.*s'",
                            TR_SHOW(import->fields[1]));
     }
     size_t at = of_label ? 1 + (size_t)label : 0;
@@ -137,7 +137,7 @@ static trellis_status take_unknown(struct tr_import *import)
         import->unknown.at[import->unknown.size] = NAN;
     }
     if (!isnan(import->unknown.at[at])) {
-        return TR_REFUSE(import, "this was said of unknown words already");
+        return TR_REFUSE(import, "this 'unknown' line is a duplicate");
     }
     import->unknown.at[at] = weight;
     return TRELLIS_OK;
@@ -146,21 +146,21 @@ static trellis_status take_unknown(struct tr_import *import)
 /* What both of these say decides which steps there can be. */
 static trellis_status check_shape(struct tr_import *import)
 {
-    return import->grams.size ? TR_REFUSE(import, "this comes before all steps")
+    return import->grams.size ? TR_REFUSE(import, "this must come before all 'step' lines")
            : import->count_cap > 1 && import->order != 1
-               ? TR_REFUSE(import, "'count-cap' goes with order 1, not %u", import->order)
+               ? TR_REFUSE(import, "'count-cap' needs order 1, not %u", import->order)
                : TRELLIS_OK;
 }
 
 static trellis_status take_order(struct tr_import *import)
 {
-    trellis_status status = tr_import_whole(import, 1, TR_MAX_ORDER, &import->order);
+    trellis_status status = tr_import_integer(import, 1, TR_MAX_ORDER, &import->order);
     return status ? status : check_shape(import);
 }
 
 static trellis_status take_count_cap(struct tr_import *import)
 {
-    trellis_status status = tr_import_whole(import, 1, TR_MAX_ORDER, &import->count_cap);
+    trellis_status status = tr_import_integer(import, 1, TR_MAX_ORDER, &import->count_cap);
     return status ? status : check_shape(import);
 }
 
@@ -172,7 +172,7 @@ static trellis_status take_observed_states(struct tr_import *import)
 
 static const struct {
     const char *name;
-    size_t least, most; // fields, the name included
+    size_t min, max; // fields, including the name
     trellis_status (*take)(struct tr_import *import);
 } items[] = {
     {"note", 3, 3, take_note},
@@ -216,14 +216,14 @@ static trellis_status take_line(struct tr_import *import, trellis_text line)
     split(import, line);
     for (size_t i = 0; i < TR_COUNT(items); i++) {
         if (tr_text_is(import->fields[0], items[i].name)) {
-            if (import->count < items[i].least || import->count > items[i].most) {
+            if (import->count < items[i].min || import->count > items[i].max) {
                 return TR_REFUSE(import, "'%s' has %zu fields, not %zu", items[i].name,
-                                 items[i].least, import->count);
+                                 items[i].min, import->count);
             }
             return items[i].take(import);
         }
     }
-    return TR_REFUSE(import, "'%.*s' is no item of the text form of a model",
+    return TR_REFUSE(import, "unknown item '%.*s' in the text form of a model",
                      TR_SHOW(import->fields[0]));
 }
 
@@ -251,7 +251,7 @@ static bool has_exact_weights(const struct tr_import *import)
            memmem(notes->data, notes->size, note, sizeof note);
 }
 
-/* Either nothing was said of unknown words, or all. */
+/* The 'unknown' lines must be complete, or absent. */
 static trellis_status check_unknown(struct tr_import *import)
 {
     size_t missing = 0;

@@ -52,15 +52,15 @@ struct tr_import {
 #define TR_REFUSE(import, ...)                                                                     \
     tr_fail_at((import)->error, TRELLIS_FORMAT, tr_input_place((import)->input), __VA_ARGS__)
 
-/* ---- fields of the line at hand (import_fields.c) --------------------------------------------------- */
+/* ---- fields of the current line (import_fields.c) --------------------------------------------------- */
 
 /* Field i without its escapes; until the next call. */
 trellis_status tr_import_text(struct tr_import *import, size_t i, trellis_text *ret_text);
 /* Field i as a label; the ends of a sequence have numbers behind those of all labels. */
 trellis_status tr_import_label(struct tr_import *import, size_t i, bool ends, uint16_t *ret_label);
 trellis_status tr_import_weight(struct tr_import *import, size_t i, double *ret_weight);
-trellis_status tr_import_whole(struct tr_import *import, size_t i, int64_t most,
-                               uint32_t *ret_value);
+trellis_status tr_import_integer(struct tr_import *import, size_t i, int64_t max,
+                                 uint32_t *ret_value);
 /* The value of a hexadecimal digit, -1 where it is none. */
 int tr_import_hex(char c);
 

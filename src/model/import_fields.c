@@ -34,15 +34,16 @@ trellis_status tr_import_text(struct tr_import *import, size_t i, trellis_text *
     *ret_text = (trellis_text){"", 0};
     import->scratch.size = 0;
     if (!tr_textform_unescape(&import->scratch, import->fields[i])) {
-        return TR_REFUSE(import, "an unknown escape in '%.*s'", TR_SHOW(import->fields[i]));
+        return TR_REFUSE(import, "unknown escape in '%.*s'", TR_SHOW(import->fields[i]));
     }
     tr_buffer_char(&import->scratch, 0);
     if (import->scratch.failed) {
         return tr_fail_memory(import->error);
     }
     *ret_text = (trellis_text){import->scratch.data, import->scratch.size - 1};
-    return memchr(ret_text->data, 0, ret_text->size) ? TR_REFUSE(import, "a zero byte in the text")
-                                                     : TRELLIS_OK;
+    return memchr(ret_text->data, 0, ret_text->size)
+               ? TR_REFUSE(import, "the text contains a zero byte")
+               : TRELLIS_OK;
 }
 
 trellis_status tr_import_label(struct tr_import *import, size_t i, bool ends, uint16_t *ret_label)
@@ -63,7 +64,7 @@ trellis_status tr_import_label(struct tr_import *import, size_t i, bool ends, ui
     }
     uint32_t label = tr_intern_find(&import->labels, text);
     if (label == TR_NONE) {
-        return TR_REFUSE(import, "there is no label '%.*s'; labels come before their use",
+        return TR_REFUSE(import, "no label '%.*s'; labels must be listed before they are used",
                          TR_SHOW(text));
     }
     *ret_label = (uint16_t)label;
@@ -80,21 +81,21 @@ trellis_status tr_import_weight(struct tr_import *import, size_t i, double *ret_
     double value;
     if (!tr_text_real(text, &value) || !(value <= FLT_MAX) ||
         (logarithm && (value < 0 || value > 1))) {
-        return TR_REFUSE(import,
-                         "a weight is a number, -inf, or log(p) with p from 0 to 1; not '%.*s'",
-                         TR_SHOW(import->fields[i]));
+        return TR_REFUSE(
+            import, "a weight must be a number, -inf, or log(p) with p from 0 to 1, not '%.*s'",
+            TR_SHOW(import->fields[i]));
     }
     *ret_weight = logarithm ? log(value) : value;
     return TRELLIS_OK;
 }
 
-trellis_status tr_import_whole(struct tr_import *import, size_t i, int64_t most,
-                               uint32_t *ret_value)
+trellis_status tr_import_integer(struct tr_import *import, size_t i, int64_t max,
+                                 uint32_t *ret_value)
 {
     int64_t value;
-    if (!tr_text_integer(import->fields[i], &value) || value < 0 || value > most) {
-        return TR_REFUSE(import, "a whole number from 0 to %lld is due here, not '%.*s'",
-                         (long long)most, TR_SHOW(import->fields[i]));
+    if (!tr_text_integer(import->fields[i], &value) || value < 0 || value > max) {
+        return TR_REFUSE(import, "expected an integer from 0 to %lld, not '%.*s'", (long long)max,
+                         TR_SHOW(import->fields[i]));
     }
     *ret_value = (uint32_t)value;
     return TRELLIS_OK;

@@ -1,12 +1,12 @@
 /* import_templates.c - the templates of a model in text form, as lines or as a block with their word lists. */
 #include "model/import.h"
 
-/* The compiled templates look into `block` and `source`, which must not move any more then. */
+/* The compiled templates point into `block` and `source`, which must not move afterwards. */
 static trellis_status refuse_late_templates(struct tr_import *import, const struct tr_buffer *other)
 {
-    return import->features ? TR_REFUSE(import, "templates come before the first 'word'")
-           : other->size ? TR_REFUSE(import, "either 'template' lines or 'block' lines, not both")
-                         : TRELLIS_OK;
+    return import->features ? TR_REFUSE(import, "templates must come before the first 'word'")
+           : other->size    ? TR_REFUSE(import, "use 'template' lines or 'block' lines, not both")
+                            : TRELLIS_OK;
 }
 
 trellis_status tr_import_template(struct tr_import *import)
@@ -38,7 +38,7 @@ trellis_status tr_import_block(struct tr_import *import)
         int high = tr_import_hex(hex.data[i]),
             low = i + 1 < hex.size ? tr_import_hex(hex.data[i + 1]) : -1;
         if (high < 0 || low < 0) {
-            return TR_REFUSE(import, "pairs of hexadecimal digits are due here");
+            return TR_REFUSE(import, "expected pairs of hexadecimal digits");
         }
         tr_buffer_char(&import->block, (char)(high * 16 + low));
     }

@@ -3,7 +3,7 @@
 
 #include "model/import.h"
 
-/* What a float leaves over of a weight. */
+/* The difference between a weight and its float. */
 static float residual(double weight)
 {
     double rest = weight - (double)(float)weight;
@@ -37,19 +37,19 @@ trellis_status tr_import_step(struct tr_import *import)
         bool start = gram.label[i] == labels, end = gram.label[i] == labels + 1;
         if (!status && ((start && i > 0) || (end && i + 1 < gram.length) ||
                         ((start || end) && gram.length < 2))) {
-            status = TR_REFUSE(import, "the start goes first and the end last");
+            status = TR_REFUSE(import, "the start must come first and the end last");
         }
     }
     if (!status && import->count_cap > 1 && !is_counted(&gram, labels)) {
         status = TR_REFUSE(import,
-                           "with 'count-cap' all labels of a step but the last are the same");
+                           "with 'count-cap' all labels of a 'step' but the last must be equal");
     }
     if (status) {
         return status;
     }
     trellis_text bytes = {(const char *)gram.label, gram.length * sizeof *gram.label};
     if (tr_intern_find(&import->gram_texts, bytes) != TR_NONE) {
-        return TR_REFUSE(import, "this step has a weight already");
+        return TR_REFUSE(import, "this 'step' line is a duplicate");
     }
     return tr_intern_add(&import->gram_texts, bytes) != TR_NONE && tr_push(&import->grams, gram) &&
                    tr_push(&import->step_weights, (float)weight) &&
@@ -95,7 +95,8 @@ trellis_status tr_import_attribute(struct tr_import *import)
         key = key * 16 + (uint64_t)digit;
     }
     if (!status && !is_key) {
-        status = TR_REFUSE(import, "a key is 16 hexadecimal digits, not '%.*s'", TR_SHOW(hex));
+        status = TR_REFUSE(import, "a key must have 16 hexadecimal digits, not '%.*s'",
+                           TR_SHOW(hex));
     }
     if (!status) {
         status = tr_import_text(import, i + 3, &text);

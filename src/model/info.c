@@ -1,4 +1,4 @@
-/* info.c - what is in a model, told to a person or a program. */
+/* info.c - reports what a model contains, as text or JSON. */
 #include "model/model.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static void count_weight(void *user, uint32_t outcome, float weight)
     ++*(uint64_t *)user;
 }
 
-/* Attributes may share a row, whose weights all of them have. */
+/* Attributes that share a row are counted with its weights each. */
 static uint64_t count_weights(const struct tr_table *table)
 {
     uint64_t count = 0;
@@ -20,7 +20,7 @@ static uint64_t count_weights(const struct tr_table *table)
     return count;
 }
 
-static uint64_t count_steps(const trellis_model *model)
+static uint64_t count_transitions(const trellis_model *model)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < model->plan.gram_count; i++) {
@@ -43,7 +43,7 @@ void tr_model_notes_json(const trellis_model *model, struct tr_buffer *out)
     }
 }
 
-/* The numbers of a note about an iteration; what is no number is null. */
+/* The figures of a note of the training curve; null for a dash. */
 static void curve_row(const char *value, struct tr_buffer *out)
 {
     tr_buffer_char(out, '[');
@@ -68,11 +68,11 @@ static void info_json(const trellis_model *model, struct tr_buffer *out)
     tr_buffer_format(
         out,
         "],\"order\":%u,\"templates\":%zu,\"attributes\":%llu,\"weights\":%llu,"
-        "\"step_weights\":%llu,\"bits\":%d,\"dictionary_words\":%u,\"bytes\":%zu,\"notes\":{",
+        "\"transition_weights\":%llu,\"bits\":%d,\"dictionary_words\":%u,\"bytes\":%zu,\"notes\":{",
         model->plan.order, tr_features_template_count(model->features),
         (unsigned long long)model->node.record_count + model->edge.record_count,
         (unsigned long long)count_weights(&model->node) + count_weights(&model->edge),
-        (unsigned long long)count_steps(model), trellis_model_bits(model),
+        (unsigned long long)count_transitions(model), trellis_model_bits(model),
         model->tag_dictionary.words, model->image.size);
     tr_model_notes_json(model, out);
     tr_buffer_string(out, "},\"curve\":[");
@@ -101,13 +101,13 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
     tr_buffer_format(out, "%-20s %llu node, %llu edge\n", "attributes",
                      (unsigned long long)model->node.record_count,
                      (unsigned long long)model->edge.record_count);
-    tr_buffer_format(out, "%-20s %llu node, %llu edge, %llu step\n", "weights",
+    tr_buffer_format(out, "%-20s %llu node, %llu edge, %llu transition\n", "weights",
                      (unsigned long long)count_weights(&model->node),
                      (unsigned long long)count_weights(&model->edge),
-                     (unsigned long long)count_steps(model));
-    tr_buffer_format(out, "%-20s %d a weight", "bits", trellis_model_bits(model));
+                     (unsigned long long)count_transitions(model));
+    tr_buffer_format(out, "%-20s %d per weight", "bits", trellis_model_bits(model));
     if (model->node.shorts) {
-        tr_buffer_format(out, ", steps of %g", (double)model->node.unit);
+        tr_buffer_format(out, ", resolution %g", (double)model->node.unit);
     }
     tr_buffer_char(out, '\n');
     if (model->tag_dictionary.words) {

@@ -1,4 +1,4 @@
-/* inspect.c - what a model has learned: the strongest features and steps of each label.
+/* inspect.c - the features and transitions of each label with the highest and lowest weights.
  *
  * One walk over all weights keeps the `top` best of each list, sorted, the worst at the end; a weight that
  * is no better than the worst of a full list costs one comparison.
@@ -7,43 +7,43 @@
 
 #include <math.h>
 
-/* Where a weight stands: a record of a table with an outcome, or, without a table, a label gram. */
-struct found {
+/* A weight: of a record of a table and an outcome, or, without a table, of a label gram. */
+struct ranked_weight {
     double weight;
     const struct tr_table *table;
     uint64_t record; // or the number of the gram
     uint32_t outcome;
 };
 
-typedef TR_ARRAY(struct found) found_list;
+typedef TR_ARRAY(struct ranked_weight) candidate_list;
 
 struct ranking_search {
     const trellis_model *model;
     size_t top;
-    bool logarithms;   // no weight is above 0: the highest ones speak for a label
-    found_list *lists; // [labels + 1][TRELLIS_RANKING_COUNT]
-    bool failed;       // memory is out
+    bool logarithms;       // no weight is above 0, as in an HMM: the highest are ranked as positive
+    candidate_list *lists; // [labels + 1][TRELLIS_RANKING_COUNT]
+    bool failed;           // an allocation failed
 
-    /* The record at hand. */
+    /* The current record. */
     const struct tr_table *table;
     uint64_t record;
     trellis_template_usage *use;
 };
 
-/* Whether a stands before b. Lists against a label begin with the lowest weight. */
-static bool stronger(double a, double b, bool against)
+/* Whether a ranks before b. Rankings of negative weights begin with the lowest. */
+static bool ranks_before(double a, double b, bool lowest)
 {
-    return against ? a < b : a > b;
+    return lowest ? a < b : a > b;
 }
 
 static void keep(struct ranking_search *search, uint32_t label, trellis_ranking ranking,
-                 struct found candidate)
+                 struct ranked_weight candidate)
 {
-    bool against = ranking == TRELLIS_FEATURES_LOWEST || ranking == TRELLIS_TRANSITIONS_LOWEST;
-    found_list *list = &search->lists[(size_t)label * TRELLIS_RANKING_COUNT + ranking];
+    bool lowest = ranking == TRELLIS_FEATURES_LOWEST || ranking == TRELLIS_TRANSITIONS_LOWEST;
+    candidate_list *list = &search->lists[(size_t)label * TRELLIS_RANKING_COUNT + ranking];
     if (search->top == 0 ||
         (list->size == search->top &&
-         !stronger(candidate.weight, list->at[list->size - 1].weight, against))) {
+         !ranks_before(candidate.weight, list->at[list->size - 1].weight, lowest))) {
         return;
     }
     if (list->size < search->top && !tr_push(list, candidate)) {
@@ -51,23 +51,25 @@ static void keep(struct ranking_search *search, uint32_t label, trellis_ranking 
         return;
     }
     size_t at = list->size - 1;
-    for (; at > 0 && stronger(candidate.weight, list->at[at - 1].weight, against); at--) {
+    for (; at > 0 && ranks_before(candidate.weight, list->at[at - 1].weight, lowest); at--) {
         list->at[at] = list->at[at - 1];
     }
     list->at[at] = candidate;
 }
 
-static void rank(struct ranking_search *search, uint32_t label, bool step, struct found candidate)
+static void rank(struct ranking_search *search, uint32_t label, bool transition,
+                 struct ranked_weight candidate)
 {
     if (candidate.weight > 0 || (search->logarithms && isfinite(candidate.weight))) {
-        keep(search, label, step ? TRELLIS_TRANSITIONS_HIGHEST : TRELLIS_FEATURES_HIGHEST,
+        keep(search, label, transition ? TRELLIS_TRANSITIONS_HIGHEST : TRELLIS_FEATURES_HIGHEST,
              candidate);
     } else if (candidate.weight < 0 && isfinite(candidate.weight)) {
-        keep(search, label, step ? TRELLIS_TRANSITIONS_LOWEST : TRELLIS_FEATURES_LOWEST, candidate);
+        keep(search, label, transition ? TRELLIS_TRANSITIONS_LOWEST : TRELLIS_FEATURES_LOWEST,
+             candidate);
     }
 }
 
-static void look_at_weight(void *user, uint32_t outcome, float weight)
+static void visit_weight(void *user, uint32_t outcome, float weight)
 {
     struct ranking_search *search = user;
     uint32_t label = outcome % search->model->graph->width;
@@ -78,10 +80,10 @@ static void look_at_weight(void *user, uint32_t outcome, float weight)
     search->use->weights++;
     search->use->absolute += isfinite(weight) ? fabs((double)weight) : 0;
     rank(search, label, false,
-         (struct found){(double)weight, search->table, search->record, outcome});
+         (struct ranked_weight){(double)weight, search->table, search->record, outcome});
 }
 
-static void look_for_sign(void *user, uint32_t outcome, float weight)
+static void check_sign(void *user, uint32_t outcome, float weight)
 {
     struct ranking_search *search = user;
     (void)outcome;
@@ -94,24 +96,24 @@ static void find_sign(struct ranking_search *search)
     const struct tr_table *table = &search->model->node;
     search->logarithms = table->record_count > 0;
     for (uint64_t i = 0; search->logarithms && i < table->record_count; i++) {
-        tr_table_each(table, &table->records[i], look_for_sign, search);
+        tr_table_each(table, &table->records[i], check_sign, search);
     }
 }
 
-static void look_at_table(struct ranking_search *search, trellis_inspection *inspection, bool edge)
+static void visit_table(struct ranking_search *search, trellis_inspection *inspection, bool edge)
 {
     const trellis_model *model = search->model;
     const struct tr_table *table = search->table = edge ? &model->edge : &model->node;
-    size_t ready_made = inspection->templates.size - 1;
+    size_t given = inspection->templates.size - 1;
     for (uint64_t i = 0; !search->failed && i < table->record_count; i++) {
         const struct tr_text_record *record = &table->records[i];
         size_t template = tr_features_template_of(model->features, edge,
                                                   tr_table_text(table, record));
         search->record = i;
-        search->use = &inspection->templates.at[template == SIZE_MAX ? ready_made : template];
+        search->use = &inspection->templates.at[template == SIZE_MAX ? given : template];
         search->use->edge = edge;
         search->use->attributes++;
-        tr_table_each(table, record, look_at_weight, search);
+        tr_table_each(table, record, visit_weight, search);
     }
 }
 
@@ -128,7 +130,7 @@ static bool note_pair(trellis_inspection *inspection, uint16_t from, uint16_t to
     return tr_push(&inspection->pairs, pair);
 }
 
-/* A step that is forbidden may have a weight as well: it counts as forbidden. */
+/* A forbidden transition may have a weight as well: it counts as forbidden. */
 static void sort_pairs(trellis_inspection *inspection)
 {
     struct tr_pair_weight *pairs = inspection->pairs.at;
@@ -146,81 +148,83 @@ static void sort_pairs(trellis_inspection *inspection)
     inspection->pairs.size = kept;
 }
 
-static void look_at_steps(struct ranking_search *search, trellis_inspection *inspection)
+static void visit_transitions(struct ranking_search *search, trellis_inspection *inspection)
 {
     const trellis_model *model = search->model;
     uint32_t labels = model->label_count;
-    bool fine = true;
-    for (size_t i = 0; fine && i < model->plan.gram_count; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < model->plan.gram_count; i++) {
         const struct tr_gram *gram = &model->grams[i];
         uint16_t last = gram->label[gram->length - 1];
         double weight = (double)model->step_weights[i];
-        rank(search, last > labels ? labels : last, true, (struct found){weight, NULL, i, 0});
-        fine = gram->length != 2 || note_pair(inspection, gram->label[0], last, weight);
+        rank(search, last > labels ? labels : last, true,
+             (struct ranked_weight){weight, NULL, i, 0});
+        ok = gram->length != 2 || note_pair(inspection, gram->label[0], last, weight);
     }
-    for (size_t i = 0; fine && i < model->plan.forbidden_count; i++) {
-        fine = note_pair(inspection, model->forbidden[i][0], model->forbidden[i][1], -INFINITY);
+    for (size_t i = 0; ok && i < model->plan.forbidden_count; i++) {
+        ok = note_pair(inspection, model->forbidden[i][0], model->forbidden[i][1], -INFINITY);
     }
-    search->failed = search->failed || !fine;
+    search->failed = search->failed || !ok;
     sort_pairs(inspection);
 }
 
-static size_t names_of(const struct ranking_search *search, const struct found *found)
+static size_t names_of(const struct ranking_search *search, const struct ranked_weight *candidate)
 {
-    return found->table ? (found->table == &search->model->edge ? 2 : 1)
-                        : search->model->grams[found->record].length;
+    return candidate->table ? (candidate->table == &search->model->edge ? 2 : 1)
+                            : search->model->grams[candidate->record].length;
 }
 
-/* Turns what was found into what the caller sees; `names` has room for the labels. */
-static trellis_weighted describe(const struct ranking_search *search, const struct found *found,
-                                 trellis_text *names)
+/* Describes a weight to the caller; `names` has room for the labels. */
+static trellis_weighted describe(const struct ranking_search *search,
+                                 const struct ranked_weight *candidate, trellis_text *names)
 {
     const trellis_model *model = search->model;
     uint32_t width = model->graph->width;
-    trellis_weighted weighted = {{"", 0}, names, names_of(search, found), found->weight};
-    if (!found->table) {
+    trellis_weighted weighted = {{"", 0}, names, names_of(search, candidate), candidate->weight};
+    if (!candidate->table) {
         for (size_t k = 0; k < weighted.label_count; k++) {
-            names[k] = tr_model_gram_label(model, model->grams[found->record].label[k]);
+            names[k] = tr_model_gram_label(model, model->grams[candidate->record].label[k]);
         }
         return weighted;
     }
-    weighted.attribute = tr_table_text(found->table, &found->table->records[found->record]);
+    weighted.attribute = tr_table_text(candidate->table,
+                                       &candidate->table->records[candidate->record]);
     if (weighted.label_count == 2) {
-        names[0] = model->labels[found->outcome / width];
+        names[0] = model->labels[candidate->outcome / width];
     }
-    names[weighted.label_count - 1] = model->labels[found->outcome % width];
+    names[weighted.label_count - 1] = model->labels[candidate->outcome % width];
     return weighted;
 }
 
-static bool settle(const struct ranking_search *search, trellis_inspection *inspection)
+static bool store_rankings(const struct ranking_search *search, trellis_inspection *inspection)
 {
-    size_t found = 0, names = 0;
+    size_t total = 0, names = 0;
     for (size_t k = 0; k < inspection->lists; k++) {
         for (size_t i = 0; i < search->lists[k].size; i++) {
             names += names_of(search, &search->lists[k].at[i]);
         }
-        found += search->lists[k].size;
+        total += search->lists[k].size;
     }
-    inspection->weighted = tr_alloc(found, sizeof *inspection->weighted);
+    inspection->weighted = tr_alloc(total, sizeof *inspection->weighted);
     inspection->names = tr_alloc(names, sizeof *inspection->names);
     inspection->begin = tr_alloc(inspection->lists + 1, sizeof *inspection->begin);
     if (!inspection->weighted || !inspection->names || !inspection->begin) {
         return false;
     }
-    found = names = 0;
+    total = names = 0;
     for (size_t k = 0; k < inspection->lists; k++) {
-        inspection->begin[k] = found;
-        for (size_t i = 0; i < search->lists[k].size; i++, found++) {
-            inspection->weighted[found] = describe(search, &search->lists[k].at[i],
+        inspection->begin[k] = total;
+        for (size_t i = 0; i < search->lists[k].size; i++, total++) {
+            inspection->weighted[total] = describe(search, &search->lists[k].at[i],
                                                    inspection->names + names);
-            names += inspection->weighted[found].label_count;
+            names += inspection->weighted[total].label_count;
         }
     }
-    inspection->begin[inspection->lists] = found;
+    inspection->begin[inspection->lists] = total;
     return true;
 }
 
-static bool look(struct ranking_search *search, trellis_inspection *inspection)
+static bool rank_weights(struct ranking_search *search, trellis_inspection *inspection)
 {
     const trellis_features *features = inspection->model->features;
     for (size_t i = 0; i <= tr_features_template_count(features); i++) {
@@ -233,12 +237,12 @@ static bool look(struct ranking_search *search, trellis_inspection *inspection)
         }
     }
     find_sign(search);
-    look_at_table(search, inspection, false);
-    look_at_table(search, inspection, true);
-    look_at_steps(search, inspection);
-    size_t ready_made = inspection->templates.size - 1;
-    inspection->templates.size -= inspection->templates.at[ready_made].attributes == 0;
-    return !search->failed && settle(search, inspection);
+    visit_table(search, inspection, false);
+    visit_table(search, inspection, true);
+    visit_transitions(search, inspection);
+    size_t given = inspection->templates.size - 1;
+    inspection->templates.size -= inspection->templates.at[given].attributes == 0;
+    return !search->failed && store_rankings(search, inspection);
 }
 
 trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
@@ -253,12 +257,12 @@ trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
     inspection->lists = ((size_t)model->label_count + 1) * TRELLIS_RANKING_COUNT;
     struct ranking_search search = {.model = model, .top = top};
     search.lists = tr_alloc(inspection->lists, sizeof *search.lists);
-    bool fine = search.lists && look(&search, inspection);
+    bool ok = search.lists && rank_weights(&search, inspection);
     for (size_t k = 0; search.lists && k < inspection->lists; k++) {
         free(search.lists[k].at);
     }
     free(search.lists);
-    if (!fine) {
+    if (!ok) {
         trellis_inspection_destroy(inspection);
         return tr_fail_memory(error);
     }

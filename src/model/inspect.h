@@ -1,4 +1,4 @@
-/* inspect.h - what an inspection holds, shared by the looking and the report. */
+/* inspect.h - an inspection, for its ranking and its report. */
 #ifndef TRELLIS_MODEL_INSPECT_H
 #define TRELLIS_MODEL_INSPECT_H
 

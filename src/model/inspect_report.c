@@ -1,10 +1,10 @@
-/* inspect_report.c - an inspection told to a person or a program. */
+/* inspect_report.c - reports an inspection as text or JSON. */
 #include "model/inspect.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Tables of steps between more labels than this are too wide to be read, and too long for JSON. */
+/* The largest numbers of labels for which the transition table is written. */
 enum { MAX_IN_TABLE = 24, MAX_IN_JSON = 300 };
 
 static trellis_text name_of(const trellis_inspection *inspection, size_t label, bool from)
@@ -48,19 +48,20 @@ static void text_list(const trellis_inspection *inspection, struct tr_buffer *ou
     }
 }
 
-/* The columns of numbers that a label emits; the end of a sequence emits none. */
-static uint32_t number_columns(const trellis_inspection *inspection, size_t label)
+/* The real-valued columns that a label emits; the end of a sequence emits none. */
+static uint32_t gaussian_columns(const trellis_inspection *inspection, size_t label)
 {
     const trellis_model *model = inspection->model;
     return label < model->label_count ? model->gaussian.columns : 0;
 }
 
-static void text_numbers(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
+static void text_gaussian(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
     const struct tr_gaussian *g = &inspection->model->gaussian;
-    uint32_t columns = number_columns(inspection, label);
+    uint32_t columns = gaussian_columns(inspection, label);
     if (columns) {
-        tr_buffer_format(out, "  numbers\n  %10s  %10s  column\n", "mean", "deviation");
+        tr_buffer_format(out, "  normal distributions\n  %10s  %10s  column\n", "mean",
+                         "deviation");
     }
     for (size_t d = 0; d < columns; d++) {
         size_t cell = label * columns + d;
@@ -73,12 +74,12 @@ static void text_numbers(const trellis_inspection *inspection, struct tr_buffer 
 static void text_label(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
     static const char *const headings[TRELLIS_RANKING_COUNT] = {
-        [TRELLIS_FEATURES_HIGHEST] = "what speaks for it",
-        [TRELLIS_FEATURES_LOWEST] = "what speaks against it",
-        [TRELLIS_TRANSITIONS_HIGHEST] = "steps that are favoured",
-        [TRELLIS_TRANSITIONS_LOWEST] = "steps that are avoided",
+        [TRELLIS_FEATURES_HIGHEST] = "positive weights",
+        [TRELLIS_FEATURES_LOWEST] = "negative weights",
+        [TRELLIS_TRANSITIONS_HIGHEST] = "transitions with the highest weights",
+        [TRELLIS_TRANSITIONS_LOWEST] = "transitions with the lowest weights",
     };
-    size_t count = 0, all = number_columns(inspection, label);
+    size_t count = 0, all = gaussian_columns(inspection, label);
     for (int ranking = 0; ranking < TRELLIS_RANKING_COUNT; ranking++) {
         trellis_inspection_top(inspection, label, (trellis_ranking)ranking, &count);
         all += count;
@@ -88,7 +89,7 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
     }
     tr_buffer_text(out, name_of(inspection, label, false));
     tr_buffer_char(out, '\n');
-    text_numbers(inspection, out, label);
+    text_gaussian(inspection, out, label);
     for (int ranking = 0; ranking < TRELLIS_RANKING_COUNT; ranking++) {
         text_list(inspection, out, label, (trellis_ranking)ranking, headings[ranking]);
     }
@@ -106,22 +107,22 @@ static void text_templates(const trellis_inspection *inspection, struct tr_buffe
                          (unsigned long long)use->weights,
                          use->weights ? use->absolute / (double)use->weights : 0,
                          use->edge ? "edge " : "");
-        tr_buffer_text(out, use->text.size ? use->text : TR_TEXT("(ready-made attributes)"));
+        tr_buffer_text(out, use->text.size ? use->text : TR_TEXT("(given attributes)"));
         tr_buffer_char(out, '\n');
     }
     tr_buffer_char(out, '\n');
 }
 
-static void text_steps(const trellis_inspection *inspection, struct tr_buffer *out)
+static void text_transitions(const trellis_inspection *inspection, struct tr_buffer *out)
 {
     size_t labels = inspection->model->label_count;
     int width = 7;
     if (inspection->pairs.size == 0) {
-        tr_buffer_string(out, "There are no weights for steps between labels.\n");
+        tr_buffer_string(out, "The model has no transition weights.\n");
         return;
     }
     if (labels > MAX_IN_TABLE) {
-        tr_buffer_format(out, "The table of steps between %zu labels is in the output of --json.\n",
+        tr_buffer_format(out, "The transition table of %zu labels is in the output of --json.\n",
                          labels);
         return;
     }
@@ -181,13 +182,13 @@ static void json_list(const trellis_inspection *inspection, struct tr_buffer *ou
     tr_buffer_char(out, ']');
 }
 
-static void json_numbers(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
+static void json_gaussian(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
     const struct tr_gaussian *g = &inspection->model->gaussian;
-    uint32_t columns = number_columns(inspection, label);
+    uint32_t columns = gaussian_columns(inspection, label);
     for (size_t d = 0; d < columns; d++) {
         size_t cell = label * columns + d;
-        tr_buffer_string(out, d ? ",{\"column\":" : ",\"numbers\":[{\"column\":");
+        tr_buffer_string(out, d ? ",{\"column\":" : ",\"gaussian\":[{\"column\":");
         tr_buffer_json(out, tr_gaussian_name(g, d));
         tr_buffer_string(out, ",\"mean\":");
         tr_buffer_real(out, g->mean[cell]);
@@ -201,11 +202,11 @@ static void json_label(const trellis_inspection *inspection, struct tr_buffer *o
 {
     tr_buffer_string(out, "\n{\"label\":");
     tr_buffer_json(out, name_of(inspection, label, false));
-    json_numbers(inspection, out, label);
-    json_list(inspection, out, label, TRELLIS_FEATURES_HIGHEST, "for");
-    json_list(inspection, out, label, TRELLIS_FEATURES_LOWEST, "against");
-    json_list(inspection, out, label, TRELLIS_TRANSITIONS_HIGHEST, "steps_for");
-    json_list(inspection, out, label, TRELLIS_TRANSITIONS_LOWEST, "steps_against");
+    json_gaussian(inspection, out, label);
+    json_list(inspection, out, label, TRELLIS_FEATURES_HIGHEST, "positive");
+    json_list(inspection, out, label, TRELLIS_FEATURES_LOWEST, "negative");
+    json_list(inspection, out, label, TRELLIS_TRANSITIONS_HIGHEST, "transitions_highest");
+    json_list(inspection, out, label, TRELLIS_TRANSITIONS_LOWEST, "transitions_lowest");
     tr_buffer_char(out, '}');
 }
 
@@ -226,9 +227,9 @@ static void json_templates(const trellis_inspection *inspection, struct tr_buffe
     tr_buffer_char(out, ']');
 }
 
-/* Rows are what a step comes from, the start last; columns what it leads to, the end last. A step that is
- * forbidden is null. */
-static void json_steps(const trellis_inspection *inspection, struct tr_buffer *out)
+/* Rows are the labels that a transition comes from, the start last; columns those it goes to, the end last.
+ * A forbidden transition is null. */
+static void json_transitions(const trellis_inspection *inspection, struct tr_buffer *out)
 {
     size_t labels = inspection->model->label_count;
     if (labels > MAX_IN_JSON) {
@@ -259,7 +260,7 @@ static void report_json(const trellis_inspection *inspection, size_t first, size
     tr_buffer_char(out, ']');
     if (all) {
         json_templates(inspection, out);
-        json_steps(inspection, out);
+        json_transitions(inspection, out);
     }
     tr_buffer_string(out, "}\n");
 }
@@ -272,7 +273,7 @@ static void report_text(const trellis_inspection *inspection, size_t first, size
     }
     if (all) {
         text_templates(inspection, out);
-        text_steps(inspection, out);
+        text_transitions(inspection, out);
     }
 }
 

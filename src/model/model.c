@@ -51,7 +51,7 @@ static trellis_status read_notes(trellis_model *model, const char *path, trellis
         struct tr_note note = {tr_cursor_string(&cursor), NULL};
         note.value = tr_cursor_string(&cursor);
         if (cursor.failed) {
-            return damaged(path, "its notes are cut off", error);
+            return damaged(path, "its notes are truncated", error);
         }
         if (!tr_push(&model->notes, note)) {
             return tr_fail_memory(error);
@@ -274,7 +274,7 @@ static trellis_status read_words(trellis_model *model, const char *path, trellis
         return TRELLIS_OK;
     }
     if (section.size % sizeof *model->words != 0) {
-        return damaged(path, "its list of words is cut off", error);
+        return damaged(path, "its list of words is truncated", error);
     }
     model->words = (const uint64_t *)(const void *)section.data;
     model->word_count = section.size / sizeof *model->words;

@@ -284,7 +284,7 @@ static double rest_of(const struct hmm *hmm, const double *rest, uint32_t row)
     return sum;
 }
 
-/* The weights of an interpolated HMM are no probabilities of steps: part of what is paid on entering a state
+/* The weights of an interpolated HMM are not probabilities of transitions: part of what is paid on entering a state
  * belongs to the steps out of it (docs/maths.md). With rest(z) = end(z) + sum_c factor(z, c) rest(z'),
  *
  *     P(c | z) = factor(z, c) rest(z') / rest(z)
@@ -339,7 +339,7 @@ static trellis_status normalise(struct hmm *hmm, trellis_error *error)
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_DATA,
                          "the probabilities of all sequences of this HMM sum to %.4g, not to 1; "
-                         "train it again, or mend its text and import it",
+                         "train it again, or correct its text form and import it",
                          all);
 }
 
@@ -360,7 +360,7 @@ static trellis_status sum_steps(const struct hmm *hmm, trellis_error *error)
         }
         if (!(next[side - 1] <= 1.001)) {
             return tr_fail(error, TRELLIS_DATA,
-                           "the probabilities of the steps from '%.*s' sum to %.4g, not to 1",
+                           "the probabilities of the transitions from '%.*s' sum to %.4g, not to 1",
                            TR_SHOW(name_of(hmm, row)), next[side - 1]);
         }
     }
@@ -373,13 +373,13 @@ static trellis_status lay_out(struct hmm *hmm, trellis_error *error)
 {
     const struct tr_gaussian *g = &hmm->model->gaussian;
     bool words = g->columns == 0 || hmm->model->node.record_count > 0, numbered = true;
-    size_t most = 0, word = 0;
+    size_t last = 0, word = 0;
     for (size_t d = 0; d < g->columns; d++) {
         size_t column = tr_reader_column(NULL, tr_gaussian_name(g, d));
         numbered = numbered && column < TR_MAX_REALS;
-        most = column > most ? column : most;
+        last = column > last ? column : last;
     }
-    hmm->columns = words + (size_t)(numbered && g->columns ? most + 1 : g->columns);
+    hmm->columns = words + (size_t)(numbered && g->columns ? last + 1 : g->columns);
     hmm->source = tr_alloc(hmm->columns, sizeof *hmm->source);
     for (size_t k = 0; hmm->source && k < hmm->columns; k++) {
         hmm->source[k] = NOTHING;
@@ -472,8 +472,8 @@ static trellis_status draw_cells(const struct hmm *hmm, struct tr_random *random
                                  struct draft *draft, trellis_error *error)
 {
     const struct tr_gaussian *g = &hmm->model->gaussian;
-    bool fine = true;
-    for (size_t k = 0; fine && k < hmm->columns; k++) {
+    bool ok = true;
+    for (size_t k = 0; ok && k < hmm->columns; k++) {
         size_t source = hmm->source[k], cell = label * (size_t)g->columns + source;
         char number[40] = "_";
         if (source == WORD && hmm->emissions[label].words.size == 0) {
@@ -484,10 +484,10 @@ static trellis_status draw_cells(const struct hmm *hmm, struct tr_random *random
             double x = g->mean[cell] + sqrt(g->variance[cell]) * draw_normal(random);
             snprintf(number, sizeof number, "%.9g", fmin(fmax(x, -DBL_MAX), DBL_MAX));
         }
-        fine = add_cell(draft, source == WORD ? draw_emission(&hmm->emissions[label], random)
-                                              : tr_text(number));
+        ok = add_cell(draft, source == WORD ? draw_emission(&hmm->emissions[label], random)
+                                            : tr_text(number));
     }
-    return fine && tr_push(&draft->labels, (uint16_t)label) ? TRELLIS_OK : tr_fail_memory(error);
+    return ok && tr_push(&draft->labels, (uint16_t)label) ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* Draws one sequence into the draft. */
@@ -498,7 +498,7 @@ static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *ran
     do {
         uint32_t label;
         if (!draw_next(hmm, random, row, &label)) {
-            return tr_fail(error, TRELLIS_DATA, "the HMM has no step out of '%.*s'",
+            return tr_fail(error, TRELLIS_DATA, "the HMM has no transition from '%.*s'",
                            TR_SHOW(name_of(hmm, row)));
         }
         if (label == hmm->labels) {
@@ -510,7 +510,7 @@ static trellis_status draw_sequence(const struct hmm *hmm, struct tr_random *ran
             return status;
         }
         if (draft->labels.size > MAX_LENGTH) {
-            return tr_fail(error, TRELLIS_DATA, "the HMM does not come to an end within %d tokens",
+            return tr_fail(error, TRELLIS_DATA, "no sequence of the HMM ended within %d tokens",
                            MAX_LENGTH);
         }
     } while (hmm->has_end || tr_random_real(random) >= ending);

@@ -132,7 +132,7 @@ static trellis_status write_keys(struct tr_buffer *bytes,
     }
     if (table.probes > TR_MAX_PROBES) {
         free(buckets);
-        return tr_fail(error, TRELLIS_LIMIT, "too many attributes have keys that are alike");
+        return tr_fail(error, TRELLIS_LIMIT, "too many attributes have similar keys");
     }
     tr_put_u64(bytes, table.bucket_count);
     tr_put_u64(bytes, table.probes);
@@ -341,7 +341,7 @@ double tr_table_exact(const struct tr_table *table, uint32_t row, uint32_t outco
     return table->residuals ? weight + (double)tr_table_weight(&residuals, row, outcome) : weight;
 }
 
-/* The weights of a row, and behind them what they leave over. */
+/* Adds the weights of a row and their residuals. */
 static void add_words(const struct tr_table *table, uint32_t row, double value, double *scores)
 {
     bool dense = row < table->dense_words;

@@ -19,7 +19,7 @@
 #include "model/image.h"
 
 enum { TR_BUCKET_KEYS = 5, TR_BUCKET_FULL = 1 << 8, TR_MAX_PROBES = 256 };
-/* In 16 bits: outcomes are below this, and places are this far from 0 at most. */
+/* In 16 bits: outcomes are below this, and places are at most this far from 0. */
 enum { TR_MAX_SHORT_OUTCOMES = 1 << 16, TR_MAX_PLACES = 120 };
 
 struct tr_bucket {
@@ -46,7 +46,7 @@ struct tr_table {
     float unit;             // of shorts: 2^-places
     uint64_t word_count, dense_words;
     const uint32_t
-        *residuals; // [word_count] the same with what the floats of weights leave over, or NULL
+        *residuals; // [word_count] residuals of the weights, laid out like words; or NULL
     const struct tr_text_record *records; // [record_count]
     uint64_t record_count;
     const char *bytes;
@@ -59,7 +59,7 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               const struct tr_attribute_index *dictionary,
                               const struct tr_rows *rows, const float *weights, bool all,
                               trellis_error *error);
-/* Writes the section <kind>LOW: what the floats of the weights leave over, laid out like <kind>ROW with all
+/* Writes the section <kind>LOW: the residuals of the weights, laid out like <kind>ROW with all
  * attributes. */
 void tr_table_write_residuals(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
                               const float *weights, const float *residuals);

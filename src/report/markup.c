@@ -1,4 +1,4 @@
-/* markup.c - texts from outside as parts of pages and pictures. */
+/* markup.c - escapes untrusted text for HTML, SVG and JSON in scripts. */
 #include "report/markup.h"
 
 #include "base/utf8.h"

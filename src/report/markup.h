@@ -1,14 +1,14 @@
-/* markup.h - texts from outside as parts of pages and pictures. */
+/* markup.h - escapes untrusted text for HTML, SVG and JSON in scripts. */
 #ifndef TRELLIS_REPORT_MARKUP_H
 #define TRELLIS_REPORT_MARKUP_H
 
 #include "base/text.h"
 
-/* As text of HTML or XML, in an element or in an attribute: what has a meaning there is escaped, what
- * neither of them allows becomes U+FFFD. */
+/* Text for HTML or XML, in an element or an attribute: special characters are escaped, characters that XML
+ * does not allow become U+FFFD. */
 void tr_markup_text(struct tr_buffer *out, trellis_text text);
 
-/* JSON to stand in a script element: nothing in it can end the element or begin a comment. */
+/* JSON inside a script element: nothing in it can end the element or start a comment. */
 void tr_markup_json(struct tr_buffer *out, trellis_text json);
 
 #endif

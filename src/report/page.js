@@ -3,7 +3,7 @@
 // Everything that comes from a corpus or a model is put in as text (textContent, setAttribute), never as markup.
 "use strict";
 
-// A problem is told where a reader sees it.
+// Errors are shown on the page.
 window.addEventListener("error", function (event) {
   var problem = document.getElementById("problem");
   problem.hidden = false;
@@ -13,7 +13,7 @@ window.addEventListener("error", function (event) {
 (function () {
   var data = JSON.parse(document.getElementById("data").textContent);
   var evaluation = data.evaluation, notes = data.model.notes;
-  // Mean probability, share of right labels and number of tokens, in ten bins; empty without probabilities.
+  // Mean probability, accuracy and number of tokens in ten bins; empty without probabilities.
   var bins = (evaluation.by_confidence || []).map(function (row) { return [row.confidence, row.precision, row.gold]; });
 
   // ---- small tools -----------------------------------------------------------------------------------
@@ -75,12 +75,12 @@ window.addEventListener("error", function (event) {
       cards.appendChild(el("div", {}, el("dt", {}, name), el("dd", {}, value, small ? el("small", {}, small) : null)));
     }
     if (evaluation.has_spans) {
-      card("F1 of spans", percent(evaluation.f1), whole(evaluation.spans_correct) + " of " + whole(evaluation.spans_gold) + " spans");
+      card("Span F1", percent(evaluation.f1), whole(evaluation.spans_correct) + " of " + whole(evaluation.spans_gold) + " spans");
       card("Precision", percent(evaluation.precision), whole(evaluation.spans_predicted) + " predicted");
       card("Recall", percent(evaluation.recall));
     }
-    card("Tokens right", percent(evaluation.accuracy), whole(evaluation.tokens_correct) + " of " + whole(evaluation.tokens));
-    card("Sequences right", percent(evaluation.sequence_accuracy),
+    card("Token accuracy", percent(evaluation.accuracy), whole(evaluation.tokens_correct) + " of " + whole(evaluation.tokens));
+    card("Sequence accuracy", percent(evaluation.sequence_accuracy),
       whole(evaluation.sequences_correct) + " of " + whole(evaluation.sequences));
     (evaluation.by_vocabulary || []).forEach(function (row) {
       card(row.words === "OOV" ? "Accuracy out of vocabulary (OOV)" : "Accuracy in vocabulary", percent(row.precision), whole(row.gold) + " tokens");
@@ -91,18 +91,18 @@ window.addEventListener("error", function (event) {
     if (bins.length) {
       card("Calibration error", percent(evaluation.calibration_error), "expected, over ten bins");
     }
-    card("Weights", whole(data.model.weights + data.model.step_weights), whole(data.model.labels.length) + " labels");
+    card("Weights", whole(data.model.weights + data.model.transition_weights), whole(data.model.labels.length) + " labels");
     var rows = section("summary").querySelector("tbody");
     Object.keys(notes).forEach(function (key) {
       rows.appendChild(el("tr", {}, el("th", {scope: "row"}, key), el("td", {class: "text wrap"}, notes[key])));
     });
     section("subtitle").textContent = [notes.type, notes.algorithm && "by " + notes.algorithm,
       notes.features && "features " + notes.features, "order " + data.model.order,
-      notes.sequences && "learned from " + whole(notes.sequences) + " sequences"].filter(Boolean).join(" · ");
-    section("made").textContent = "Made by trellis " + (notes.version || "") + " report.";
+      notes.sequences && "trained on " + whole(notes.sequences) + " sequences"].filter(Boolean).join(" · ");
+    section("made").textContent = "Written by trellis " + (notes.version || "") + " report.";
   }
 
-  // ---- course of the training ------------------------------------------------------------------------
+  // ---- training curves ------------------------------------------------------------------------
 
   function nice(x) {
     var a = Math.abs(x);
@@ -142,7 +142,7 @@ window.addEventListener("error", function (event) {
 
   function training() {
     var figures = [["Objective", nice], ["Error rate on the training data", percent],
-      ["Accuracy on the held-out data", percent], ["F1 on the held-out data", percent]];
+      ["Accuracy on the dev data", percent], ["F1 on the dev data", percent]];
     var charts = el("div", {class: "charts"});
     figures.forEach(function (figure, k) {
       var points = data.model.curve.map(function (row) { return [row[0], row[k + 1]]; })
@@ -150,11 +150,11 @@ window.addEventListener("error", function (event) {
       if (points.length > 1) charts.appendChild(curve(figure[0], points, figure[1]));
     });
     if (!charts.children.length) {
-      section("training").appendChild(el("p", {class: "note"}, "The model was learned in one step, or does not say how it went."));
+      section("training").appendChild(el("p", {class: "note"}, "The model was trained in one pass, or does not record its training curve."));
       return;
     }
     if (notes["stopped-because"]) {
-      section("training").appendChild(el("p", {class: "note"}, "Ended because " + notes["stopped-because"] + "."));
+      section("training").appendChild(el("p", {class: "note"}, "Training ended (" + notes["stopped-because"] + ")."));
     }
     section("training").appendChild(charts);
   }
@@ -169,17 +169,17 @@ window.addEventListener("error", function (event) {
   }
 
   function labels() {
-    var headings = ["", "right labels", "found", "agree", "precision", "recall", "F1", ""];
+    var headings = ["", "gold", "predicted", "correct", "precision", "recall", "F1", ""];
     if (evaluation.has_spans && evaluation.types) {
       section("labels").appendChild(table("Spans by type", headings, rowsOf(evaluation.types, "type"), []));
     }
     section("labels").appendChild(table("Tokens by label", headings, rowsOf(evaluation.by_label, "label"), []));
   }
 
-  // ---- confusions ------------------------------------------------------------------------------------
+  // ---- confusion matrix ------------------------------------------------------------------------------------
 
   function confusion() {
-    var most = 30, gold = {}, wrong = {}, pairs = {}, names;
+    var max = 30, gold = {}, wrong = {}, pairs = {}, names;
     evaluation.by_label.forEach(function (row) { gold[row.label] = row; wrong[row.label] = 0; });
     evaluation.confusion.forEach(function (c) {
       if (c.gold === c.predicted) return;
@@ -190,29 +190,29 @@ window.addEventListener("error", function (event) {
     names = Object.keys(wrong).filter(function (name) { return wrong[name] > 0; })
       .sort(function (a, b) { return wrong[b] - wrong[a]; });
     if (!names.length) {
-      section("confusion").appendChild(el("p", {class: "note"}, "No label was wrong."));
+      section("confusion").appendChild(el("p", {class: "note"}, "All labels are correct."));
       return;
     }
-    var left_out = names.length - most, all = Object.keys(wrong).length;
-    names = names.slice(0, most);
+    var omitted = names.length - max, all = Object.keys(wrong).length;
+    names = names.slice(0, max);
     names.sort(function (a, b) { return (gold[b] ? gold[b].gold : 0) - (gold[a] ? gold[a].gold : 0); });
-    var head = el("tr", {}, el("th", {scope: "col", class: "text"}, "right \\ found"));
+    var head = el("tr", {}, el("th", {scope: "col", class: "text"}, "gold \\ predicted"));
     names.forEach(function (name) { head.appendChild(el("th", {scope: "col"}, el("span", {}, name))); });
     var body = el("tbody");
-    names.forEach(function (right) {
-      var total = gold[right] ? gold[right].gold : 0, row = el("tr", {}, el("th", {scope: "row"}, right));
-      names.forEach(function (found) {
-        var count = right === found ? (gold[right] ? gold[right].correct : 0) : pairs[JSON.stringify([right, found])] || 0;
+    names.forEach(function (truth) {
+      var total = gold[truth] ? gold[truth].gold : 0, row = el("tr", {}, el("th", {scope: "row"}, truth));
+      names.forEach(function (guess) {
+        var count = truth === guess ? (gold[truth] ? gold[truth].correct : 0) : pairs[JSON.stringify([truth, guess])] || 0;
         var share = total ? count / total : 0, cell = el("td");
-        if (count && right === found) {
-          cell.className = "right";
+        if (count && truth === guess) {
+          cell.className = "correct";
           cell.textContent = whole(count);
         } else if (count) {
-          var button = el("button", {type: "button", "aria-label": whole(count) + " times " + found + " instead of " + right + ": show them"}, whole(count));
-          button.addEventListener("click", function () { browse(right, found, true); });
+          var button = el("button", {type: "button", "aria-label": whole(count) + " times " + guess + " instead of " + truth + ": show them"}, whole(count));
+          button.addEventListener("click", function () { browse(truth, guess, true); });
           cell.className = "wrong";
           cell.appendChild(button);
-          share = Math.sqrt(share); // so that rare mistakes are seen as well
+          share = Math.sqrt(share); // so that rare errors are visible
         }
         cell.style.setProperty("--share", share.toFixed(3));
         row.appendChild(cell);
@@ -220,10 +220,10 @@ window.addEventListener("error", function (event) {
       body.appendChild(row);
     });
     section("confusion").appendChild(el("p", {class: "note"},
-      "Rows are the right labels, columns those found. Labels that were never mistaken are left out (" +
-      (all - names.length - Math.max(0, left_out)) + ")" +
-      (left_out > 0 ? ", and so are the " + left_out + " least often mistaken" : "") +
-      ". Choose a number to see the sentences it counts."));
+      "Rows are gold labels, columns predicted labels. Labels without errors are omitted (" +
+      (all - names.length - Math.max(0, omitted)) + ")" +
+      (omitted > 0 ? ", and so are the " + omitted + " with the fewest errors" : "") +
+      ". Click a number to see its sentences."));
     section("confusion").appendChild(el("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": "Confusion matrix"},
       el("table", {class: "heat"}, el("thead", {}, head), body)));
   }
@@ -232,7 +232,7 @@ window.addEventListener("error", function (event) {
 
   function calibration() {
     if (!bins.length) {
-      section("calibration").appendChild(el("p", {class: "note"}, "This kind of model gives no probabilities."));
+      section("calibration").appendChild(el("p", {class: "note"}, "A model of this type has no probabilities."));
       return;
     }
     var S = 300, pad = 44, total = 0;
@@ -240,7 +240,7 @@ window.addEventListener("error", function (event) {
     function P(x) { return pad + x * (S - pad - 14); }
     function Q(y) { return S - pad - y * (S - pad - 14); }
     var picture = svg("svg", {viewBox: "0 0 " + S + " " + S, class: "chart", role: "img",
-      "aria-label": "Share of right labels against their probability; the figures are in the table"});
+      "aria-label": "Accuracy against probability; the figures are in the table"});
     [0, 0.25, 0.5, 0.75, 1].forEach(function (v) {
       picture.appendChild(svg("path", {class: "axis", d: "M" + P(0) + " " + Q(v) + "H" + P(1)}));
       picture.appendChild(svg("text", {x: P(0) - 6, y: Q(v) + 4, "text-anchor": "end"}, v * 100));
@@ -251,24 +251,24 @@ window.addEventListener("error", function (event) {
       return (i ? "L" : "M") + P(bin[0]).toFixed(1) + " " + Q(bin[1]).toFixed(1); }).join("")}));
     bins.forEach(function (bin) {
       picture.appendChild(svg("circle", {class: "dot", cx: P(bin[0]), cy: Q(bin[1]), r: 3 + 7 * Math.sqrt(bin[2] / total)},
-        svg("title", {}, whole(bin[2]) + " tokens: probability " + percent(bin[0]) + ", right " + percent(bin[1]))));
+        svg("title", {}, whole(bin[2]) + " tokens: probability " + percent(bin[0]) + ", accuracy " + percent(bin[1]))));
     });
-    picture.appendChild(svg("text", {x: P(0.5), y: S - 8, "text-anchor": "middle"}, "probability of the label found, %"));
-    picture.appendChild(svg("text", {x: 12, y: Q(0.5), "text-anchor": "middle", transform: "rotate(-90 12 " + Q(0.5) + ")"}, "right, %"));
+    picture.appendChild(svg("text", {x: P(0.5), y: S - 8, "text-anchor": "middle"}, "probability of the predicted label, %"));
+    picture.appendChild(svg("text", {x: 12, y: Q(0.5), "text-anchor": "middle", transform: "rotate(-90 12 " + Q(0.5) + ")"}, "accuracy, %"));
     var rows = bins.map(function (bin) { return [percent(bin[0]), percent(bin[1]), whole(bin[2])]; });
-    section("calibration").appendChild(el("p", {class: "note"}, "Of the labels that the model holds for p % probable, p % should be right: the dashed line. " +
-      "Below it the model is too sure of itself, above it too modest."));
+    section("calibration").appendChild(el("p", {class: "note"}, "Of the labels with a probability of p %, p % should be correct: the dashed line. " +
+      "Below it the model is over-confident, above it under-confident."));
     section("calibration").appendChild(el("div", {class: "charts"}, el("figure", {}, picture),
-      table("By probability of the label found", ["mean probability", "right", "tokens"], rows, [])));
+      table("By probability of the predicted label", ["mean probability", "accuracy", "tokens"], rows, [])));
   }
 
-  // ---- features and steps ----------------------------------------------------------------------------
+  // ---- features and transitions ----------------------------------------------------------------------------
 
-  function featureTable(caption, list, less, most) {
-    return table(caption, ["weight", less ? "what speaks against it" : "what speaks for it", ""], list.map(function (item) {
+  function featureTable(caption, list, less, max) {
+    return table(caption, ["weight", list[0].attribute === undefined ? "transition" : "feature", ""], list.map(function (item) {
       var text = item.attribute !== undefined ? item.attribute + (item.labels ? "  (after " + item.labels.slice(0, -1).join(" ") + ")" : "")
-        : "step " + item.labels.join(" → ");
-      return [item.weight.toFixed(3), text, bar(Math.abs(item.weight) / most, less)];
+        : item.labels.join(" → ");
+      return [item.weight.toFixed(3), text, bar(Math.abs(item.weight) / max, less)];
     }), [1]);
   }
 
@@ -276,15 +276,15 @@ window.addEventListener("error", function (event) {
     var place = el("div"), choice = el("select", {id: "which"}), list = data.inspection.labels;
     list.forEach(function (label, i) { choice.appendChild(el("option", {value: i}, label.label)); });
     function draw() {
-      var label = list[choice.value], most = 1e-9;
-      [label["for"], label.against, label.steps_for, label.steps_against].forEach(function (items) {
-        items.forEach(function (item) { most = Math.max(most, Math.abs(item.weight)); });
+      var label = list[choice.value], max = 1e-9;
+      [label.positive, label.negative, label.transitions_highest, label.transitions_lowest].forEach(function (items) {
+        items.forEach(function (item) { max = Math.max(max, Math.abs(item.weight)); });
       });
       place.textContent = "";
-      [["Features for " + label.label, label["for"], false], ["Features against " + label.label, label.against, true],
-        ["Steps to " + label.label + " that are favoured", label.steps_for, false],
-        ["Steps to " + label.label + " that are avoided", label.steps_against, true]].forEach(function (part) {
-        if (part[1].length) place.appendChild(featureTable(part[0], part[1], part[2], most));
+      [["Positive weights for " + label.label, label.positive, false], ["Negative weights for " + label.label, label.negative, true],
+        ["Transitions to " + label.label + ", highest weights", label.transitions_highest, false],
+        ["Transitions to " + label.label + ", lowest weights", label.transitions_lowest, true]].forEach(function (part) {
+        if (part[1].length) place.appendChild(featureTable(part[0], part[1], part[2], max));
       });
     }
     choice.addEventListener("change", draw);
@@ -295,15 +295,15 @@ window.addEventListener("error", function (event) {
     var used = data.inspection.templates.filter(function (t) { return t.weights > 0; });
     section("features").appendChild(el("details", {}, el("summary", {}, "Weights by template"),
       table("Templates of the model", ["weights", "attributes", "mean |w|", "template"], used.map(function (t) {
-        return [whole(t.weights), whole(t.attributes), (t.absolute / t.weights).toFixed(4), (t.edge ? "edge " : "") + (t.template || "(ready-made)")];
+        return [whole(t.weights), whole(t.attributes), (t.absolute / t.weights).toFixed(4), (t.edge ? "edge " : "") + (t.template || "(given attributes)")];
       }), [3])));
   }
 
-  // Labels on a circle, the steps with the highest weights as arrows between them.
+  // Labels on a circle, the transitions with the highest weights as arrows between them.
   function diagram(names, weights, strongest) {
-    var S = 460, C = S / 2, R = S / 2 - 62, most = strongest[0].weight;
+    var S = 460, C = S / 2, R = S / 2 - 62, max = strongest[0].weight;
     var picture = svg("svg", {viewBox: "0 0 " + S + " " + S, class: "chart", role: "img",
-      "aria-label": "The " + strongest.length + " most favoured steps between labels; the figures are in the table"});
+      "aria-label": "The " + strongest.length + " transitions with the highest weights; the figures are in the table"});
     var shown = names.map(function (name, i) { return i; }).filter(function (i) {
       return strongest.some(function (s) { return s.from === i || s.to === i; }); });
     function at(i) {
@@ -311,7 +311,7 @@ window.addEventListener("error", function (event) {
       return [C + R * Math.cos(angle), C + R * Math.sin(angle), angle];
     }
     strongest.slice().reverse().forEach(function (s) {
-      var a = at(s.from), b = at(s.to), width = 0.8 + 4.5 * s.weight / most, path, title, end, before;
+      var a = at(s.from), b = at(s.to), width = 0.8 + 4.5 * s.weight / max, path, title, end, before;
       if (s.from === s.to) {
         var ox = Math.cos(a[2]), oy = Math.sin(a[2]);
         before = [a[0] + 46 * ox + 20 * oy, a[1] + 46 * oy - 20 * ox];
@@ -319,17 +319,17 @@ window.addEventListener("error", function (event) {
           (a[1] + 46 * oy + 20 * ox) + " " + before[0] + " " + before[1] + " " + (a[0] + 15 * ox + 8 * oy) + " " + (a[1] + 15 * oy - 8 * ox);
         end = [a[0] + 15 * ox + 8 * oy, a[1] + 15 * oy - 8 * ox];
       } else {
-        // bent towards the centre, so that the two directions lie beside each other
+        // curved towards the centre, so that the two directions do not overlap
         before = [C + 0.35 * ((a[0] + b[0]) / 2 - C) + 0.12 * (b[1] - a[1]), C + 0.35 * ((a[1] + b[1]) / 2 - C) - 0.12 * (b[0] - a[0])];
         var dx = before[0] - b[0], dy = before[1] - b[1], d = Math.sqrt(dx * dx + dy * dy) || 1;
         end = [b[0] + 20 * dx / d, b[1] + 20 * dy / d];
         path = "M" + a[0] + " " + a[1] + "Q" + before[0] + " " + before[1] + " " + end[0] + " " + end[1];
       }
       title = svg("title", {}, names[s.from] + " → " + names[s.to] + ": " + s.weight.toFixed(3));
-      picture.appendChild(svg("path", {class: "arrow", d: path, "stroke-width": width.toFixed(2), "stroke-opacity": (0.35 + 0.6 * s.weight / most).toFixed(2)}, title));
+      picture.appendChild(svg("path", {class: "arrow", d: path, "stroke-width": width.toFixed(2), "stroke-opacity": (0.35 + 0.6 * s.weight / max).toFixed(2)}, title));
       var tx = end[0] - before[0], ty = end[1] - before[1], t = Math.sqrt(tx * tx + ty * ty) || 1, size = 4 + width;
       tx /= t; ty /= t;
-      picture.appendChild(svg("path", {class: "tip", "fill-opacity": (0.45 + 0.5 * s.weight / most).toFixed(2),
+      picture.appendChild(svg("path", {class: "tip", "fill-opacity": (0.45 + 0.5 * s.weight / max).toFixed(2),
         d: "M" + (end[0] + size * tx) + " " + (end[1] + size * ty) + "L" + (end[0] - size * 0.6 * ty) + " " + (end[1] + size * 0.6 * tx) +
         "L" + (end[0] + size * 0.6 * ty) + " " + (end[1] - size * 0.6 * tx) + "Z"}));
     });
@@ -338,30 +338,30 @@ window.addEventListener("error", function (event) {
       picture.appendChild(svg("circle", {class: "disc", cx: p[0], cy: p[1], r: 15}));
       picture.appendChild(svg("text", {class: "name", x: p[0], y: p[1]}, names[i]));
     });
-    return el("figure", {}, picture, el("figcaption", {}, "The " + strongest.length + " steps between labels with the highest weights; the wider, the higher."));
+    return el("figure", {}, picture, el("figcaption", {}, "The " + strongest.length + " transitions with the highest weights; wider is higher."));
   }
 
-  function steps() {
-    var weights = data.inspection.transitions, names = data.model.labels, all = [], most = 0, most_labels = 40;
+  function transitions() {
+    var weights = data.inspection.transitions, names = data.model.labels, all = [], max = 0, max_labels = 40;
     if (weights) {
       names.forEach(function (a, i) {
         names.forEach(function (b, j) {
           var w = weights[i][j];
-          if (w) { all.push({from: i, to: j, weight: w}); most = Math.max(most, Math.abs(w)); }
+          if (w) { all.push({from: i, to: j, weight: w}); max = Math.max(max, Math.abs(w)); }
         });
       });
     }
     if (!all.length) {
-      section("steps").appendChild(el("p", {class: "note"}, "There are no weights for steps between two labels, or too many labels to show them."));
+      section("transitions").appendChild(el("p", {class: "note"}, "The model has no transition weights, or too many labels to show them."));
       return;
     }
-    // Logarithms of probabilities (an HMM) have no weight above 0: their probabilities are drawn.
+    // Log probabilities (an HMM) are never above 0: probabilities are drawn instead.
     var logs = all.every(function (s) { return s.weight <= 0; });
     var strongest = all.map(function (s) { return {from: s.from, to: s.to, weight: logs ? Math.exp(s.weight) : s.weight}; })
       .filter(function (s) { return s.weight > 0; }).sort(function (a, b) { return b.weight - a.weight; }).slice(0, 30);
-    if (strongest.length) section("steps").appendChild(diagram(names, weights, strongest));
-    if (names.length > most_labels) {
-      section("steps").appendChild(el("p", {class: "note"}, "A table of steps between " + names.length + " labels would not be readable; 'trellis inspect --json' has it."));
+    if (strongest.length) section("transitions").appendChild(diagram(names, weights, strongest));
+    if (names.length > max_labels) {
+      section("transitions").appendChild(el("p", {class: "note"}, "The transition table of " + names.length + " labels is too large for this page; 'trellis inspect --json' has it."));
       return;
     }
     var columns = names.concat(["<end>"]), lines = names.concat(["<start>"]);
@@ -372,29 +372,29 @@ window.addEventListener("error", function (event) {
       columns.forEach(function (_, j) {
         var w = weights[i][j], cell = el("td", {class: w === null ? "never" : w < 0 ? "minus" : "plus"},
           w === null ? "never" : w === 0 ? "" : w.toFixed(1));
-        cell.style.setProperty("--share", w ? Math.min(1, Math.abs(w) / most).toFixed(3) : 0);
+        cell.style.setProperty("--share", w ? Math.min(1, Math.abs(w) / max).toFixed(3) : 0);
         row.appendChild(cell);
       });
       body.appendChild(row);
     });
-    section("steps").appendChild(el("details", {}, el("summary", {}, "All weights of steps"),
-      el("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": "Weights of steps"},
+    section("transitions").appendChild(el("details", {}, el("summary", {}, "All transition weights"),
+      el("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": "Transition weights"},
         el("table", {class: "heat"}, el("thead", {}, head), body))));
   }
 
   // ---- errors ----------------------------------------------------------------------------------------
 
-  var at_once = 25, shown = 0, matching = [], choice_gold, choice_found, list_node, more, status_node;
+  var at_once = 25, shown = 0, matching = [], choice_gold, choice_predicted, list_node, more, status_node;
 
   function tokenNode(error, i, hit) {
-    var gold = data.error_labels[error[2][i]], found = data.error_labels[error[3][i]], p = error[4][i];
-    var bad = gold !== found;
+    var gold = data.error_labels[error[2][i]], predicted = data.error_labels[error[3][i]], p = error[4][i];
+    var bad = gold !== predicted;
     var node = el("span", {class: "token" + (bad ? " bad" : "") + (hit ? " hit" : "")}, error[1][i]);
     if (p !== undefined) node.style.setProperty("--doubt", (1 - p / 100).toFixed(2));
-    node.title = (bad ? found + " instead of " + gold : gold) + (p === undefined ? "" : ", probability " + p + " %");
+    node.title = (bad ? predicted + " instead of " + gold : gold) + (p === undefined ? "" : ", probability " + p + " %");
     if (bad) {
-      node.appendChild(el("small", {class: "found"}, found));
-      node.appendChild(el("small", {class: "gold"}, el("span", {"aria-label": "right: "}, "✓ "), gold));
+      node.appendChild(el("small", {class: "predicted"}, predicted));
+      node.appendChild(el("small", {class: "gold"}, el("span", {"aria-label": "gold: "}, "✓ "), gold));
     } else {
       node.appendChild(el("small", {}, gold));
     }
@@ -402,13 +402,13 @@ window.addEventListener("error", function (event) {
   }
 
   function hits(error, i) {
-    var gold = data.error_labels[error[2][i]], found = data.error_labels[error[3][i]];
-    return gold !== found && (choice_gold.value === "" || gold === choice_gold.value) &&
-      (choice_found.value === "" || found === choice_found.value);
+    var gold = data.error_labels[error[2][i]], predicted = data.error_labels[error[3][i]];
+    return gold !== predicted && (choice_gold.value === "" || gold === choice_gold.value) &&
+      (choice_predicted.value === "" || predicted === choice_predicted.value);
   }
 
   function showMore() {
-    var any = choice_gold.value !== "" || choice_found.value !== "";
+    var any = choice_gold.value !== "" || choice_predicted.value !== "";
     matching.slice(shown, shown + at_once).forEach(function (error) {
       var item = el("li", {}, el("span", {class: "line"}, "line " + whole(error[0])));
       error[1].forEach(function (_, i) { item.appendChild(tokenNode(error, i, any && hits(error, i))); });
@@ -430,9 +430,9 @@ window.addEventListener("error", function (event) {
     showMore();
   }
 
-  function browse(gold, found, jump) {
+  function browse(gold, predicted, jump) {
     choice_gold.value = gold;
-    choice_found.value = found;
+    choice_predicted.value = predicted;
     filter();
     if (jump) {
       section("errors").scrollIntoView();
@@ -456,17 +456,17 @@ window.addEventListener("error", function (event) {
       return node;
     }
     choice_gold = choice("gold", 2);
-    choice_found = choice("found", 3);
+    choice_predicted = choice("predicted", 3);
     status_node = el("p", {class: "note", role: "status"});
     list_node = el("ul", {class: "sentences"});
     more = el("button", {type: "button", class: "more"});
     var reset = el("button", {type: "button", class: "reset"}, "All errors");
     more.addEventListener("click", showMore);
     reset.addEventListener("click", function () { browse("", "", false); });
-    place.appendChild(el("p", {class: "note"}, "Under each word its label; where it is wrong, the label found and, behind ✓, the right one." +
-      (bins.length ? " The stronger the shade behind a word, the less sure the model was." : "")));
-    place.appendChild(el("div", {class: "filters"}, el("label", {for: "gold"}, "Right label", choice_gold),
-      el("label", {for: "found"}, "Label found", choice_found), reset));
+    place.appendChild(el("p", {class: "note"}, "Each word has its label below it; where that is wrong, the predicted label and, after ✓, the gold label." +
+      (bins.length ? " The darker the background of a word, the lower the probability of its label." : "")));
+    place.appendChild(el("div", {class: "filters"}, el("label", {for: "gold"}, "Gold label", choice_gold),
+      el("label", {for: "predicted"}, "Predicted label", choice_predicted), reset));
     [status_node, list_node, more].forEach(function (node) { place.appendChild(node); });
     filter();
   }
@@ -477,7 +477,7 @@ window.addEventListener("error", function (event) {
   confusion();
   calibration();
   features();
-  steps();
+  transitions();
   errors();
   Array.prototype.forEach.call(document.querySelectorAll("section"), function (part) {
     section("contents").appendChild(el("li", {}, el("a", {href: "#" + part.id}, part.querySelector("h2").textContent)));

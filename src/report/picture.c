@@ -1,7 +1,7 @@
 /* picture.c - the trellis of one short sequence as SVG.
  *
- * A column for each token between the start and the end, a row for each label. The shade of a state is its
- * probability, the width of a step is its, and the best path lies on top with its scores. */
+ * A column for each token between the start and the end, a row for each label. The shade of a state and the
+ * width of a transition are their probabilities; the best path lies on top with its scores. */
 #include <math.h>
 
 #include "base/utf8.h"
@@ -20,7 +20,7 @@ enum {
     NARROWEST = 104, // column
     MARGIN = 20,
 };
-#define THIN 0.002 // steps less probable than this are not drawn, but those of the path are
+#define THIN 0.002 // less probable transitions are drawn only on the best path
 
 struct picture {
     const trellis_model *model;
@@ -93,7 +93,7 @@ static double path_step(const struct picture *p, size_t token)
 
 /* ---- layout -------------------------------------------------------------------------------------- */
 
-/* The labels that are worth a row: those of the path, then the most probable ones. */
+/* The labels that get a row: those of the best path and the `max_labels` most probable ones. */
 static void choose_rows(struct picture *p, size_t max_labels)
 {
     uint32_t labels = p->model->label_count;
@@ -106,11 +106,11 @@ static void choose_rows(struct picture *p, size_t max_labels)
         }
         size_t better = 0;
         for (uint32_t other = 0; other < labels && !on_path; other++) {
-            double rival = 0;
+            double probability = 0;
             for (size_t i = 0; i < p->sequence->length; i++) {
-                rival = fmax(rival, node_marginal(p, i, (uint16_t)other));
+                probability = fmax(probability, node_marginal(p, i, (uint16_t)other));
             }
-            better += rival > best || (rival == best && other < label);
+            better += probability > best || (probability == best && other < label);
         }
         if (on_path || better < max_labels) {
             p->rows[p->row_count++] = (uint16_t)label;
@@ -152,7 +152,7 @@ static void put_title(struct picture *p, const char *kind, trellis_text a, trell
     if (isfinite(score)) {
         tr_buffer_format(out, ": score %.4f", score);
     } else if (isinf(score)) {
-        tr_buffer_string(out, ": not possible");
+        tr_buffer_string(out, ": impossible");
     }
     if (isfinite(probability)) {
         tr_buffer_format(out, ", probability %.4f", probability);
@@ -171,7 +171,7 @@ static void put_edge(struct picture *p, const double from[2], const double to[2]
                      best ? 1.0 : 0.4 + 0.4 * probability);
 }
 
-/* The steps of one pair of columns: the others first, that of the path when it is asked for. */
+/* The transitions between two columns: those off the best path, or only the one on it. */
 static void put_edges(struct picture *p, size_t token, bool best)
 {
     bool first_order = p->result.graph->first_order;
@@ -193,7 +193,7 @@ static void put_edges(struct picture *p, size_t token, bool best)
     }
 }
 
-/* The steps out of the start and into the end. */
+/* The transitions out of the start and into the end. */
 static void put_ends(struct picture *p, bool best)
 {
     size_t n = p->sequence->length;
@@ -237,7 +237,7 @@ static void put_state(struct picture *p, size_t token, size_t row)
                          probability > 0.55 ? " dark" : "", x, y, probability);
     }
     if (p->path[token] == label) {
-        tr_buffer_format(out, "<circle class=\"chosen\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x, y,
+        tr_buffer_format(out, "<circle class=\"best\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>", x, y,
                          RADIUS + 1);
     }
     if (isfinite(score)) {
@@ -256,7 +256,7 @@ static size_t row_of(const struct picture *p, uint16_t label)
     return row;
 }
 
-/* The scores of the steps of the path, each in the middle of its line. */
+/* The scores of the transitions on the best path, each in the middle of its line. */
 static void put_step_scores(struct picture *p)
 {
     size_t n = p->sequence->length;
@@ -266,7 +266,7 @@ static void put_step_scores(struct picture *p)
         double score = path_step(p, i);
         if (score != 0) {
             tr_buffer_format(&p->out,
-                             "<text class=\"stepscore\" x=\"%.1f\" y=\"%.1f\">%+.2f</text>\n",
+                             "<text class=\"transitionscore\" x=\"%.1f\" y=\"%.1f\">%+.2f</text>\n",
                              (p->x[i] + p->x[i + 1]) / 2, (from + to) / 2 - 4, score);
         }
     }
@@ -283,7 +283,7 @@ static void put_caption(struct picture *p)
     }
     tr_buffer_format(out, "</text>\n<text class=\"caption\" x=\"%d\" y=\"%.1f\">", MARGIN,
                      p->height - 12);
-    tr_buffer_string(out, "In a state: probability; below: score.");
+    tr_buffer_string(out, "In each state: its probability; below: its score.");
     if (p->row_count < p->model->label_count) {
         tr_buffer_format(out, " %zu of %u labels are shown.", p->row_count, p->model->label_count);
     }

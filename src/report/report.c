@@ -1,4 +1,4 @@
-/* report.c - how good a model is and what it has learned, as one HTML page.
+/* report.c - evaluation, errors and weights of a model as one HTML page.
  *
  * The page is page.html with its style, its script and the data put in; the script draws what is in the
  * data, which is JSON:
@@ -6,8 +6,8 @@
  *     {"model": trellis_model_info(), "evaluation": trellis_evaluation_report(),
  *      "inspection": trellis_inspection_report(), "errors": [...], ...}
  *
- * A sequence among the errors is [line, words, right labels, labels found, probabilities in percent], where
- * labels are numbers of "error_labels".
+ * A sequence among the errors is [line, words, gold labels, predicted labels, probabilities in percent],
+ * with labels as indices into "error_labels".
  */
 #include "base/intern.h"
 #include "base/options.h"
@@ -15,7 +15,7 @@
 #include "report/markup.h"
 #include "report_files.h"
 
-/* What the errors may take of a page, and the features that all labels show together. */
+/* Limits for a page: bytes of errors, and features of all labels together. */
 #define MAX_ERROR_BYTES 1200000
 #define MAX_FEATURES 2000
 
@@ -98,14 +98,14 @@ static bool put_error(trellis_report *report, const trellis_sequence *sequence,
                                               : TR_TEXT("\xC2\xB7"));
     }
     tr_buffer_char(out, ']');
-    bool fine = put_labels(report, labelled->gold, n) && put_labels(report, labelled->predicted, n);
+    bool ok = put_labels(report, labelled->gold, n) && put_labels(report, labelled->predicted, n);
     tr_buffer_string(out, ",[");
     for (size_t i = 0; labelled->marginals && i < n; i++) {
         tr_buffer_format(out, i ? ",%.0f" : "%.0f", 100 * (double)labelled->marginals[i]);
     }
     tr_buffer_string(out, "]]");
     report->shown++;
-    return fine && !out->failed;
+    return ok && !out->failed;
 }
 
 trellis_status trellis_report_add(trellis_report *report, const trellis_sequence *sequence,

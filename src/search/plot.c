@@ -1,7 +1,7 @@
-/* plot.c - what was tried, as a picture: a panel for each option, its values across and the scores upwards.
+/* plot.c - the trials of a search as SVG: a panel for each option, scores over values.
  *
- * One self-contained SVG. Settings that were given all of the budget are full dots, those that fell out
- * before are circles, the best is marked; each has a title that says what it is.
+ * Trials with the full budget are filled dots, those eliminated early are hollow, the best is red; each has
+ * a title with its settings.
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@ struct frame {
     double x, y;            // of its corner
     double lowest, highest; // scores
     bool numeric, logarithmic;
-    double low, high; // values, or places in the list of those that are no numbers
+    double low, high; // values, or indices where they are not numbers
     TR_ARRAY(const char *) names;
 };
 
@@ -60,17 +60,17 @@ static bool is_new(const struct frame *frame, const char *value)
     return true;
 }
 
-/* Looks at all values: are they numbers, and from where to where? */
-static bool measure(struct frame *frame, const trellis_search *search, size_t axis)
+/* Whether all values are numbers, and their range. */
+static bool set_scale(struct frame *frame, const trellis_search *search, size_t axis)
 {
     double low = INFINITY, high = -INFINITY;
-    bool fine = true;
+    bool ok = true;
     frame->numeric = true;
-    for (size_t i = 0; fine && i < search->trials.size; i++) {
+    for (size_t i = 0; ok && i < search->trials.size; i++) {
         const char *value = search->trials.at[i].values[axis];
         double number;
         if (is_new(frame, value)) {
-            fine = tr_push(&frame->names, value);
+            ok = tr_push(&frame->names, value);
         }
         if (tr_text_real(tr_text(value), &number)) {
             low = fmin(low, number);
@@ -84,7 +84,7 @@ static bool measure(struct frame *frame, const trellis_search *search, size_t ax
     frame->high = !frame->numeric      ? (double)frame->names.size - 1
                   : frame->logarithmic ? log(high)
                                        : high;
-    return fine;
+    return ok;
 }
 
 static double across(const struct frame *frame, double place)
@@ -135,8 +135,8 @@ static bool has_room(struct frame *frame, const bool *written, size_t i)
 
 static bool draw_values(struct tr_buffer *out, struct frame *frame)
 {
-    bool *written = tr_alloc(frame->names.size, sizeof *written), fine = written;
-    for (size_t i = 0; fine && i < frame->names.size; i++) {
+    bool *written = tr_alloc(frame->names.size, sizeof *written), ok = written;
+    for (size_t i = 0; ok && i < frame->names.size; i++) {
         written[i] = has_room(frame, written, i);
         if (written[i]) {
             tr_buffer_format(out, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">",
@@ -147,7 +147,7 @@ static bool draw_values(struct tr_buffer *out, struct frame *frame)
         }
     }
     free(written);
-    return fine;
+    return ok;
 }
 
 static void draw_dots(struct tr_buffer *out, struct frame *frame, const trellis_search *search,
@@ -203,7 +203,7 @@ static void draw_head(struct tr_buffer *out, size_t panels)
                      "width=\"%zu\" height=\"%zu\" role=\"img\">\n",
                      width, height, width, height);
     tr_buffer_string(out,
-                     "<title>What was tried, and how well it did</title>\n<style>\n"
+                     "<title>Scores of the trials, by option</title>\n<style>\n"
                      "svg{background:#fff;font:12px sans-serif}\n"
                      "text{fill:#222}.name{font-weight:bold;font-size:14px}.tick{text-anchor:end}"
                      ".value{text-anchor:middle}\n"
@@ -227,17 +227,17 @@ trellis_status trellis_search_plot(const trellis_search *search, trellis_sink si
                               .y = (double)row * HEIGHT,
                               .lowest = lowest,
                               .highest = highest};
-        bool fine = measure(&frame, search, i);
+        bool ok = set_scale(&frame, search, i);
         draw_axes(&out, &frame, search->names[i]);
-        if (!fine || !draw_values(&out, &frame)) {
+        if (!ok || !draw_values(&out, &frame)) {
             out.failed = true;
         }
         draw_dots(&out, &frame, search, i, best);
         free(frame.names.at);
     }
     tr_buffer_format(&out,
-                     "<text x=\"12\" y=\"%zu\">red: the best; full: all of the budget; empty: fell "
-                     "out before</text>\n</svg>\n",
+                     "<text x=\"12\" y=\"%zu\">red: best; filled: full budget; hollow: eliminated "
+                     "early</text>\n</svg>\n",
                      (panels + ACROSS - 1) / ACROSS * HEIGHT + 16);
     trellis_status status = tr_buffer_flush(&out, sink, user, error);
     tr_buffer_free(&out);

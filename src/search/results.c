@@ -1,10 +1,10 @@
-/* results.c - the file in which a search keeps its scores, so that it can go on where it was.
+/* results.c - the results file of a search, from which it can be resumed.
  *
  *     {"task": "..."}
  *     {"share": 0.25, "settings": {"l2": "0.5"}, "score": 0.93, "seconds": 1.2}
  *
- * A line is written by one call and synced before the search goes on. What a crash leaves of a last line has
- * no end of line, and is cut off when the file is opened again. The task says what the scores are scores of:
+ * A line is written by one call and synced before the search continues. A last line that a crash left
+ * incomplete is removed when the file is opened again. The task identifies the data and the fixed options;
  * a file of another task is refused.
  */
 #include <errno.h>
@@ -18,9 +18,9 @@
 
 enum { MAX_BYTES = 1 << 28 };
 
-/* ---- what was found before --------------------------------------------------------------------- */
+/* ---- earlier results --------------------------------------------------------------------- */
 
-/* Whether these are the settings of a trial; without memory, of which a search may have none left. */
+/* Whether these are the settings of a trial; allocates nothing. */
 static bool is_of(const char *settings, const trellis_search *search, const struct tr_trial *trial)
 {
     bool same = true;
@@ -47,7 +47,7 @@ bool tr_results_find(const trellis_search *search, const struct tr_trial *trial,
     return found;
 }
 
-/* One line; where it is not one of ours, `fits` is false. */
+/* One line; *ret_fits is false where it is not a result. */
 static trellis_status read_result(trellis_search *search, const json_t *line, bool *ret_fits,
                                   trellis_error *error)
 {
@@ -72,7 +72,7 @@ static trellis_status read_result(trellis_search *search, const json_t *line, bo
     return *ret_fits ? tr_fail_memory(error) : TRELLIS_OK;
 }
 
-/* Reads a whole line; the first one tells the task. */
+/* Reads a complete line; the first one has the task. */
 static trellis_status read_line(trellis_search *search, trellis_text text, size_t number,
                                 const char *task, trellis_error *error)
 {
@@ -80,25 +80,24 @@ static trellis_status read_line(trellis_search *search, trellis_text text, size_
     json_error_t wrong;
     bool memory, fits = true;
     json_t *line = tr_json_load(text, 0, &wrong, &memory);
-    const char *told = json_string_value(json_object_get(line, "task"));
+    const char *named_task = json_string_value(json_object_get(line, "task"));
     trellis_status status = TRELLIS_OK;
     if (!memory) {
         status = tr_fail_memory(error);
-    } else if (!line || (number == 1 && !told)) {
-        status = tr_fail_at(error, TRELLIS_FORMAT, place,
-                            "this is not a file of results of a search");
-    } else if (number == 1 && strcmp(told, task) != 0) {
+    } else if (!line || (number == 1 && !named_task)) {
+        status = tr_fail_at(error, TRELLIS_FORMAT, place, "this is not a results file of a search");
+    } else if (number == 1 && strcmp(named_task, task) != 0) {
         status = tr_fail_at(error, TRELLIS_DATA, place,
-                            "these are the results of another search, of: %.300s; "
-                            "name another file to begin anew",
-                            told);
+                            "these are the results of another search: %.300s; "
+                            "use another file to start from scratch",
+                            named_task);
     } else if (number > 1) {
         status = read_result(search, line, &fits, error);
     }
     json_decref(line);
-    return status || fits ? status
-                          : tr_fail_at(error, TRELLIS_FORMAT, place,
-                                       "this is not a score of the settings that are tried");
+    return status || fits
+               ? status
+               : tr_fail_at(error, TRELLIS_FORMAT, place, "this score belongs to other settings");
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -125,7 +124,7 @@ static trellis_status append(trellis_search *search, const struct tr_buffer *lin
     return TRELLIS_OK;
 }
 
-/* All that is in the file, to be freed. */
+/* The contents of the file, to be freed. */
 static trellis_status read_all(const trellis_search *search, char **ret_data, size_t *ret_size,
                                trellis_error *error)
 {

@@ -56,7 +56,7 @@ static trellis_status make_grid(trellis_search *search, trellis_error *error)
         count *= space->axes.at[i].points;
         if (count > MAX_TRIALS) {
             return tr_fail(error, TRELLIS_LIMIT,
-                           "more than %d settings to try; --trials N tries N of them at random",
+                           "more than %d settings; --trials N tries N of them at random",
                            MAX_TRIALS);
         }
     }
@@ -132,31 +132,31 @@ bool tr_trial_better(const struct tr_trial *a, const struct tr_trial *b)
     return a->score > b->score || (isnan(b->score) && !isnan(a->score));
 }
 
-/* Puts the best first; of equal ones the first stays first. */
+/* Sorts the trials, best first; stable. */
 static void rank(trellis_search *search)
 {
-    uint32_t *standing = search->standing;
-    for (size_t i = 1; i < search->standing_count; i++) {
-        uint32_t moved = standing[i];
+    uint32_t *remaining = search->remaining;
+    for (size_t i = 1; i < search->remaining_count; i++) {
+        uint32_t moved = remaining[i];
         size_t k = i;
         for (; k > 0 &&
-               tr_trial_better(&search->trials.at[moved], &search->trials.at[standing[k - 1]]);
+               tr_trial_better(&search->trials.at[moved], &search->trials.at[remaining[k - 1]]);
              k--) {
-            standing[k] = standing[k - 1];
+            remaining[k] = remaining[k - 1];
         }
-        standing[k] = moved;
+        remaining[k] = moved;
     }
 }
 
-/* To the next rung, with those that stay in; false behind the last. */
+/* Advances the best trials to the next rung; false after the last. */
 static bool climb(trellis_search *search)
 {
     rank(search);
     if (search->rung + 1 >= search->rungs) {
         return false;
     }
-    size_t left = search->standing_count / search->factor;
-    search->standing_count = left ? left : 1;
+    size_t left = search->remaining_count / search->factor;
+    search->remaining_count = left ? left : 1;
     search->rung++;
     search->place = 0;
     return true;
@@ -164,7 +164,7 @@ static bool climb(trellis_search *search)
 
 static void note_score(trellis_search *search, double score, double seconds)
 {
-    struct tr_trial *trial = &search->trials.at[search->standing[search->place++]];
+    struct tr_trial *trial = &search->trials.at[search->remaining[search->place++]];
     trial->scored = true;
     trial->rung = search->rung;
     trial->share = tr_search_share(search, search->rung);
@@ -172,7 +172,7 @@ static void note_score(trellis_search *search, double score, double seconds)
     trial->seconds = seconds;
 }
 
-/* ---- the public face --------------------------------------------------------------------------- */
+/* ---- the public functions --------------------------------------------------------------------------- */
 
 trellis_status trellis_search_create(const trellis_options *options, const char *const *tries,
                                      size_t try_count, trellis_search **ret_search,
@@ -186,7 +186,7 @@ trellis_status trellis_search_create(const trellis_options *options, const char 
     search->file = -1;
     search->factor = (size_t)tr_option_integer(options, "halving");
     trellis_status status = try_count ? TRELLIS_OK
-                                      : tr_fail(error, TRELLIS_OPTION, "nothing is to be tried");
+                                      : tr_fail(error, TRELLIS_OPTION, "no option to tune");
     for (size_t i = 0; !status && i < try_count; i++) {
         status = tr_space_add(&search->space, tries[i], error);
     }
@@ -199,9 +199,9 @@ trellis_status trellis_search_create(const trellis_options *options, const char 
     if (!status) {
         search->names = tr_alloc(axes, sizeof *search->names);
         search->pointed = tr_alloc(axes, sizeof *search->pointed);
-        search->standing = tr_alloc(search->trials.size, sizeof *search->standing);
+        search->remaining = tr_alloc(search->trials.size, sizeof *search->remaining);
         search->order = tr_alloc(search->trials.size, sizeof *search->order);
-        status = search->names && search->pointed && search->standing && search->order
+        status = search->names && search->pointed && search->remaining && search->order
                      ? TRELLIS_OK
                      : tr_fail_memory(error);
     }
@@ -209,7 +209,7 @@ trellis_status trellis_search_create(const trellis_options *options, const char 
         search->names[i] = search->space.axes.at[i].option->name;
     }
     for (size_t i = 0; !status && i < search->trials.size; i++) {
-        search->standing[search->standing_count++] = (uint32_t)i;
+        search->remaining[search->remaining_count++] = (uint32_t)i;
     }
     if (status) {
         trellis_search_destroy(search);
@@ -232,7 +232,7 @@ void trellis_search_destroy(trellis_search *search)
     free(search->trials.at);
     free(search->names);
     free(search->pointed);
-    free(search->standing);
+    free(search->remaining);
     free(search->order);
     tr_space_free(&search->space);
     free(search);
@@ -256,8 +256,8 @@ static trellis_trial show(const trellis_search *search, size_t number)
 
 trellis_status trellis_search_next(trellis_search *search, trellis_trial *ret_trial)
 {
-    while (search->place < search->standing_count || climb(search)) {
-        size_t number = search->standing[search->place];
+    while (search->place < search->remaining_count || climb(search)) {
+        size_t number = search->remaining[search->place];
         double score, seconds, share = tr_search_share(search, search->rung);
         if (!tr_results_find(search, &search->trials.at[number], share, &score, &seconds)) {
             *ret_trial = show(search, number);
@@ -274,10 +274,10 @@ trellis_status trellis_search_tell(trellis_search *search, double score, double 
                                    trellis_error *error)
 {
     if (!search->waiting) {
-        return tr_fail(error, TRELLIS_OPTION, "no settings wait for a score");
+        return tr_fail(error, TRELLIS_OPTION, "no trial is waiting for a score");
     }
     search->waiting = false;
-    const struct tr_trial *trial = &search->trials.at[search->standing[search->place]];
+    const struct tr_trial *trial = &search->trials.at[search->remaining[search->place]];
     trellis_status status = tr_results_add(search, trial, tr_search_share(search, search->rung),
                                            score, seconds, error);
     if (!status) {

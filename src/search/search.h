@@ -1,4 +1,4 @@
-/* search.h - a search as its files see it. */
+/* search.h - the state of a search. */
 #ifndef TRELLIS_SEARCH_SEARCH_H
 #define TRELLIS_SEARCH_SEARCH_H
 
@@ -11,7 +11,7 @@ struct tr_trial {
     double score, seconds, share; // in that rung; the score is NaN where it could not be scored
 };
 
-/* What a file of results says: one score of some settings. */
+/* A line of the results file. */
 struct tr_result {
     char *settings; // name=value, one a line
     double share, score, seconds;
@@ -21,24 +21,24 @@ struct trellis_search {
     struct tr_space space;
     TR_ARRAY(struct tr_trial) trials;
     const char **names;   // [axes]
-    const char **pointed; // [axes] values of the trial that is handed out
+    const char **pointed; // [axes] values of the trial returned last
     uint32_t *order;      // [trials] scratch
 
     /* Successive halving. */
     size_t rungs, factor;
     size_t rung;
-    uint32_t *standing; // [standing_count] trials of this rung, best first once it is done
-    size_t standing_count;
+    uint32_t *remaining; // [remaining_count] trials of this rung, best first once it is done
+    size_t remaining_count;
     size_t place; // the next one of them
     bool waiting; // for the score of that one
 
-    /* The file of results, where there is one. */
+    /* The results file, where there is one. */
     int file; // -1: none
     char *path;
     TR_ARRAY(struct tr_result) results;
 };
 
-/* The share of the budget in the rung at hand. */
+/* The share of the budget in a rung. */
 double tr_search_share(const trellis_search *search, size_t rung);
 /* Whether one trial is better than another: in a later rung, or with a higher score. */
 bool tr_trial_better(const struct tr_trial *a, const struct tr_trial *b);

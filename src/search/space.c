@@ -1,4 +1,4 @@
-/* space.c - what is tried: options, each with the values it may take. */
+/* space.c - the search space: options, each with the values it may take. */
 #include "search/space.h"
 
 #include <math.h>
@@ -49,20 +49,19 @@ static trellis_status read_range(struct tr_axis *axis, const char *text, const c
     const char *slash = strchr(dots, '/');
     int64_t points = USUAL_POINTS;
     size_t high_size = slash ? (size_t)(slash - dots) - 2 : strlen(dots + 2);
-    bool fine = tr_text_real((trellis_text){text, (size_t)(dots - text)}, &axis->low) &&
-                tr_text_real((trellis_text){dots + 2, high_size}, &axis->high) &&
-                (!slash || tr_text_integer(tr_text(slash + 1), &points)) &&
-                axis->low < axis->high && isfinite(axis->high - axis->low) && points >= 2 &&
-                points <= MAX_POINTS;
-    if (!fine) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "a range is LOW..HIGH or LOW..HIGH/POINTS with LOW below HIGH, not '%s'",
-                       text);
+    bool ok = tr_text_real((trellis_text){text, (size_t)(dots - text)}, &axis->low) &&
+              tr_text_real((trellis_text){dots + 2, high_size}, &axis->high) &&
+              (!slash || tr_text_integer(tr_text(slash + 1), &points)) && axis->low < axis->high &&
+              isfinite(axis->high - axis->low) && points >= 2 && points <= MAX_POINTS;
+    if (!ok) {
+        return tr_fail(
+            error, TRELLIS_OPTION,
+            "a range must be LOW..HIGH or LOW..HIGH/POINTS with LOW below HIGH, not '%s'", text);
     }
     axis->whole = axis->option->type == TRELLIS_INTEGER;
     axis->logarithmic = !axis->whole && axis->low > 0 && axis->high / axis->low >= 10;
-    double most = floor(axis->high) - ceil(axis->low) + 1;
-    axis->points = axis->whole && most < (double)points ? (size_t)most : (size_t)points;
+    double max = floor(axis->high) - ceil(axis->low) + 1;
+    axis->points = axis->whole && max < (double)points ? (size_t)max : (size_t)points;
     char value[TR_VALUE_ROOM];
     trellis_status status = TRELLIS_OK;
     for (size_t end = 0; !status && end < 2; end++) {
@@ -88,8 +87,8 @@ trellis_status tr_space_add(struct tr_space *space, const char *text, trellis_er
     char name[64];
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof name) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "what is tried is NAME=A,B,C or NAME=LOW..HIGH, not '%s'", text);
+        return tr_fail(error, TRELLIS_OPTION, "expected NAME=A,B,C or NAME=LOW..HIGH, not '%s'",
+                       text);
     }
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     const trellis_option *option = trellis_option_find(name);

@@ -1,4 +1,4 @@
-/* space.h - what is tried: options, each with the values it may take. */
+/* space.h - the search space: options, each with the values it may take. */
 #ifndef TRELLIS_SEARCH_SPACE_H
 #define TRELLIS_SEARCH_SPACE_H
 

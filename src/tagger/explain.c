@@ -1,13 +1,12 @@
-/* explain.c - why a token got its label, and what would have to change.
+/* explain.c - why a token has its label: the weights that separate it from the runner-up.
  *
  * A score is a sum of weights, so the difference of two labellings is a sum of differences:
  *
  *     score(z) - score(r) = sum over features f of  w_f * (count of f in z - count of f in r)
  *
- * z is what was found. r is the best labelling with another label at the token: z's label is forbidden
- * there and the best path sought anew. Only the tokens where z and r differ, and the steps around them,
- * make the difference. In a locally normalised model the states that lead to a token also differ in what all
- * its labels together weigh there, and that difference is a line of its own.
+ * z is the predicted labelling, r the best one with another label at the token, by Viterbi with the label of z
+ * forbidden there. Only tokens where z and r differ, and the transitions around them, contribute. In a locally
+ * normalised model the states before a token also differ in their normaliser, which is a line of its own.
  */
 #include "tagger/explain.h"
 
@@ -46,12 +45,12 @@ void trellis_explainer_destroy(trellis_explainer *explainer)
     trellis_tagger_destroy(explainer->tagger);
     tr_extractor_destroy(explainer->extractor);
     free(explainer->begin.at);
-    free(explainer->evidence.at);
+    free(explainer->attributes.at);
     tr_buffer_free(&explainer->texts);
     free(explainer->marginals.at);
     free(explainer->path.at);
     free(explainer->runner_up.at);
-    free(explainer->reasons.at);
+    free(explainer->explanations.at);
     free(explainer->contributions.at);
     free(explainer->names.at);
     free(explainer->runner_up_labels.at);
@@ -66,92 +65,93 @@ trellis_status trellis_explainer_bind(trellis_explainer *explainer, const trelli
     return status ? status : tr_extractor_bind(explainer->extractor, reader, SIZE_MAX, error);
 }
 
-/* ---- what is seen -------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------- */
 
-static bool gather(trellis_explainer *explainer, const trellis_sequence *sequence, bool edge,
-                   const struct tr_seen *seen, size_t token)
+static bool add_attributes(trellis_explainer *explainer, const trellis_sequence *sequence,
+                           bool edge, const struct tr_seen *seen, size_t token)
 {
     const struct tr_table *table = edge ? &explainer->model->edge : &explainer->model->node;
     for (size_t k = seen->begin[token]; table->bucket_count && k < seen->begin[token + 1]; k++) {
-        struct tr_evidence evidence = {.edge = edge,
-                                       .row = tr_table_find(table, seen->low[k]),
-                                       .value = seen->value ? (double)seen->value[k] : 1,
-                                       .text = explainer->texts.size};
-        if (evidence.row == TR_NONE) {
+        struct tr_attribute attribute = {.edge = edge,
+                                         .row = tr_table_find(table, seen->low[k]),
+                                         .value = seen->value ? (double)seen->value[k] : 1,
+                                         .text = explainer->texts.size};
+        if (attribute.row == TR_NONE) {
             continue;
         }
         tr_extractor_text(explainer->extractor, sequence, edge, token, k, &explainer->texts);
-        evidence.text_size = explainer->texts.size - evidence.text;
-        if (!tr_push(&explainer->evidence, evidence)) {
+        attribute.text_size = explainer->texts.size - attribute.text;
+        if (!tr_push(&explainer->attributes, attribute)) {
             return false;
         }
     }
     return true;
 }
 
-/* The numbers at a token. */
-static bool gather_reals(trellis_explainer *explainer, const double *reals, size_t token)
+/* The real-valued columns of a token. */
+static bool add_reals(trellis_explainer *explainer, const double *reals, size_t token)
 {
     const struct tr_gaussian *gaussian = &explainer->model->gaussian;
     bool ok = true;
     for (uint32_t d = 0; ok && d < gaussian->columns; d++) {
-        struct tr_evidence evidence = {.real = true,
-                                       .row = d,
-                                       .value = reals[token * gaussian->columns + d],
-                                       .text = explainer->texts.size};
+        struct tr_attribute attribute = {.real = true,
+                                         .row = d,
+                                         .value = reals[token * gaussian->columns + d],
+                                         .text = explainer->texts.size};
         tr_buffer_text(&explainer->texts, tr_gaussian_name(gaussian, d));
-        tr_buffer_format(&explainer->texts, "=%.6g", evidence.value);
-        evidence.text_size = explainer->texts.size - evidence.text;
-        ok = tr_push(&explainer->evidence, evidence);
+        tr_buffer_format(&explainer->texts, "=%.6g", attribute.value);
+        attribute.text_size = explainer->texts.size - attribute.text;
+        ok = tr_push(&explainer->attributes, attribute);
     }
     return ok;
 }
 
-static trellis_status observe(trellis_explainer *explainer, const trellis_sequence *sequence,
+static trellis_status extract(trellis_explainer *explainer, const trellis_sequence *sequence,
                               trellis_error *error)
 {
     const struct tr_observation *observation = NULL;
     trellis_status status = tr_extractor_run(explainer->extractor, sequence, &observation, error);
     const double *reals = tr_tagger_result(explainer->tagger).reals;
     bool ok = tr_reserve(&explainer->begin, sequence->length + 1);
-    explainer->evidence.size = explainer->texts.size = 0;
+    explainer->attributes.size = explainer->texts.size = 0;
     for (size_t i = 0; !status && ok && i <= sequence->length; i++) {
-        explainer->begin.at[i] = explainer->evidence.size;
-        ok = i == sequence->length || (gather_reals(explainer, reals, i) &&
-                                       gather(explainer, sequence, false, &observation->node, i) &&
-                                       gather(explainer, sequence, true, &observation->edge, i));
+        explainer->begin.at[i] = explainer->attributes.size;
+        ok = i == sequence->length ||
+             (add_reals(explainer, reals, i) &&
+              add_attributes(explainer, sequence, false, &observation->node, i) &&
+              add_attributes(explainer, sequence, true, &observation->edge, i));
     }
     return status ? status : ok && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* ---- contributions ------------------------------------------------------------------------------- */
 
-static double weight_of(const trellis_explainer *explainer, const struct tr_evidence *evidence,
+static double weight_of(const trellis_explainer *explainer, const struct tr_attribute *attribute,
                         const uint16_t *path, size_t i)
 {
     const trellis_model *model = explainer->model;
     uint32_t outcome = path[i];
-    if (evidence->real) {
-        return tr_gaussian_log(&model->gaussian, path[i], evidence->row, evidence->value);
+    if (attribute->real) {
+        return tr_gaussian_log(&model->gaussian, path[i], attribute->row, attribute->value);
     }
-    if (evidence->edge) {
+    if (attribute->edge) {
         outcome += path[i - 1] * model->graph->width;
     }
-    return evidence->value * (double)tr_table_weight(evidence->edge ? &model->edge : &model->node,
-                                                     evidence->row, outcome);
+    return attribute->value * (double)tr_table_weight(attribute->edge ? &model->edge : &model->node,
+                                                      attribute->row, outcome);
 }
 
-/* What is seen at a token; where all is wanted also what makes no difference. */
-static bool compare_evidence(trellis_explainer *explainer, size_t i, bool all)
+/* The attributes of a token; with `all` also those that contribute to both alike. */
+static bool compare_attributes(trellis_explainer *explainer, size_t i, bool all)
 {
     const uint16_t *path = explainer->path.at, *runner_up = explainer->runner_up.at;
     for (size_t k = explainer->begin.at[i]; k < explainer->begin.at[i + 1]; k++) {
-        const struct tr_evidence *evidence = &explainer->evidence.at[k];
+        const struct tr_attribute *attribute = &explainer->attributes.at[k];
         trellis_contribution c = {
             .position = i,
-            .attribute = {explainer->texts.data + evidence->text, evidence->text_size},
-            .predicted = weight_of(explainer, evidence, path, i),
-            .runner_up = weight_of(explainer, evidence, runner_up, i),
+            .attribute = {explainer->texts.data + attribute->text, attribute->text_size},
+            .predicted = weight_of(explainer, attribute, path, i),
+            .runner_up = weight_of(explainer, attribute, runner_up, i),
         };
         bool counts = c.predicted != c.runner_up || (all && c.predicted != 0);
         if (counts && !tr_push(&explainer->contributions, c)) {
@@ -171,9 +171,9 @@ static bool is_among(const uint32_t *features, size_t count, uint32_t feature)
     return false;
 }
 
-/* The labels are a place in `names` until it has stopped growing; see tie_up(). */
-static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, double predicted,
-                     double runner_up)
+/* The labels are a place in `names` until it has stopped growing; see set_pointers(). */
+static bool add_transition(trellis_explainer *explainer, size_t i, uint32_t feature,
+                           double predicted, double runner_up)
 {
     const struct tr_gram *gram = &explainer->model->grams[feature];
     trellis_contribution c = {
@@ -186,7 +186,7 @@ static bool add_step(trellis_explainer *explainer, size_t i, uint32_t feature, d
     return tr_push(&explainer->contributions, c);
 }
 
-/* The grams that the two steps fire. */
+/* The grams of the two transitions. */
 static bool compare_grams(trellis_explainer *explainer, const struct tr_tagging_result *result,
                           size_t i, const uint32_t step[2], const uint32_t other[2], bool all)
 {
@@ -198,12 +198,12 @@ static bool compare_grams(trellis_explainer *explainer, const struct tr_tagging_
     for (size_t k = 0; ok && k < our_count; k++) {
         double w = (double)weights[ours[k]];
         bool common = is_among(theirs, their_count, ours[k]);
-        ok = w == 0 || (common && !all) || add_step(explainer, i, ours[k], w, common ? w : 0);
+        ok = w == 0 || (common && !all) || add_transition(explainer, i, ours[k], w, common ? w : 0);
     }
     for (size_t k = 0; ok && k < their_count; k++) {
         double w = (double)weights[theirs[k]];
         ok = w == 0 || is_among(ours, our_count, theirs[k]) ||
-             add_step(explainer, i, theirs[k], 0, w);
+             add_transition(explainer, i, theirs[k], 0, w);
     }
     return ok;
 }
@@ -222,7 +222,7 @@ static bool compare_normalisers(trellis_explainer *explainer,
     return c.predicted == c.runner_up || tr_push(&explainer->contributions, c);
 }
 
-/* All that makes a difference between the two labellings, and all that is seen at the token. */
+/* The difference between the two labellings, and all attributes of the token. */
 static bool compare_paths(trellis_explainer *explainer, const struct tr_tagging_result *result,
                           size_t token)
 {
@@ -236,7 +236,7 @@ static bool compare_paths(trellis_explainer *explainer, const struct tr_tagging_
                                     : TR_NO_STATE;
         bool differ = i < n && (path[i] != runner_up[i] || (i && path[i - 1] != runner_up[i - 1]));
         if (i < n && (differ || i == token)) {
-            ok = compare_evidence(explainer, i, i == token);
+            ok = compare_attributes(explainer, i, i == token);
         }
         if (ok && (ours != theirs || our_next != their_next || i == token)) {
             ok = compare_grams(explainer, result, i, (uint32_t[]){ours, our_next},
@@ -269,13 +269,13 @@ static int compare_contributions(const void *a, const void *b)
                : (x->attribute.size > y->attribute.size) - (x->attribute.size < y->attribute.size);
 }
 
-/* ---- rivals -------------------------------------------------------------------------------------- */
+/* ---- runners-up ----------------------------------------------------------------------------------- */
 
 /* The best labelling with another label at the token; false where there is none. The scores of the lattice
  * are as they were afterwards. */
-static trellis_status find_rival(trellis_explainer *explainer,
-                                 const struct tr_tagging_result *result, size_t token,
-                                 bool *ret_found, trellis_error *error)
+static trellis_status find_runner_up(trellis_explainer *explainer,
+                                     const struct tr_tagging_result *result, size_t token,
+                                     bool *ret_found, trellis_error *error)
 {
     float *node = tr_lattice_nodes(result->lattice) + token * result->graph->width +
                   explainer->path.at[token];
@@ -294,21 +294,22 @@ static trellis_status find_rival(trellis_explainer *explainer,
 static bool explain_token(trellis_explainer *explainer, const struct tr_tagging_result *result,
                           size_t token)
 {
-    trellis_explanation *reason = &explainer->reasons.at[token];
+    trellis_explanation *explanation = &explainer->explanations.at[token];
     size_t begin = explainer->contributions.size, width = result->graph->width;
     uint16_t runner_up = explainer->runner_up.at[token];
     if (!compare_paths(explainer, result, token)) {
         return false;
     }
-    reason->runner_up = explainer->model->labels[runner_up];
-    reason->contribution_count = explainer->contributions.size - begin;
-    reason->margin = 0;
+    explanation->runner_up = explainer->model->labels[runner_up];
+    explanation->contribution_count = explainer->contributions.size - begin;
+    explanation->margin = 0;
     for (size_t k = begin; k < explainer->contributions.size; k++) {
         const trellis_contribution *c = &explainer->contributions.at[k];
-        reason->margin += c->predicted - c->runner_up;
+        explanation->margin += c->predicted - c->runner_up;
     }
     if (explainer->marginals.size) {
-        reason->runner_up_probability = (double)explainer->marginals.at[token * width + runner_up];
+        explanation->runner_up_probability = (double)
+                                                 explainer->marginals.at[token * width + runner_up];
     }
     for (size_t i = 0; i < explainer->length; i++) {
         trellis_text label = explainer->model->labels[explainer->runner_up.at[i]];
@@ -319,25 +320,25 @@ static bool explain_token(trellis_explainer *explainer, const struct tr_tagging_
     return true;
 }
 
-/* Now that no array grows any more, things point into them; and the contributions are sorted. */
-static void tie_up(trellis_explainer *explainer)
+/* Sets the pointers into the arrays, now that they no longer grow, and sorts the contributions. */
+static void set_pointers(trellis_explainer *explainer)
 {
-    size_t contribution = 0, name = 0, rivals = 0;
+    size_t contribution = 0, name = 0, runner_up_labels = 0;
     for (size_t i = 0; i < explainer->length; i++) {
-        trellis_explanation *reason = &explainer->reasons.at[i];
+        trellis_explanation *explanation = &explainer->explanations.at[i];
         trellis_contribution *list = explainer->contributions.at + contribution;
-        for (size_t k = 0; k < reason->contribution_count; k++) {
+        for (size_t k = 0; k < explanation->contribution_count; k++) {
             list[k].labels = list[k].label_count ? explainer->names.at + name : NULL;
             name += list[k].label_count;
         }
-        if (reason->contribution_count) {
-            qsort(list, reason->contribution_count, sizeof *list, compare_contributions);
+        if (explanation->contribution_count) {
+            qsort(list, explanation->contribution_count, sizeof *list, compare_contributions);
         }
-        reason->contributions = list;
-        contribution += reason->contribution_count;
-        if (reason->runner_up.data) {
-            reason->runner_up_labels = explainer->runner_up_labels.at + rivals;
-            rivals += explainer->length;
+        explanation->contributions = list;
+        contribution += explanation->contribution_count;
+        if (explanation->runner_up.data) {
+            explanation->runner_up_labels = explainer->runner_up_labels.at + runner_up_labels;
+            runner_up_labels += explainer->length;
         }
     }
 }
@@ -348,32 +349,32 @@ static trellis_status explain(trellis_explainer *explainer, struct tr_tagging_re
     size_t width = result->graph->width;
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; !status && i < explainer->length; i++) {
-        bool has_rival = false;
+        bool has_runner_up = false;
         uint16_t label = explainer->path.at[i];
         double probability = explainer->marginals.size
                                  ? (double)explainer->marginals.at[i * width + label]
                                  : NAN;
-        explainer->reasons.at[i] = (trellis_explanation){
+        explainer->explanations.at[i] = (trellis_explanation){
             .predicted = explainer->model->labels[label],
             .runner_up = {NULL, 0},
             .margin = INFINITY,
             .predicted_probability = probability,
             .runner_up_probability = NAN};
-        status = find_rival(explainer, result, i, &has_rival, error);
-        if (!status && has_rival && !explain_token(explainer, result, i)) {
+        status = find_runner_up(explainer, result, i, &has_runner_up, error);
+        if (!status && has_runner_up && !explain_token(explainer, result, i)) {
             status = tr_fail_memory(error);
         }
     }
     return status;
 }
 
-static trellis_status copy_found(trellis_explainer *explainer,
-                                 const struct tr_tagging_result *result, trellis_error *error)
+static trellis_status copy_result(trellis_explainer *explainer,
+                                  const struct tr_tagging_result *result, trellis_error *error)
 {
     size_t n = explainer->length, size = n * result->graph->width;
     explainer->marginals.size = 0;
     if (!tr_reserve(&explainer->path, n + 1) || !tr_reserve(&explainer->runner_up, n + 1) ||
-        !tr_reserve(&explainer->reasons, n + 1) || !tr_reserve(&explainer->marginals, size)) {
+        !tr_reserve(&explainer->explanations, n + 1) || !tr_reserve(&explainer->marginals, size)) {
         return tr_fail_memory(error);
     }
     memcpy(explainer->path.at, result->path, n * sizeof *result->path);
@@ -400,7 +401,7 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
     explainer->contributions.size = explainer->names.size = explainer->runner_up_labels.size = 0;
     if (sequence->length > MAX_TOKENS) {
         return tr_fail(error, TRELLIS_LIMIT,
-                       "a sequence of %zu tokens is too long to be explained: at most %d",
+                       "a sequence of %zu tokens is too long to be explained: the maximum is %d",
                        sequence->length, MAX_TOKENS);
     }
     trellis_status status = explainer->bound ? TRELLIS_OK
@@ -409,19 +410,19 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
         status = trellis_tagger_tag(explainer->tagger, sequence, &labels, error);
     }
     if (!status) {
-        status = observe(explainer, sequence, error);
+        status = extract(explainer, sequence, error);
     }
     if (!status) {
         struct tr_tagging_result result = tr_tagger_result(explainer->tagger);
         explainer->length = sequence->length;
-        status = copy_found(explainer, &result, error);
+        status = copy_result(explainer, &result, error);
         status = status ? status : explain(explainer, &result, error);
     }
     if (status) {
         explainer->length = 0;
         return status;
     }
-    tie_up(explainer);
-    *ret_explanations = explainer->reasons.at;
+    set_pointers(explainer);
+    *ret_explanations = explainer->explanations.at;
     return TRELLIS_OK;
 }

@@ -1,4 +1,4 @@
-/* explain_report.c - the reasons for labels, told to a person or a program. */
+/* explain_report.c - reports explanations as text or JSON. */
 #include <math.h>
 
 #include "tagger/explain.h"
@@ -35,49 +35,50 @@ static void text_contribution(const trellis_sequence *sequence, const trellis_co
     tr_buffer_char(out, '\n');
 }
 
-/* What the list leaves out. */
-static void text_rest(const trellis_explanation *reason, size_t top, struct tr_buffer *out)
+/* The sums of the contributions that are not listed. */
+static void text_rest(const trellis_explanation *explanation, size_t top, struct tr_buffer *out)
 {
     double predicted = 0, runner_up = 0;
-    for (size_t k = top; k < reason->contribution_count; k++) {
-        predicted += reason->contributions[k].predicted;
-        runner_up += reason->contributions[k].runner_up;
+    for (size_t k = top; k < explanation->contribution_count; k++) {
+        predicted += explanation->contributions[k].predicted;
+        runner_up += explanation->contributions[k].runner_up;
     }
-    if (top < reason->contribution_count) {
+    if (top < explanation->contribution_count) {
         tr_buffer_format(out, "  %9.4f %9.4f %+9.4f  %zu more\n", predicted, runner_up,
-                         predicted - runner_up, reason->contribution_count - top);
+                         predicted - runner_up, explanation->contribution_count - top);
     }
 }
 
-static void text_reason(const trellis_sequence *sequence, const trellis_explanation *reason,
-                        size_t token, size_t top, struct tr_buffer *out)
+static void text_explanation(const trellis_sequence *sequence,
+                             const trellis_explanation *explanation, size_t token, size_t top,
+                             struct tr_buffer *out)
 {
     tr_buffer_format(out, "%zu ", token + 1);
     tr_buffer_text(out, word_of(sequence, token));
     tr_buffer_string(out, ": ");
-    tr_buffer_text(out, reason->predicted);
-    if (isfinite(reason->predicted_probability)) {
-        tr_buffer_format(out, " (%.4f)", reason->predicted_probability);
+    tr_buffer_text(out, explanation->predicted);
+    if (isfinite(explanation->predicted_probability)) {
+        tr_buffer_format(out, " (%.4f)", explanation->predicted_probability);
     }
-    if (!reason->runner_up_labels) {
+    if (!explanation->runner_up_labels) {
         tr_buffer_string(out, ", no other label is possible\n\n");
         return;
     }
     tr_buffer_string(out, ", runner-up ");
-    tr_buffer_text(out, reason->runner_up);
-    if (isfinite(reason->runner_up_probability)) {
-        tr_buffer_format(out, " (%.4f)", reason->runner_up_probability);
+    tr_buffer_text(out, explanation->runner_up);
+    if (isfinite(explanation->runner_up_probability)) {
+        tr_buffer_format(out, " (%.4f)", explanation->runner_up_probability);
     }
-    tr_buffer_format(out, ", margin %.4f\n  %9s %9s %9s\n", reason->margin, "score", "runner-up",
-                     "margin");
-    for (size_t k = 0; k < top && k < reason->contribution_count; k++) {
-        text_contribution(sequence, &reason->contributions[k], token, out);
+    tr_buffer_format(out, ", margin %.4f\n  %9s %9s %9s\n", explanation->margin, "score",
+                     "runner-up", "margin");
+    for (size_t k = 0; k < top && k < explanation->contribution_count; k++) {
+        text_contribution(sequence, &explanation->contributions[k], token, out);
     }
-    text_rest(reason, top, out);
+    text_rest(explanation, top, out);
     tr_buffer_string(out, "  runner-up labelling:");
     for (size_t i = 0; i < sequence->length; i++) {
         tr_buffer_char(out, ' ');
-        tr_buffer_text(out, reason->runner_up_labels[i]);
+        tr_buffer_text(out, explanation->runner_up_labels[i]);
     }
     tr_buffer_string(out, "\n\n");
 }
@@ -105,34 +106,36 @@ static void json_contribution(const trellis_contribution *c, struct tr_buffer *o
     tr_buffer_char(out, '}');
 }
 
-static void json_reason(const trellis_sequence *sequence, const trellis_explanation *reason,
-                        size_t token, size_t top, struct tr_buffer *out)
+static void json_explanation(const trellis_sequence *sequence,
+                             const trellis_explanation *explanation, size_t token, size_t top,
+                             struct tr_buffer *out)
 {
     tr_buffer_string(out, token ? ",{\"word\":" : "{\"word\":");
     tr_buffer_json(out, word_of(sequence, token));
     tr_buffer_string(out, ",\"label\":");
-    tr_buffer_json(out, reason->predicted);
+    tr_buffer_json(out, explanation->predicted);
     tr_buffer_string(out, ",\"probability\":");
-    tr_buffer_real(out, reason->predicted_probability);
-    if (reason->runner_up_labels) {
+    tr_buffer_real(out, explanation->predicted_probability);
+    if (explanation->runner_up_labels) {
         tr_buffer_string(out, ",\"runner_up\":");
-        tr_buffer_json(out, reason->runner_up);
+        tr_buffer_json(out, explanation->runner_up);
         tr_buffer_string(out, ",\"runner_up_probability\":");
-        tr_buffer_real(out, reason->runner_up_probability);
+        tr_buffer_real(out, explanation->runner_up_probability);
         tr_buffer_string(out, ",\"margin\":");
-        tr_buffer_real(out, reason->margin);
+        tr_buffer_real(out, explanation->margin);
         tr_buffer_string(out, ",\"runner_up_labels\":[");
         for (size_t i = 0; i < sequence->length; i++) {
             tr_buffer_string(out, i ? "," : "");
-            tr_buffer_json(out, reason->runner_up_labels[i]);
+            tr_buffer_json(out, explanation->runner_up_labels[i]);
         }
         tr_buffer_string(out, "],\"contributions\":[");
-        for (size_t k = 0; k < top && k < reason->contribution_count; k++) {
+        for (size_t k = 0; k < top && k < explanation->contribution_count; k++) {
             tr_buffer_string(out, k ? "," : "");
-            json_contribution(&reason->contributions[k], out);
+            json_contribution(&explanation->contributions[k], out);
         }
-        tr_buffer_format(out, "],\"omitted\":%zu",
-                         reason->contribution_count > top ? reason->contribution_count - top : 0);
+        tr_buffer_format(
+            out, "],\"omitted\":%zu",
+            explanation->contribution_count > top ? explanation->contribution_count - top : 0);
     }
     tr_buffer_char(out, '}');
 }
@@ -151,7 +154,8 @@ trellis_status trellis_explainer_report(const trellis_explainer *explainer,
         tr_buffer_string(&out, ",\"tokens\":[");
     }
     for (size_t i = 0; i < sequence->length; i++) {
-        (json ? json_reason : text_reason)(sequence, &explainer->reasons.at[i], i, top, &out);
+        (json ? json_explanation : text_explanation)(sequence, &explainer->explanations.at[i], i,
+                                                     top, &out);
     }
     if (json) {
         tr_buffer_string(&out, "]}\n");

@@ -1,11 +1,11 @@
-/* span_probability.c - how probable a span is, and which are not probable enough.
+/* span_probability.c - the probability of a span, and the spans below a threshold.
  *
  * The labels of a span depend on each other, so its probability is not a product of theirs. It is
  *
- *     P(span | x) = Z(labels of the span, a cut before it, a cut behind it) / Z
+ *     P(span | x) = Z(labels of the span, a cut before it, a cut after it) / Z
  *
- * where a cut before it leaves the labels of its first neighbour from which the span does not go on, and
- * likewise behind it. For a threshold most spans need no such sum: with m_i the marginals of its labels and
+ * where a cut restricts the neighbouring token to the labels from which, or to which, the span does not
+ * extend. For a threshold most spans need no such sum: with m_i the marginals of its labels and
  * of the cuts,
  *
  *     1 - sum_i (1 - m_i)  <=  P(span | x)  <=  min_i m_i
@@ -15,8 +15,8 @@
 #include "eval/spans.h"
 #include "tagger/tagger.h"
 
-/* How far single precision may lead a bound astray. */
-#define DOUBT 1e-4
+/* The rounding error allowed for in a bound. */
+#define BOUND_ERROR 1e-4
 
 struct tr_span_rules {
     const trellis_model *model;
@@ -24,8 +24,8 @@ struct tr_span_rules {
     bool apply;
     TR_ARRAY(uint32_t) labels; // [length] of a path
     struct tr_spans spans;
-    uint16_t *before, *behind; // [labels] scratch: what may stand beside a span
-    size_t before_count, behind_count;
+    uint16_t *before, *after; // [labels] scratch: allowed beside a span
+    size_t before_count, after_count;
     TR_ARRAY(struct tr_restriction) restrictions;
 };
 
@@ -41,8 +41,8 @@ trellis_status tr_span_rules_create(const trellis_model *model, struct tr_span_r
         rules->apply = true;
         rules->readings = tr_alloc(model->label_count, sizeof *rules->readings);
         rules->before = tr_alloc(model->label_count, sizeof *rules->before);
-        rules->behind = tr_alloc(model->label_count, sizeof *rules->behind);
-        ok = rules->readings && rules->before && rules->behind;
+        rules->after = tr_alloc(model->label_count, sizeof *rules->after);
+        ok = rules->readings && rules->before && rules->after;
     }
     for (uint32_t i = 0; ok && i < model->label_count; i++) {
         struct tr_span_label *reading = &rules->readings[i];
@@ -70,7 +70,7 @@ void tr_span_rules_destroy(struct tr_span_rules *rules)
     free(rules->labels.at);
     free(rules->spans.list.at);
     free(rules->before);
-    free(rules->behind);
+    free(rules->after);
     free(rules->restrictions.at);
     free(rules);
 }
@@ -82,17 +82,17 @@ bool tr_span_rules_apply(const struct tr_span_rules *rules)
 
 /* ---- one span ---------------------------------------------------------------------------------- */
 
-/* The labels that may stand before and behind. Labels that are not about spans go with any. */
+/* The labels allowed before and after. Labels that are not parts of spans allow any. */
 static void find_neighbours(struct tr_span_rules *rules, uint16_t first, uint16_t last)
 {
     const struct tr_span_label *readings = rules->readings;
-    rules->before_count = rules->behind_count = 0;
+    rules->before_count = rules->after_count = 0;
     for (uint32_t c = 0; c < rules->model->label_count; c++) {
         if (!rules->apply || tr_span_cut(readings[c], readings[first])) {
             rules->before[rules->before_count++] = (uint16_t)c;
         }
         if (!rules->apply || tr_span_cut(readings[last], readings[c])) {
-            rules->behind[rules->behind_count++] = (uint16_t)c;
+            rules->after[rules->after_count++] = (uint16_t)c;
         }
     }
 }
@@ -116,7 +116,7 @@ trellis_status tr_span_probability(struct tr_span_rules *rules,
     }
     if (ok && end < result->length) {
         ok = tr_push(&rules->restrictions,
-                     (struct tr_restriction){end, rules->behind, rules->behind_count});
+                     (struct tr_restriction){end, rules->after, rules->after_count});
     }
     trellis_status status = ok ? tr_lattice_restricted_log_z(
                                      result->lattice, result->steps, rules->restrictions.at,
@@ -140,8 +140,9 @@ static double sum_marginals(const float *row, const uint16_t *labels, size_t cou
 }
 
 /* Bounds of the probability of a span, from the marginals. */
-static void bound(struct tr_span_rules *rules, const struct tr_tagging_result *result,
-                  const float *marginals, struct tr_span span, double *ret_low, double *ret_high)
+static void bound_probability(struct tr_span_rules *rules, const struct tr_tagging_result *result,
+                              const float *marginals, struct tr_span span, double *ret_low,
+                              double *ret_high)
 {
     const uint16_t *path = result->path;
     size_t width = result->graph->width;
@@ -159,7 +160,7 @@ static void bound(struct tr_span_rules *rules, const struct tr_tagging_result *r
         high = fmin(high, m);
     }
     if (span.end < result->length) {
-        double m = sum_marginals(marginals + span.end * width, rules->behind, rules->behind_count);
+        double m = sum_marginals(marginals + span.end * width, rules->after, rules->after_count);
         low -= 1 - m;
         high = fmin(high, m);
     }
@@ -167,23 +168,23 @@ static void bound(struct tr_span_rules *rules, const struct tr_tagging_result *r
     *ret_high = high;
 }
 
-/* Marks the spans that are surely improbable, and leaves in the list those that are open. */
-static void sift(struct tr_span_rules *rules, const struct tr_tagging_result *result,
-                 double threshold, bool *marks)
+/* Marks the spans whose upper bound is below the threshold, and keeps in the list those still undecided. */
+static void apply_bounds(struct tr_span_rules *rules, const struct tr_tagging_result *result,
+                         double threshold, bool *marks)
 {
     const float *marginals = tr_lattice_node_marginals(result->lattice);
-    size_t open = 0;
+    size_t undecided = 0;
     for (size_t k = 0; k < rules->spans.list.size; k++) {
         struct tr_span span = rules->spans.list.at[k];
         double low, high;
-        bound(rules, result, marginals, span, &low, &high);
-        if (high < threshold - DOUBT) {
+        bound_probability(rules, result, marginals, span, &low, &high);
+        if (high < threshold - BOUND_ERROR) {
             memset(marks + span.begin, true, span.end - span.begin);
-        } else if (!(low >= threshold + DOUBT)) {
-            rules->spans.list.at[open++] = span;
+        } else if (!(low >= threshold + BOUND_ERROR)) {
+            rules->spans.list.at[undecided++] = span;
         }
     }
-    rules->spans.list.size = open;
+    rules->spans.list.size = undecided;
 }
 
 static trellis_status mark_spans(struct tr_span_rules *rules,
@@ -201,7 +202,7 @@ static trellis_status mark_spans(struct tr_span_rules *rules,
                        TRELLIS_NO_SCHEME)) {
         return tr_fail_memory(error);
     }
-    sift(rules, result, threshold, marks);
+    apply_bounds(rules, result, threshold, marks);
     for (size_t k = 0; !status && k < rules->spans.list.size; k++) {
         struct tr_span span = rules->spans.list.at[k];
         double probability;

@@ -12,9 +12,9 @@ run 0 convert --model $t/small -o $t/back
 run 0 convert --model $t/back --bits 16 -o $t/again
 want "nothing more is lost" cmp $t/small $t/again
 run 0 info $t/small
-want "info names the bits" grep -q '^bits  *16 a weight' $out
+want "info names the bits" grep -q '^bits  *16 per weight' $out
 run 0 info $t/back
-want "info names 32 bits" grep -q '^bits  *32 a weight' $out
+want "info names 32 bits" grep -q '^bits  *32 per weight' $out
 
 run 0 tag -m $t/large $data
 cp $out $t/tagged

@@ -25,7 +25,7 @@ want "an unknown label is an error with its line" grep -q "line 6: the model has
 run 1 tag -m $t/model --separator tab --forced 3 $t/given
 want "a column that is not there is an error" grep -q "no column '3' for --forced" $err
 run 2 tag -m $t/model --forced nothing $t/given
-want "a name that is not there is an error" grep -q "no column has the name 'nothing'" $err
+want "a name that is not there is an error" grep -q "no column is named 'nothing'" $err
 
 # Given labels that violate the constraints.
 echo "DT VB" >$t/steps

@@ -158,7 +158,7 @@ static void test_option(void **state)
     assert_same_bytes(small, opened);
     assert_ok(trellis_model_verify(opened, &error), error);
     char *text = say(opened, INFO), *json = say(opened, INFO_JSON);
-    assert_non_null(strstr(text, "16 a weight"));
+    assert_non_null(strstr(text, "16 per weight"));
     assert_non_null(strstr(json, "\"bits\":16,"));
     free(text);
     free(json);
@@ -218,7 +218,7 @@ static void test_what_does_not_fit(void **state)
         {{"32767", "-32767", "1", "2"}, TRELLIS_OK, ""},
         {{"65536", "-65536", "1", "2"}, TRELLIS_LIMIT, "largest is 65536"},
         {{"1", "2", "-inf", "3"}, TRELLIS_LIMIT, "infinite"},
-        {{"1e-44", "1e-44", "1e-44", "1e-44"}, TRELLIS_LIMIT, "do not go into 16 bits"},
+        {{"1e-44", "1e-44", "1e-44", "1e-44"}, TRELLIS_LIMIT, "do not fit into 16 bits"},
     };
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         trellis_model *model = make_weights(cases[i].weights, 4), *packed;

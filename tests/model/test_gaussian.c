@@ -198,7 +198,7 @@ static void test_inspection(void **state)
     assert_non_null(strstr(text.data, "        -3         0.5  x\n"));
     assert_non_null(strstr(text.data, "       101        0.25  y\n"));
     assert_non_null(strstr(json.data,
-                           "\"numbers\":[{\"column\":\"x\",\"mean\":2,\"deviation\":1.5},"
+                           "\"gaussian\":[{\"column\":\"x\",\"mean\":2,\"deviation\":1.5},"
                            "{\"column\":\"y\",\"mean\":101,\"deviation\":0.25}]"));
     tr_buffer_free(&text);
     tr_buffer_free(&json);

@@ -130,7 +130,7 @@ static void refuse(const char *lines, const char *expected)
         &text,
         "trellis-text\t1\nnote\ttype\t%s\ntemplate\tcolumns word\ntemplate\tnode word\n"
         "label\tA\nlabel\tB\norder\t1\n%s",
-        strstr(expected, "no HMM") ? "crf" : "hmm", lines);
+        strstr(expected, "not an HMM") ? "crf" : "hmm", lines);
     trellis_model *model = import_model(put_file("hmm.txt", text.data, text.size));
     assert_int_equal(trellis_model_check_hmm(model, &error), TRELLIS_DATA);
     if (!strstr(error.message, expected)) {
@@ -146,9 +146,9 @@ static void test_no_hmm(void **state)
     const char *steps = "step\tlog(1)\t\\start\tA\nstep\tlog(0.5)\tA\tA\nstep\tlog(0.5)\tA\tB\n"
                         "step\tlog(1)\tB\tA\n";
     char lines[400];
-    refuse("", "is no HMM");
-    refuse("step\tlog(0.5)\t\\start\tA\n", "steps from '<start>' sum to 0.5");
-    refuse("step\tlog(1)\t\\start\tA\nstep\tlog(0.5)\tA\tB\n", "steps from 'A' sum to 0.5");
+    refuse("", "is not an HMM");
+    refuse("step\tlog(0.5)\t\\start\tA\n", "transitions from '<start>' sum to 0.5");
+    refuse("step\tlog(1)\t\\start\tA\nstep\tlog(0.5)\tA\tB\n", "transitions from 'A' sum to 0.5");
     snprintf(lines, sizeof lines, "%sword\tlog(0.25)\tA\tx\nword\tlog(1)\tB\tx\n", steps);
     refuse(lines, "words of 'A' sum to 0.25");
 }

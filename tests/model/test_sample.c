@@ -141,13 +141,13 @@ static void check_draw(const char *lines, trellis_status expected, const char *s
 static void test_hmms_that_do_not_work(void **state)
 {
     (void)state;
-    check_draw("", TRELLIS_DATA, "no step out of '<start>'");
+    check_draw("", TRELLIS_DATA, "no transition from '<start>'");
     check_draw("step\t0\t\\start\tA\n", TRELLIS_DATA, "'A' of the HMM has no words");
     check_draw("step\t0\t\\start\tA\nword\t0\tA\tx\nstep\t-inf\tA\tB\nword\t-1\tB\tx\n",
                TRELLIS_DATA, "");
     /* There is an end, but no way to it: an endless sequence must not be drawn. */
     check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t0\tB\t\\end\nword\tlog(0.5)\tA\tx\n",
-               TRELLIS_DATA, "does not come to an end");
+               TRELLIS_DATA, "no sequence of the HMM ended");
     check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t1e9\tA\t\\end\nstep\t1e9\tA\tB\n"
                "word\t1e9\tA\tx\nword\t1\tA\ty\n",
                TRELLIS_DATA, "sum to inf, not to 1");

@@ -37,11 +37,11 @@ page $t/report.html
 want "no request leaves the page" test ! -s $requests
 want "all was drawn" grep -q 'data-drawn="yes"' $dom
 want "no error was told" grep -qE '<p id="problem"[^>]* hidden' $dom
-for heading in Summary Training Labels Confusions Calibration 'Strongest features' 'Label steps' Errors; do
+for heading in Summary Training Labels 'Confusion matrix' Calibration Features Transitions Errors; do
     want "a part on $heading" grep -q "<h2>$heading</h2>" $dom
 done
 f1=$(grep -m 1 -oE '"f1": [0-9.]+' $t/eval.json | awk '{ printf "%.2f %%", 100 * $2 }')
-want "the F1 of trellis eval, $f1" grep -qF "<dt>F1 of spans</dt><dd>$f1<" $dom
+want "the F1 of trellis eval, $f1" grep -qF "<dt>Span F1</dt><dd>$f1<" $dom
 tokens=$(grep -oE '"tokens_correct": [0-9]+' $t/eval.json | grep -oE '[0-9]+')
 want "as many correct tokens" test "$(grep -oE '[0-9,]+ of [0-9,]+</small>' $dom | tr -d , | grep -c "^$tokens of ")" -ge 1
 wrong=$(grep -oE '"sequences(_correct)?": [0-9]+' $t/eval.json | awk '{ n = $2 - n } END { print -n }')
@@ -73,7 +73,7 @@ page $t/report.html '
   say("contrast", least >= 4.5, least.toFixed(1));'
 want "the sentences of a confusion" awk '$1 == "hits" { exit !($2 > 0 && $2 == $3) }' $said
 want "all errors again" awk -v n="$wrong" '$1 == "all" { exit !($2 == (n < 25 ? n : 25)) }' $said
-want "the features of another label" grep -q '^features [2-5] Features for' $said
+want "the features of another label" grep -q '^features [2-5] Positive weights for' $said
 want "things to reach by keyboard" awk '$1 == "focusable" { exit !($2 > 20) }' $said
 want "nothing is wider than the page" grep -q '^wide true' $said
 want "texts stand out from the paper" grep -q '^contrast true' $said
@@ -86,7 +86,7 @@ for name in perceptron hmm right; do
     want "$name: no error was told" grep -qE '<p id="problem"[^>]* hidden' $dom
 done
 page $t/perceptron.html
-want "no probabilities" grep -q 'gives no probabilities' $dom
+want "no probabilities" grep -q 'has no probabilities' $dom
 want "it says how many errors are left out" grep -qE 'The page holds 3 of the [0-9]+ sentences' $dom
 page $t/right.html
 want "no errors" grep -q 'There are none' $dom

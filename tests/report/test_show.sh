@@ -29,8 +29,8 @@ while read -r word gold label marginal; do
         awk -v w="<title>$word: $label: score" -v m="$marginal" 'index($0, w) { sub(/.*probability /, ""); sub(/<.*/, "")
             found = ($0 - m) ^ 2 < 0.0002 ^ 2 } END { exit !found }' $t/one.svg
 done <$t/tagged
-want "a path through three tokens has four steps" test "$(grep -c 'class="stepscore"' $t/one.svg)" -le 4
-want "a ring around each label of the path" test "$(grep -o 'class="chosen"' $t/one.svg | wc -l)" = 3
+want "a path through three tokens has four transitions" test "$(grep -c 'class="transitionscore"' $t/one.svg)" -le 4
+want "a ring around each label of the path" test "$(grep -o 'class="best"' $t/one.svg | wc -l)" = 3
 run 0 show -m $t/crf --top 1 --words 'the dog'
 want "labels that are left out are counted" grep -q 'of 4 labels are shown' $out
 run 0 show -m $t/perceptron --words 'the dog'

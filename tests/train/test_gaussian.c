@@ -384,7 +384,7 @@ static void test_text_form(void **state)
         {"gaussian\tA\tx\t1\t-1\n", "a variance above 0"},
         {"gaussian\tA\tx\tnan\t1\n", "a finite mean"},
         {"gaussian\tC\tx\t1\t1\n", "no label 'C'"},
-        {"gaussian\tA\tx,y\t1\t1\n", "no comma"},
+        {"gaussian\tA\tx,y\t1\t1\n", "contain a comma"},
     };
     for (size_t i = 0; i < TR_COUNT(wrong); i++) {
         char text[300];
