@@ -38,7 +38,7 @@ struct export
     trellis_status status;
 };
 
-/* Hands over what has gathered, so that a model of any size is written in little memory. */
+/* Flushes the buffer, so that a model of any size is written in little memory. */
 static void flush_some(struct export *e)
 {
     if (!e->status && (e->out.size > 65536 || e->out.failed)) {
@@ -47,7 +47,7 @@ static void flush_some(struct export *e)
 }
 
 /* The shortest text that reads back to the same float, or where the model has all digits of its weights, to the
- * same double. JSON has no infinity: a step or a label that minus infinity forbids is null there. */
+ * same double. JSON has no infinity: a transition or a label forbidden by minus infinity is null there. */
 static void put_weight(struct export *e, double weight)
 {
     if (!isfinite(weight)) {

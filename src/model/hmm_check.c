@@ -1,8 +1,8 @@
-/* hmm_check.c - an HMM as a linear model (Wu 2013, section 2): whether its weights are what they should be.
+/* hmm_check.c - whether the weights of a linear model are those of an HMM (Wu 2013, section 2).
  *
  *     w . Phi(X, Z) = log P(X, Z)    where w holds log pi, log T and log O (equation 7)
  *
- * An HMM that was written by hand has one weight for each probability, so these must sum to 1: of the steps
+ * An HMM that was written by hand has one weight for each probability, so these must sum to 1: of the transitions
  * from the start and from each label, and of the words of each label. A trained one has weights of labels
  * alone, too, over which its probabilities are spread; they sum to 1 by the way they were made.
  */

@@ -20,7 +20,7 @@
 struct tr_image_writer {
     struct tr_buffer bytes;
     uint32_t sections;
-    uint32_t room; // sections that the table has room for
+    uint32_t room; // capacity of the table of sections
 };
 void tr_image_begin(struct tr_image_writer *writer, uint32_t sections);
 /* Starts the next section: what is added to writer->bytes from here on is its content. */
@@ -48,7 +48,7 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
 /* Of a checked image: the checksums of all other sections. */
 trellis_status tr_image_verify(const struct tr_image *image, const char *path, const char *what,
                                trellis_error *error);
-/* The name and the content of a section of a checked image by its number; false behind the last. */
+/* The name and the content of a section of a checked image by its number; false after the last. */
 bool tr_image_at(const struct tr_image *image, uint32_t index, char ret_name[4],
                  trellis_text *ret_content);
 /* The content of a section of a checked image; false where there is none. */

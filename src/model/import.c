@@ -143,7 +143,7 @@ static trellis_status take_unknown(struct tr_import *import)
     return TRELLIS_OK;
 }
 
-/* What both of these say decides which steps there can be. */
+/* Both determine which transitions exist. */
 static trellis_status check_shape(struct tr_import *import)
 {
     return import->grams.size ? TR_REFUSE(import, "this must come before all 'step' lines")

@@ -1,4 +1,4 @@
-/* import.h - a model in text form while it is read: its lines, and what they have said so far. */
+/* import.h - the state of reading a model in text form. */
 #ifndef TRELLIS_MODEL_IMPORT_H
 #define TRELLIS_MODEL_IMPORT_H
 
@@ -43,7 +43,7 @@ struct tr_import {
     TR_ARRAY(float) step_residuals; // of the step weights
     TR_ARRAY(uint16_t) forbidden;   // pairs
     struct tr_loose_part node, edge;
-    TR_ARRAY(double) unknown; // [0] or [1 + labels] as in the section UNKN; NaN: not said yet
+    TR_ARRAY(double) unknown; // [0] or [1 + labels] as in the section UNKN; NaN: not read yet
     struct tr_normal_lines emissions;
     struct tr_tag_dictionary_builder tag_dictionary;
     struct tr_buffer tag_dictionary_block;

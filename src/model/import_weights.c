@@ -1,4 +1,4 @@
-/* import_weights.c - the weights of a model in text form: of steps, attributes and words. */
+/* import_weights.c - weights of a model in text form: of transitions, attributes and words. */
 #include <math.h>
 
 #include "model/import.h"

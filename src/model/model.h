@@ -10,7 +10,7 @@
  *     WORD  hashes of the words seen in training, ascending, where there were any
  *     GAUS  the normal distributions of real-valued columns, where there are some
  *     NLOW SLOW  residuals: exact weight - float of NROW and STEP (HMM)
- *     UNKN  for unknown words: log of their share, and log P(label) + weight of the label alone, in double
+ *     UNKN  for unknown words: log of their probability, and log P(label) + weight of the label alone, in double
  */
 #ifndef TRELLIS_MODEL_MODEL_H
 #define TRELLIS_MODEL_MODEL_H

@@ -2,8 +2,8 @@
  *
  *     z_1 ~ start,  z_{i+1} ~ step(z_i),  x_i ~ emission(z_i)
  *
- * where a step leads from state to state of the model's graph: at order 2 it depends on the label before as
- * well. Words are drawn from those that the model knows, unknown ones never; labels as if there were
+ * where a transition goes from state to state of the model's graph: at order 2 it depends on the label before
+ * as well. Words are drawn from those that the model knows, unknown ones never; labels as if there were
  * unknown words; numbers from the normal distributions of the label. The HMM is a model, or a random one that
  * needs no memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
  */
@@ -162,12 +162,12 @@ struct hmm {
     const trellis_model *model;
     uint32_t labels, states;
     bool by_hand; // one weight is one probability
-    bool has_end; // some step leads to the end
+    bool has_end; // some transition goes to the end
     double *next; // [states + 1][labels + 1] running sums over the next label; row `states` is the
                   // start, column `labels` the end
     struct emissions *emissions; // [labels]
     double *words;               // [labels] the sum over all words, unknown ones included
-    double known;                // the share of known words
+    double known;                // the probability of known words
     double *p;                   // [width] of the word whose weights are being read
     bool below_one;              // some word has p < 1
     size_t *source; // [columns] what stands there: the number of a real-valued column, or ...
@@ -204,7 +204,7 @@ static trellis_text word_of(trellis_text text)
     return (trellis_text){text.data + skip, text.size - skip};
 }
 
-/* Unknown words are not drawn, but they have their share: that of the section UNKN, which is taken from the
+/* Unknown words are not sampled, but have a probability: that of the section UNKN, which is taken from the
  * words seen with the label (train/hmm.c), or else, where counts were raised by alpha, as much as one word that
  * was never seen with it. */
 static void add_unknown(struct hmm *hmm)
@@ -235,7 +235,7 @@ static trellis_status read_words(struct hmm *hmm, trellis_error *error)
     return TRELLIS_OK;
 }
 
-/* exp of what a step weighs; 0 where no weight speaks of it. */
+/* exp of the weight of a transition; 0 where it has none. */
 static double factor_of(const struct hmm *hmm, uint32_t from, uint32_t to, double words)
 {
     uint32_t grams[TR_MAX_ORDER + 1];
@@ -252,7 +252,7 @@ static uint32_t row_state(const struct hmm *hmm, uint32_t row)
     return row == hmm->states ? TR_NO_STATE : row;
 }
 
-/* The factors of all steps, times what the words of the label read sum to. */
+/* The factors of all transitions, times the sum over the words of the label. */
 static void read_steps(struct hmm *hmm)
 {
     const struct tr_graph *graph = hmm->model->graph;
@@ -284,8 +284,8 @@ static double rest_of(const struct hmm *hmm, const double *rest, uint32_t row)
     return sum;
 }
 
-/* The weights of an interpolated HMM are not probabilities of transitions: part of what is paid on entering a state
- * belongs to the steps out of it (docs/maths.md). With rest(z) = end(z) + sum_c factor(z, c) rest(z'),
+/* The weights of an interpolated HMM are not probabilities of transitions: part of the weight of
+ * entering a state belongs to the transitions out of it (docs/maths.md). With rest(z) = end(z) + sum_c factor(z, c) rest(z'),
  *
  *     P(c | z) = factor(z, c) rest(z') / rest(z)
  *
@@ -394,7 +394,7 @@ static trellis_status lay_out(struct hmm *hmm, trellis_error *error)
     if (hmm->source && words) {
         hmm->source[word] = WORD;
         hmm->columns -= numbered && g->columns &&
-                        word + 1 < hmm->columns; // the room behind was not needed
+                        word + 1 < hmm->columns; // the last column was not needed
     }
     return hmm->source ? TRELLIS_OK : tr_fail_memory(error);
 }

@@ -27,13 +27,13 @@ static trellis_evaluation *evaluate_with(const trellis_options *options, const c
     trellis_evaluation *evaluation;
     assert_int_equal(trellis_evaluation_create(options, &evaluation, NULL), TRELLIS_OK);
     while (gold && *gold) {
-        trellis_text gold_labels[MAX_LABELS], found_labels[MAX_LABELS];
+        trellis_text gold_labels[MAX_LABELS], predicted_labels[MAX_LABELS];
         size_t length, found_length;
         gold = next_sequence(gold, gold_labels, &length);
-        predicted = next_sequence(predicted, found_labels, &found_length);
+        predicted = next_sequence(predicted, predicted_labels, &found_length);
         assert_int_equal(length, found_length);
         assert_int_equal(
-            trellis_evaluation_add(evaluation, gold_labels, found_labels, length, NULL),
+            trellis_evaluation_add(evaluation, gold_labels, predicted_labels, length, NULL),
             TRELLIS_OK);
     }
     return evaluation;

@@ -83,7 +83,7 @@ static void averages_are_those_of_the_textbook(void **state)
 
 /* Bins: 0.55 (correct), 0.52 (wrong) -> 1 of 2 correct at a mean of 0.535; 0.9 and 1 (both correct) -> 2 of 2 at
  * 0.95; so the error is (2 * |0.5 - 0.535| + 2 * |1 - 0.95|) / 4. */
-static void confidence_is_compared_with_what_was_right(void **state)
+static void confidence_is_compared_with_accuracy(void **state)
 {
     (void)state;
     trellis_text gold[] = {TR_TEXT("A"), TR_TEXT("A"), TR_TEXT("B"), TR_TEXT("B")};
@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(rows_count_what_they_say),
         cmocka_unit_test(ranges_double),
         cmocka_unit_test(averages_are_those_of_the_textbook),
-        cmocka_unit_test(confidence_is_compared_with_what_was_right),
+        cmocka_unit_test(confidence_is_compared_with_accuracy),
         cmocka_unit_test(details_end_with_conlleval),
         cmocka_unit_test(mistakes_are_listed_by_their_number),
         cmocka_unit_test(probabilities_are_in_the_reports),

@@ -72,11 +72,11 @@ static void test_assignment_is_the_best(void **state)
         struct tr_contingency table;
         unsigned states = 1 + (unsigned)tr_random_below(&random, MOST);
         unsigned labels = 1 + (unsigned)tr_random_below(&random, MOST);
-        unsigned most = trial % 3 ? 9 : 2; // small counts make ties
+        unsigned limit = trial % 3 ? 9 : 2; // small counts make ties
         assert_int_equal(trellis_evaluation_create(NULL, &evaluation, NULL), TRELLIS_OK);
         for (unsigned f = 0; f < states; f++) {
             for (unsigned g = 0; g < labels; g++) {
-                add(evaluation, f, g, (unsigned)tr_random_below(&random, most));
+                add(evaluation, f, g, (unsigned)tr_random_below(&random, limit));
             }
         }
         assert_int_equal(tr_contingency_make(evaluation, &table, NULL), TRELLIS_OK);

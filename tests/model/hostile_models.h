@@ -1,4 +1,4 @@
-/* hostile_models.h - one small model of each kind, whose bytes the tests damage, and what is tried with them.
+/* hostile_models.h - one small model of each kind for the tests to damage, and what they call on it.
  */
 #ifndef TRELLIS_TESTS_HOSTILE_MODELS_H
 #define TRELLIS_TESTS_HOSTILE_MODELS_H

@@ -94,17 +94,17 @@ static const char *const kinds[] = {
 
 static double difference(const struct tr_table *a, const struct tr_table *b)
 {
-    double most = 0;
+    double largest = 0;
     assert_int_equal(a->word_count, b->word_count);
     for (uint64_t r = 0; r < a->record_count; r++) {
         for (uint32_t outcome = 0; outcome < a->outcomes; outcome++) {
             uint32_t row = a->records[r].row;
             double moved = fabs((double)tr_table_weight(a, row, outcome) -
                                 (double)tr_table_weight(b, row, outcome));
-            most = fmax(most, moved);
+            largest = fmax(largest, moved);
         }
     }
-    return most;
+    return largest;
 }
 
 static double difference_of(const trellis_model *a, const trellis_model *b)
@@ -112,7 +112,7 @@ static double difference_of(const trellis_model *a, const trellis_model *b)
     return fmax(difference(&a->node, &b->node), difference(&a->edge, &b->edge));
 }
 
-/* 16 bits are off by half a unit at most, and say the same again once they were made 32. */
+/* 16 bits are off by half a unit at largest, and say the same again once they were made 32. */
 static void test_there_and_back(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static void test_there_and_back(void **state)
         trellis_model *model = train_file("data/english/dev.conll", kinds[i]);
         trellis_model *small = repack(model, 16), *large = repack(small, 32);
         trellis_model *again = repack(large, 16), *same = repack(small, 16);
-        double most = difference_of(model, small), unit = (double)small->node.unit;
-        assert_true(most > 0 && most <= unit / 2);
+        double largest = difference_of(model, small), unit = (double)small->node.unit;
+        assert_true(largest > 0 && largest <= unit / 2);
         assert_true(difference_of(small, large) == 0);
         assert_same_bytes(small, again);
         assert_same_bytes(small, same);

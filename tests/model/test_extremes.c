@@ -19,14 +19,14 @@ static size_t tried, refused, largest_opening, largest_asking;
 
 /* Ends the counting; no allocation was larger than the file justifies, or the steps that a graph may have
  * whatever its file (SECURITY.md). */
-static void check_largest(size_t size, size_t fixed, bool graph, size_t *most)
+static void check_largest(size_t size, size_t fixed, bool graph, size_t *max)
 {
     size_t asked = atomic_load(&largest), allowed = fixed + BY_BYTE * size;
     allowed = graph ? fixed + 16 * tr_model_max_steps(size) : allowed;
     if (asked > allowed) {
         fail_msg("an allocation of %zu bytes for a file of %zu", asked, size);
     }
-    *most = !graph && asked > *most ? asked : *most;
+    *max = !graph && asked > *max ? asked : *max;
 }
 
 /* Damaged bytes: repairs their checksums, opens them, and asks everything of what opens where that is wanted. */

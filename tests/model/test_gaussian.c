@@ -1,4 +1,4 @@
-/* test_gaussian.c - what is drawn from and told of models whose labels emit numbers by normal distributions. */
+/* test_gaussian.c - sampling from and inspecting models with normal distributions. */
 #include <math.h>
 
 #include "model/model.h"

@@ -1,4 +1,4 @@
-/* test_hmm_check.c - HMMs as linear models: Example 1 of Wu (2013), and HMMs that are none. */
+/* test_hmm_check.c - HMMs as linear models: Example 1 of Wu (2013), and models that are not HMMs. */
 #include <math.h>
 
 #include "model/test_model.h"

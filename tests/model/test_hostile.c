@@ -1,4 +1,4 @@
-/* test_hostile.c - model files that lie: every byte is taken as hostile until it is checked.
+/* test_hostile.c - damaged and forged model files: every byte is untrusted.
  *
  * Random damage is caught by checksums. A file that was made to do harm has right checksums, so most
  * tests here damage a model and then repair them. Whatever the bytes: a model opens or it does not, and

@@ -72,25 +72,25 @@ static size_t cut_words(const char *text, int *words)
 
 static void check_sentence(const trellis_model *model, const char *text)
 {
-    int words[16], best[16], found_labels[16];
+    int words[16], best[16], predicted_labels[16];
     double expected, score;
     size_t n = cut_words(text, words), ties = best_path(words, n, best, &expected);
     char *found = tag_by(model, text, &score);
     assert_int_equal(strlen(found), 2 * n - 1);
     for (size_t i = 0; i < n; i++) {
-        found_labels[i] = (int)(strchr(names, found[2 * i]) - names);
+        predicted_labels[i] = (int)(strchr(names, found[2 * i]) - names);
     }
     if (count_impossible(expected)) { // an answer all the same
         assert_true(isinf(score) && score < 0);
-        assert_int_equal(count_impossible(log_joint(words, found_labels, n)),
+        assert_int_equal(count_impossible(log_joint(words, predicted_labels, n)),
                          count_impossible(expected));
         free(found);
         return;
     }
     assert_true(fabs(score - expected) < 1e-5);
-    assert_true(fabs(log_joint(words, found_labels, n) - expected) < 1e-5);
+    assert_true(fabs(log_joint(words, predicted_labels, n) - expected) < 1e-5);
     if (ties == 1) {
-        assert_memory_equal(found_labels, best, n * sizeof *best);
+        assert_memory_equal(predicted_labels, best, n * sizeof *best);
     }
     free(found);
 }

@@ -1,4 +1,4 @@
-/* test_inspect.c - what an inspection shows, judged by the lines of an export. */
+/* test_inspect.c - inspections against the lines of an export. */
 #include <math.h>
 
 #include "test_model.h"

@@ -1,4 +1,4 @@
-/* test_sample.c - corpora drawn from an HMM: only what it allows, as often as it says. */
+/* test_sample.c - sequences sampled from an HMM have its support and its frequencies. */
 #include "test_model.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_save.c - the file is the old or the new one, never half of one, and nothing else is left behind. */
+/* test_save.c - saving is atomic and leaves no other files. */
 #include "test_model.h"
 
 #include <dirent.h>

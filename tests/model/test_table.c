@@ -1,4 +1,4 @@
-/* test_table.c - rows and texts at the very edge of their arrays, which are just as large as they say. */
+/* test_table.c - rows and texts at the ends of their arrays. */
 #include "test_model.h"
 
 #include "model/table.h"

@@ -1,4 +1,4 @@
-/* test_markup.c - texts from outside as parts of pages. */
+/* test_markup.c - escaping of untrusted text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

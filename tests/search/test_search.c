@@ -125,8 +125,8 @@ static void halving_keeps_the_best(void **state)
     trellis_search_destroy(search);
 }
 
-/* Runs a search on a file for at most `most` trials; how many were asked for. */
-static size_t go_on(const char *path, size_t most, char *best, size_t room)
+/* Resumes a search from a file for at most `max` trials; returns how many were run. */
+static size_t resume_search(const char *path, size_t max, char *best, size_t room)
 {
     const char *const tries[] = {"l2=0.001..1000"};
     trellis_search *search = make_search("9", "3", tries, 1);
@@ -136,7 +136,7 @@ static size_t go_on(const char *path, size_t most, char *best, size_t room)
     if (trellis_search_keep(search, path, "a task", &error)) {
         fail_msg("%s", error.message);
     }
-    while (asked < most && trellis_search_next(search, &trial) == TRELLIS_OK) {
+    while (asked < max && trellis_search_next(search, &trial) == TRELLIS_OK) {
         assert_int_equal(trellis_search_tell(search, made_up(&trial), 1, NULL), TRELLIS_OK);
         asked++;
     }
@@ -154,14 +154,14 @@ static void an_interrupted_search_goes_on(void **state)
     (void)state;
     char path[300], whole[64] = "", best[64] = "", *folder = temporary_folder();
     snprintf(path, sizeof path, "%s/results", folder);
-    size_t all = go_on(path, SIZE_MAX, whole, sizeof whole);
+    size_t all = resume_search(path, SIZE_MAX, whole, sizeof whole);
     assert_int_equal(all, 9 + 3 + 1);
-    assert_int_equal(go_on(path, SIZE_MAX, best, sizeof best), 0);
+    assert_int_equal(resume_search(path, SIZE_MAX, best, sizeof best), 0);
     assert_string_equal(best, whole);
     for (size_t stop = 0; stop <= all; stop++) {
         for (long lost = 0; lost < 60; lost += 7) {
             unlink(path);
-            assert_int_equal(go_on(path, stop, best, sizeof best), stop);
+            assert_int_equal(resume_search(path, stop, best, sizeof best), stop);
             FILE *file = fopen(path, "r+");
             assert_non_null(file);
             assert_int_equal(fseek(file, 0, SEEK_END), 0);
@@ -169,7 +169,7 @@ static void an_interrupted_search_goes_on(void **state)
             bool cut = stop > 0 && lost > 0;
             assert_int_equal(ftruncate(fileno(file), cut ? size - lost : size), 0);
             fclose(file);
-            assert_int_equal(go_on(path, SIZE_MAX, best, sizeof best), all - stop + cut);
+            assert_int_equal(resume_search(path, SIZE_MAX, best, sizeof best), all - stop + cut);
             assert_string_equal(best, whole);
         }
     }

@@ -1,4 +1,4 @@
-/* test_allow.c - labels that are given: the best path among those that agree with them.
+/* test_allow.c - restricting positions: the best path among those allowed.
  *
  * The judge is the tagger itself with a label given at every position: its score is then that of one
  * path, and the best of them all is what it must find by itself.

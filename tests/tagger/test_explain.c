@@ -1,4 +1,4 @@
-/* test_explain.c - reasons for labels, judged by a list of all labellings. */
+/* test_explain.c - explanations against an enumeration of all labellings. */
 #include <math.h>
 
 #include "model/test_model.h"
@@ -17,8 +17,8 @@ static bool same(trellis_text a, trellis_text b)
 }
 
 /* The best labelling with another label at the token is found among all of them. */
-static void check_rival(trellis_tagger *tagger, size_t count, const trellis_explanation *reason,
-                        size_t token)
+static void check_runner_up(trellis_tagger *tagger, size_t count, const trellis_explanation *reason,
+                            size_t token)
 {
     double best = trellis_tagger_nth_score(tagger, 0);
     for (size_t rank = 1; rank < count; rank++) {
@@ -75,7 +75,7 @@ static void check_model(const char *settings, const char *templates)
     for (int again = 0; again < 2; again++) {
         assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
         for (size_t i = 0; i < LENGTH; i++) {
-            check_rival(tagger, count, &reasons[i], i);
+            check_runner_up(tagger, count, &reasons[i], i);
             check_sum(&reasons[i], i);
         }
     }

@@ -1,4 +1,4 @@
-/* test_risk.c - labels that are expected to cost the least, against the expected cost of all labellings. */
+/* test_risk.c - minimum-risk decoding against the expected cost of all labellings. */
 #include <math.h>
 
 #include "base/random.h"
