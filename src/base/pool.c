@@ -16,8 +16,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 
 enum {
     MAX_SPINS = 4000,
@@ -150,6 +152,16 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     }
     *ret_pool = pool;
     return TRELLIS_OK;
+}
+
+trellis_status tr_pool_create_for(const trellis_options *options, struct tr_pool **ret_pool,
+                                  trellis_error *error)
+{
+    int64_t threads = tr_option_integer(options, "threads");
+    if (threads == 0) {
+        threads = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    return tr_pool_create((unsigned)(threads < 1 ? 1 : threads), ret_pool, error);
 }
 
 void tr_pool_destroy(struct tr_pool *pool)

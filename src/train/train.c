@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "graph/constraint.h"
 #include "model/model.h"
@@ -300,15 +299,6 @@ static trellis_status weigh(struct tr_training *training, trellis_error *error)
     return TRELLIS_OK;
 }
 
-static trellis_status start_threads(struct tr_training *training, trellis_error *error)
-{
-    int64_t threads = tr_option_integer(training->options, "threads");
-    if (threads == 0) {
-        threads = sysconf(_SC_NPROCESSORS_ONLN);
-    }
-    return tr_pool_create((unsigned)(threads < 1 ? 1 : threads), &training->pool, error);
-}
-
 static void training_free(struct tr_training *training)
 {
     tr_checkpoint_destroy(training->checkpoint);
@@ -345,7 +335,7 @@ static trellis_status prepare(struct tr_training *training, const char *const *p
         status = tr_unsupervised_check_options(training, error);
     }
     if (!status) {
-        status = start_threads(training, error);
+        status = tr_pool_create_for(training->options, &training->pool, error);
     }
     if (!status) {
         status = tr_training_read(training, paths, path_count, error);
