@@ -332,7 +332,8 @@ typedef enum trellis_phase {
     TRELLIS_PHASE_READING = 1,     // reading the data
     TRELLIS_PHASE_CALIBRATING = 2, // trying learning rates
     TRELLIS_PHASE_WARM_UP = 3,     // stochastic epochs before a batch method begins
-    TRELLIS_PHASE_TRAINING = 4
+    TRELLIS_PHASE_TRAINING = 4,
+    TRELLIS_PHASE_CLUSTERING = 5 // merging clusters of words: see trellis_cluster()
 } trellis_phase;
 /* "reading", "training", ...; never NULL. */
 TRELLIS_API const char *trellis_phase_name(trellis_phase phase);
@@ -371,6 +372,46 @@ TRELLIS_API trellis_status trellis_train(const trellis_options *options, const c
 /* The values of -t, with a sentence each; NULL for an index out of range. */
 TRELLIS_API const char *trellis_learner_name(size_t index);
 TRELLIS_API const char *trellis_learner_help(size_t index);
+
+/* ------------------------------------------------------------------------------------------------
+ * Word clusters
+ * --------------------------------------------------------------------------------------------- */
+
+/* Words that stand next to similar words, in a binary tree (Brown et al. 1992): every word begins as a
+ * cluster, and those two are merged that lose the least average mutual information of neighbouring
+ * clusters, sought among the most frequent words, with one more word joining after each merge. */
+typedef struct trellis_clusters trellis_clusters;
+
+/* Clusters the words of corpora into at most `clusters` (at least 2; fewer where there are fewer words),
+ * by the options of TRELLIS_GROUP_READ, `min-count` and `threads`. `progress` may be NULL; returning
+ * false ends it with TRELLIS_INTERRUPTED and nothing. Fewer than two words: TRELLIS_DATA. */
+TRELLIS_API trellis_status trellis_cluster(const trellis_options *options, size_t clusters,
+                                           const char *const *paths, size_t path_count,
+                                           trellis_progress_function progress, void *user,
+                                           trellis_clusters **ret_clusters, trellis_error *error);
+TRELLIS_API void trellis_clusters_destroy(trellis_clusters *clusters);
+
+typedef struct trellis_clusters_info {
+    uint64_t tokens;    // of the text
+    size_t words;       // that were clustered
+    size_t clusters;    // that they are in
+    double information; // average mutual information of two neighbouring clusters, in bits
+} trellis_clusters_info;
+TRELLIS_API trellis_clusters_info trellis_clusters_describe(const trellis_clusters *clusters);
+
+typedef struct trellis_clustered_word {
+    trellis_text word;
+    trellis_text
+        path; // from the root of the tree, of the digits 0 and 1; the same for a whole cluster
+    uint64_t count; // how often it occurs
+} trellis_clustered_word;
+/* Word `index`, from 0: by their paths, then the most frequent first. False beyond the last. */
+TRELLIS_API bool trellis_clusters_word(const trellis_clusters *clusters, size_t index,
+                                       trellis_clustered_word *ret_word);
+/* Writes a line for each word, path TAB word TAB count, as the function `cluster` of templates reads it. */
+TRELLIS_API trellis_status trellis_clusters_write(const trellis_clusters *clusters,
+                                                  trellis_sink sink, void *user,
+                                                  trellis_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Tagging

@@ -57,7 +57,7 @@ static const trellis_option table[] = {
     {"patience", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 0, 1e6, NULL,
      "With --dev, stop after N iterations without a better score; 0 turns early stopping off."},
     {"min-count", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e9, NULL,
-     "Ignore attributes seen fewer than N times in the training data."},
+     "Ignore attributes (for trellis cluster: words) seen fewer than N times in the training data."},
     {"all-features", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
      "Make every pair of attribute and label a feature, not only the pairs seen in the training "
      "data."},

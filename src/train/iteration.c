@@ -41,7 +41,8 @@ const char *trellis_phase_name(trellis_phase phase)
         [TRELLIS_PHASE_READING] = "reading",
         [TRELLIS_PHASE_CALIBRATING] = "calibrating the learning rate",
         [TRELLIS_PHASE_WARM_UP] = "warm-up",
-        [TRELLIS_PHASE_TRAINING] = "training"};
+        [TRELLIS_PHASE_TRAINING] = "training",
+        [TRELLIS_PHASE_CLUSTERING] = "clustering"};
     return (unsigned)phase < TR_COUNT(names) ? names[phase] : "unknown";
 }
 

@@ -12,7 +12,7 @@ check help_info 0 info --help
 check help_info 0 info -h
 check help_info 0 help info
 
-for command in train tag eval convert features info export import sample help version; do
+for command in train tag eval cluster convert features info export import sample help version; do
     run 0 "$command" --help
     want "$command --help begins with its name" grep -q "^trellis $command - " "$out"
     want "$command --help has examples" grep -q '^Examples:$' "$out"

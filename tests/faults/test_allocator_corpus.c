@@ -1,4 +1,4 @@
-/* test_allocator_corpus.c - reading and writing corpora, label schemes and features,
+/* test_allocator_corpus.c - reading and writing corpora, label schemes, features and word clusters,
  * with a failing allocator. */
 #include "faults/allocator.h"
 
@@ -98,6 +98,24 @@ static trellis_status features(const char *about, struct outcome *outcome)
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
+static trellis_status cluster(const char *about, struct outcome *outcome)
+{
+    trellis_options *options = NULL;
+    trellis_clusters *clusters = NULL;
+    trellis_error *error = &outcome->error;
+    const char *const text[] = {paths[COLUMNS]};
+    trellis_status status = options_of(about, &options, outcome);
+    if (!status) {
+        status = trellis_cluster(options, 3, text, 1, NULL, NULL, &clusters, error);
+    }
+    if (!status) {
+        status = trellis_clusters_write(clusters, see, &outcome->seen, error);
+    }
+    trellis_clusters_destroy(clusters);
+    trellis_options_destroy(options);
+    return status;
+}
+
 static void test_reading_and_writing(void **state)
 {
     (void)state;
@@ -119,11 +137,18 @@ static void test_features(void **state)
     try_all(features, "file");
 }
 
+static void test_clusters(void **state)
+{
+    (void)state;
+    try_all(cluster, "threads=2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_and_writing),
         cmocka_unit_test(test_features),
+        cmocka_unit_test(test_clusters),
     };
     return RUN_WITH_FILES(tests);
 }

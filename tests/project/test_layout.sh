@@ -6,7 +6,7 @@ set -euo pipefail
 scripts/map.sh --check
 
 # Folders in the order in which they may include each other: each may include itself and those before it.
-order=(base corpus features graph dataset lattice chain optim model eval train tagger search report)
+order=(base corpus cluster features graph dataset lattice chain optim model eval train tagger search report)
 failed=0
 allowed=""
 for folder in "${order[@]}"; do
