@@ -10,7 +10,8 @@
  * token whose number of columns differs from that of the first, or NULL. */
 static trellis_sequence split_words(char *text, trellis_text *cells, char **ret_bad)
 {
-    trellis_sequence sequence = {.cells = cells, .weight = 1, .line = 1};
+    trellis_sequence sequence = {
+        .struct_size = sizeof(trellis_sequence), .cells = cells, .weight = 1, .line = 1};
     size_t used = 0;
     *ret_bad = NULL;
     for (char *rest = text, *word; (word = strsep(&rest, " \t\n"));) {

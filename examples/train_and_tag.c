@@ -18,7 +18,11 @@ static trellis_status tag(trellis_tagger *tagger, trellis_error *error)
     for (size_t i = 0; i < WORDS; i++) {
         cells[i] = (trellis_text){words[i], strlen(words[i])};
     }
-    trellis_sequence sentence = {.length = WORDS, .columns = 1, .cells = cells, .weight = 1};
+    trellis_sequence sentence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = WORDS,
+                                 .columns = 1,
+                                 .cells = cells,
+                                 .weight = 1};
     const trellis_text *labels; // belongs to the tagger, until the next call
     trellis_status status = trellis_tagger_tag(tagger, &sentence, &labels, error);
     for (size_t i = 0; !status && i < WORDS; i++) {

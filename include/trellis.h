@@ -167,9 +167,10 @@ typedef struct trellis_attribute {
 } trellis_attribute;
 
 /* One sequence, filled in by a reader or by the caller. A caller sets all members to 0 first and
- * then the ones it needs: `length` and `weight`, `columns` with `cells`, or `attributes` with
+ * then the ones it needs: `struct_size`, `length` and `weight`, `columns` with `cells`, or `attributes` with
  * `attribute_begin`. The library copies what it keeps and never writes to a sequence. */
 typedef struct trellis_sequence {
+    size_t struct_size;                  // sizeof(trellis_sequence)
     size_t length;                       // number of tokens
     size_t columns;                      // columns of each token, including the label's
     const trellis_text *cells;           // [length][columns]; NULL if columns is 0
@@ -181,13 +182,77 @@ typedef struct trellis_sequence {
     const trellis_text *rows;            // [row_count] verbatim lines of the input, or NULL
     const size_t *row_token;             // [row_count] token of each row; SIZE_MAX for a comment
     size_t row_count;
+    uint32_t group; // chosen by the caller, to hold some sequences out; 0 by default
 } trellis_sequence;
+
+/* Sequences in memory. Cells, labels and attributes are kept as numbers of texts, so that one that
+ * occurs a thousand times takes little more memory than one that occurs once. */
+typedef struct trellis_corpus trellis_corpus;
+TRELLIS_API trellis_status trellis_corpus_create(trellis_corpus **ret_corpus, trellis_error *error);
+TRELLIS_API void trellis_corpus_destroy(trellis_corpus *corpus);
+/* Adds a copy of a sequence; all sequences of a corpus have the same number of columns. Labels may be
+ * partial, as the option `partial` describes. On failure the corpus is as before. */
+TRELLIS_API trellis_status trellis_corpus_add(trellis_corpus *corpus,
+                                              const trellis_sequence *sequence,
+                                              trellis_error *error);
+/* Names the columns from the first one on; NULL for a column without a name. */
+TRELLIS_API trellis_status trellis_corpus_name_columns(trellis_corpus *corpus,
+                                                       const char *const *names, size_t count,
+                                                       trellis_error *error);
+TRELLIS_API size_t trellis_corpus_sequences(const trellis_corpus *corpus);
+TRELLIS_API size_t trellis_corpus_tokens(const trellis_corpus *corpus);
+/* Bytes allocated. */
+TRELLIS_API size_t trellis_corpus_bytes(const trellis_corpus *corpus);
+
+/* Which sequences of a source are read, by their group. */
+typedef enum trellis_group_rule {
+    TRELLIS_ALL_GROUPS = 0,
+    TRELLIS_ONLY_GROUP = 1,
+    TRELLIS_EXCEPT_GROUP = 2
+} trellis_group_rule;
+
+/* The next sequence of a source of the caller's: TRELLIS_OK and a sequence that is valid until the
+ * next call, TRELLIS_END, or a failure, which ends the reading. */
+typedef trellis_status (*trellis_next_function)(void *user, const trellis_sequence **ret_sequence,
+                                                trellis_error *error);
+/* Starts again at the first sequence. */
+typedef trellis_status (*trellis_rewind_function)(void *user, trellis_error *error);
+
+/* Where sequences come from: one of `path`, `data`, `corpus` and `next`; the others are NULL. What is
+ * pointed to must outlive the reading. */
+typedef struct trellis_source {
+    size_t struct_size;
+    const char *path; // a file; "-" is standard input
+    const void *data; // the bytes of a file [data_size], plain or compressed
+    size_t data_size;
+    const trellis_corpus *corpus;   // may be read by several readers at once, but not changed
+    trellis_next_function next;     // the caller's own
+    trellis_rewind_function rewind; // NULL: it can be read once only
+    void *user;
+    const char *name;                // in messages; NULL: the path, or "memory"
+    const char *const *column_names; // [column_count] of `next`; NULL: they have none
+    size_t column_count;
+    size_t
+        label_column; // of `next`: 1 + the column of `cells` that has the label; 0: it is not there
+    trellis_group_rule groups;
+    uint32_t group;
+} trellis_source;
 
 /* Reads sequences one by one from a file, or from standard input for "-". Compressed input (.gz,
  * .zst) is recognised by its first bytes. Options: TRELLIS_GROUP_READ; NULL for the defaults. */
 typedef struct trellis_reader trellis_reader;
 TRELLIS_API trellis_status trellis_reader_open(const char *path, const trellis_options *options,
                                                trellis_reader **ret_reader, trellis_error *error);
+/* The same from any source, which is copied. The format of `data` is the option `format`, "auto" being
+ * columns; of a corpus and of `next`, only the options `columns`, `part` and `seed` are used. */
+TRELLIS_API trellis_status trellis_reader_open_source(const trellis_source *source,
+                                                      const trellis_options *options,
+                                                      trellis_reader **ret_reader,
+                                                      trellis_error *error);
+/* Adds the sequences of a source to a corpus, and the names of its columns where it has none. */
+TRELLIS_API trellis_status trellis_corpus_read(trellis_corpus *corpus, const trellis_source *source,
+                                               const trellis_options *options,
+                                               trellis_error *error);
 /* TRELLIS_OK and a sequence that is valid until the next call; TRELLIS_END; or an error. */
 TRELLIS_API trellis_status trellis_reader_next(trellis_reader *reader,
                                                const trellis_sequence **ret_sequence,

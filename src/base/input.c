@@ -1,4 +1,4 @@
-/* input.c - reads a file line by line: plain, gzip, Zstandard or standard input.
+/* input.c - reads a file, or bytes in memory, line by line: plain, gzip or Zstandard.
  *
  *     file --refill()--> raw bytes --inflate/zstd--> buffer --lines-->
  *
@@ -22,7 +22,9 @@ enum compression { PLAIN, GZIP, ZSTD };
 
 struct tr_input {
     char *path;
-    int file;
+    int file;          // -1: the bytes below
+    const char *bytes; // borrowed
+    size_t bytes_at, bytes_size;
     enum compression kind;
     bool at_end;         // of the decoded bytes
     bool raw_end;        // of the file
@@ -58,6 +60,15 @@ void tr_input_close(struct tr_input *input)
 static trellis_status read_some(struct tr_input *input, void *to, size_t room, size_t *ret_size,
                                 trellis_error *error)
 {
+    if (input->file < 0) {
+        size_t left = input->bytes_size - input->bytes_at;
+        *ret_size = left < room ? left : room;
+        if (*ret_size) {
+            memcpy(to, input->bytes + input->bytes_at, *ret_size);
+        }
+        input->bytes_at += *ret_size;
+        return TRELLIS_OK;
+    }
     for (;;) {
         ssize_t n = read(input->file, to, room);
         if (n >= 0) {
@@ -239,6 +250,27 @@ trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trel
     } else {
         status = detect_compression(input, error);
     }
+    if (status) {
+        tr_input_close(input);
+        return status;
+    }
+    *ret_input = input;
+    return TRELLIS_OK;
+}
+
+trellis_status tr_input_open_bytes(const void *data, size_t size, const char *name,
+                                   struct tr_input **ret_input, trellis_error *error)
+{
+    *ret_input = NULL;
+    struct tr_input *input = tr_alloc(1, sizeof *input);
+    if (!input) {
+        return tr_fail_memory(error);
+    }
+    input->file = -1;
+    input->bytes = data;
+    input->bytes_size = size;
+    input->path = tr_copy_text(name, strlen(name));
+    trellis_status status = input->path ? detect_compression(input, error) : tr_fail_memory(error);
     if (status) {
         tr_input_close(input);
         return status;

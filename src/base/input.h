@@ -1,4 +1,4 @@
-/* input.h - reads a file line by line: plain, gzip, Zstandard or standard input.
+/* input.h - reads a file, or bytes in memory, line by line: plain, gzip or Zstandard.
  *
  * Compression is detected by the first bytes, not by the file name. Lines are slices of a buffer that
  * grows only to the size of the longest line (or of the lines held); "\n" and "\r\n" both end a line,
@@ -13,6 +13,9 @@ struct tr_input;
 
 /* "-" is standard input. A missing file, a directory and the like are TRELLIS_IO with a message. */
 trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trellis_error *error);
+/* The bytes of a file, which must outlive the input; `name` takes the place of the path in messages. */
+trellis_status tr_input_open_bytes(const void *data, size_t size, const char *name,
+                                   struct tr_input **ret_input, trellis_error *error);
 void tr_input_close(struct tr_input *input);
 
 /* The next line without its end, valid until the next call; TRELLIS_END after the last. */

@@ -7,6 +7,7 @@
 #ifndef TRELLIS_BASE_STRUCTS_H
 #define TRELLIS_BASE_STRUCTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -85,10 +85,7 @@ trellis_status trellis_chain_create(size_t labels, const trellis_options *option
     chain->weights = tr_alloc(chain->features, sizeof *chain->weights);
     trellis_status status = chain->weights ? make_graph(chain, error) : tr_fail_memory(error);
     if (!status) {
-        status = tr_pool_create((unsigned)tr_option_integer(options, "threads")
-                                    ? (unsigned)tr_option_integer(options, "threads")
-                                    : 1,
-                                &chain->pool, error);
+        status = tr_pool_create_for(options, &chain->pool, error);
     }
     if (!status) {
         status = make_workers(chain, error);

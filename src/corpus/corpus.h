@@ -21,6 +21,11 @@ bool tr_same_name(trellis_text a, const char *b);
  * A sequence without rows is taken to have a token per line. */
 uint64_t tr_token_line(const trellis_sequence *sequence, size_t token);
 
+/* Whether a sequence that a caller built can be read: arrays that belong together are there, offsets
+ * ascend, numbers are finite. `number`, from 1, is for the message. */
+trellis_status tr_sequence_check(const trellis_sequence *sequence, size_t number,
+                                 trellis_error *error);
+
 /* Reads all sequences from here on, ignoring --part. */
 void tr_reader_take_all(trellis_reader *reader);
 

@@ -1,4 +1,4 @@
-/* reader.c - opens a corpus, finds its format, and holds the lines of one sequence at a time.
+/* reader.c - opens a source, finds its format, and holds the lines of one sequence at a time.
  *
  *     input --lines--> one sequence's lines --format--> cells, labels, attributes, rows
  *
@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "base/options.h"
+#include "base/structs.h"
 #include "base/utf8.h"
 
 static const struct tr_format *const formats[] = {
@@ -228,11 +229,15 @@ trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *
 
 /* ---- opening, reading, closing --------------------------------------------------------------- */
 
-static trellis_status apply_options(trellis_reader *reader, const char *path,
-                                    const trellis_options *options, trellis_error *error)
+static trellis_status apply_options(trellis_reader *reader, const trellis_options *options,
+                                    trellis_error *error)
 {
     const char *label = tr_option_text(options, "label");
-    reader->format = tr_format_find(tr_option_text(options, "format"), path);
+    const trellis_source *source = &reader->source;
+    reader->format = source->corpus ? &tr_format_corpus
+                     : source->next ? &tr_format_function
+                                    : tr_format_find(tr_option_text(options, "format"),
+                                                     source->path ? source->path : "");
     reader->label_column = TR_NO_COLUMN;
     reader->by_tab = tr_option_is(options, "separator", "tab");
     reader->keep_invalid = tr_option_is(options, "invalid-utf8", "keep");
@@ -240,10 +245,20 @@ static trellis_status apply_options(trellis_reader *reader, const char *path,
     if (!reader->label || !tr_names_parse(&reader->names, tr_option_text(options, "columns"))) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
-                                                  (uint64_t)tr_option_integer(options, "seed"),
-                                                  error);
-    return status ? status : tr_input_open(path, &reader->input, error);
+    return tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
+                                 (uint64_t)tr_option_integer(options, "seed"), error);
+}
+
+static trellis_status open_source(trellis_reader *reader, trellis_error *error)
+{
+    const trellis_source *source = &reader->source;
+    if (source->corpus || source->next) {
+        return tr_take_column_names(reader) ? TRELLIS_OK : tr_fail_memory(error);
+    }
+    return source->data
+               ? tr_input_open_bytes(source->data, source->data_size,
+                                     source->name ? source->name : "memory", &reader->input, error)
+               : tr_input_open(source->path, &reader->input, error);
 }
 
 /* Reads the next sequence that has a token. */
@@ -251,7 +266,7 @@ static trellis_status read_nonempty(trellis_reader *reader, trellis_error *error
 {
     trellis_status status;
     do {
-        reader->sequence = (trellis_sequence){.weight = 1};
+        reader->sequence = (trellis_sequence){.struct_size = sizeof(trellis_sequence), .weight = 1};
         status = reader->format->read(reader, error);
     } while (status == TRELLIS_OK && reader->sequence.length == 0);
     return status;
@@ -260,12 +275,33 @@ static trellis_status read_nonempty(trellis_reader *reader, trellis_error *error
 trellis_status trellis_reader_open(const char *path, const trellis_options *options,
                                    trellis_reader **ret_reader, trellis_error *error)
 {
+    const trellis_source source = {.struct_size = sizeof source, .path = path};
+    return trellis_reader_open_source(&source, options, ret_reader, error);
+}
+
+trellis_status trellis_reader_open_source(const trellis_source *source,
+                                          const trellis_options *options,
+                                          trellis_reader **ret_reader, trellis_error *error)
+{
     *ret_reader = NULL;
     trellis_reader *reader = tr_alloc(1, sizeof *reader);
     if (!reader) {
         return tr_fail_memory(error);
     }
-    trellis_status status = apply_options(reader, path, options, error);
+    trellis_status status = TRELLIS_OK;
+    const trellis_source *s = &reader->source;
+    if (!tr_struct_take(&reader->source, sizeof reader->source, source)) {
+        status = tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+    } else if (!s->path + !s->data + !s->corpus + !s->next != 3) {
+        status = tr_fail(error, TRELLIS_OPTION,
+                         "a source is one of a path, bytes, a corpus and a function");
+    }
+    if (!status) {
+        status = apply_options(reader, options, error);
+    }
+    if (!status) {
+        status = open_source(reader, error);
+    }
     if (status) {
         trellis_reader_close(reader);
         return status;
@@ -277,6 +313,14 @@ trellis_status trellis_reader_open(const char *path, const trellis_options *opti
     }
     *ret_reader = reader;
     return TRELLIS_OK;
+}
+
+/* Whether the sequence read last is in a group that is wanted. */
+static bool is_wanted(const trellis_reader *reader)
+{
+    bool same = reader->sequence.group == reader->source.group;
+    return reader->source.groups == TRELLIS_ALL_GROUPS ||
+           same == (reader->source.groups == TRELLIS_ONLY_GROUP);
 }
 
 trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequence **ret_sequence,
@@ -294,7 +338,7 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
         } else {
             status = read_nonempty(reader, error);
         }
-    } while (status == TRELLIS_OK && !tr_corpus_parts_take(&reader->parts));
+    } while (status == TRELLIS_OK && (!is_wanted(reader) || !tr_corpus_parts_take(&reader->parts)));
     if (status == TRELLIS_OK) {
         *ret_sequence = &reader->sequence;
     }
@@ -323,6 +367,7 @@ void trellis_reader_close(trellis_reader *reader)
     tr_names_free(&reader->names);
     tr_corpus_parts_free(&reader->parts);
     tr_buffer_free(&reader->unescaped);
+    tr_corpus_view_free(&reader->view);
     json_decref(reader->json);
     free(reader->label);
     free(reader->lines.at);

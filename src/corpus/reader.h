@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "corpus/corpus.h"
+#include "corpus/memory_corpus.h"
 #include "corpus/part.h"
 
 #define TR_NO_COLUMN SIZE_MAX
@@ -30,6 +31,8 @@ struct tr_format {
 
 extern const struct tr_format tr_format_columns, tr_format_conllu, tr_format_crfsuite,
     tr_format_wordtag, tr_format_jsonl, tr_format_text;
+/* Sequences that are not read from bytes: of a corpus, and of a function. */
+extern const struct tr_format tr_format_corpus, tr_format_function;
 
 /* Finds a format by the option's value and, for "auto", by the file name, which may be NULL. */
 const struct tr_format *tr_format_find(const char *name, const char *path);
@@ -73,8 +76,11 @@ struct tr_slice {
 };
 
 struct trellis_reader {
+    trellis_source source;
     const struct tr_format *format;
-    struct tr_input *input;
+    struct tr_input *input;     // NULL: no bytes are read
+    size_t taken;               // sequences read so far from a corpus or a function
+    struct tr_corpus_view view; // of a corpus
     struct tr_names names;
     char *label;                  // --label
     bool by_tab;                  // --separator tab
@@ -102,6 +108,9 @@ struct trellis_reader {
     trellis_error ahead_error;
     trellis_sequence sequence;
 };
+
+/* The names of the columns of a corpus or of a function, and the label among them. */
+bool tr_take_column_names(trellis_reader *reader);
 
 /* Takes the next line. */
 trellis_status tr_take_line(trellis_reader *reader, trellis_error *error);

@@ -134,7 +134,11 @@ trellis_status tr_import_word(struct tr_import *import)
     if (status) {
         return status;
     }
-    trellis_sequence sequence = {.length = 1, .columns = 1, .cells = &word, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 1,
+                                 .columns = 1,
+                                 .cells = &word,
+                                 .weight = 1};
     const struct tr_observation *seen;
     status = tr_extractor_run(import->extractor, &sequence, &seen, import->error);
     if (status == TRELLIS_MEMORY) {

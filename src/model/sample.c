@@ -55,7 +55,8 @@ static trellis_status put_draft(struct draft *draft, const trellis_text *label_t
         }
         cells[columns] = draft->texts.at[i] = label_texts[draft->labels.at[i]];
     }
-    trellis_sequence sequence = {.length = n,
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = n,
                                  .columns = columns + 1,
                                  .cells = draft->cells.at,
                                  .labels = draft->texts.at,

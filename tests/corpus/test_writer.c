@@ -202,7 +202,12 @@ static void the_sink_sees_whole_sequences(void **state)
 {
     (void)state;
     trellis_text cells[] = {TR_TEXT("word"), TR_TEXT("X"), TR_TEXT("other"), TR_TEXT("Y")};
-    trellis_sequence s = {.length = 2, .columns = 2, .cells = cells, .weight = 1, .line = 1};
+    trellis_sequence s = {.struct_size = sizeof(trellis_sequence),
+                          .length = 2,
+                          .columns = 2,
+                          .cells = cells,
+                          .weight = 1,
+                          .line = 1};
     trellis_text bad[] = {TR_TEXT("fine"), TR_TEXT("a\nb")};
     struct record record = {{0}, 0, TRELLIS_OK};
     trellis_writer *writer;

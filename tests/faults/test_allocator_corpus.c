@@ -128,6 +128,61 @@ static void test_reading_and_writing(void **state)
     try_all(schemes, "");
 }
 
+/* Bytes of a format, kept in a corpus, which is read. */
+static trellis_status keep(const char *about, struct outcome *outcome)
+{
+    static const char *const names[] = {"word", NULL, "chunk"};
+    bool ready_made = strcmp(about, "format=crfsuite") == 0;
+    const char *text = ready_made ? crfsuite_text : columns_text;
+    trellis_source bytes = {.struct_size = sizeof bytes, .data = text, .data_size = strlen(text)};
+    trellis_options *options = NULL;
+    trellis_corpus *corpus = NULL;
+    trellis_reader *reader = NULL;
+    const trellis_sequence *sequence;
+    trellis_error *error = &outcome->error;
+    trellis_status status = options_of(about, &options, outcome);
+    if (!status) {
+        status = trellis_corpus_create(&corpus, error);
+    }
+    if (!status && !ready_made) {
+        status = trellis_corpus_name_columns(corpus, names, TR_COUNT(names), error);
+    }
+    if (!status) {
+        status = trellis_corpus_read(corpus, &bytes, options, error);
+    }
+    trellis_source memory = {.struct_size = sizeof memory, .corpus = corpus};
+    if (!status) {
+        status = trellis_reader_open_source(&memory, options, &reader, error);
+    }
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        see_sequence(sequence, outcome);
+    }
+    if (status == TRELLIS_END) { // a sequence that fails to be added leaves the corpus as it was
+        static const trellis_text cells[] = {{"new", 3}, {"words", 5}, {"here", 4}};
+        trellis_sequence more = {.struct_size = sizeof more,
+                                 .length = 1,
+                                 .columns = 3,
+                                 .cells = cells,
+                                 .labels = cells,
+                                 .weight = 2,
+                                 .group = 1};
+        size_t before = trellis_corpus_tokens(corpus);
+        status = ready_made ? TRELLIS_OK : trellis_corpus_add(corpus, &more, error);
+        assert_int_equal(trellis_corpus_tokens(corpus), before + (!status && !ready_made));
+    }
+    trellis_reader_close(reader);
+    trellis_corpus_destroy(corpus);
+    trellis_options_destroy(options);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    try_all(keep, "format=columns");
+    try_all(keep, "format=crfsuite");
+}
+
 static void test_features(void **state)
 {
     (void)state;
@@ -147,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_and_writing),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_clusters),
     };

@@ -94,7 +94,11 @@ static trellis_status sample(const char *about, struct outcome *outcome)
 static trellis_status report(const char *about, struct outcome *outcome)
 {
     static const trellis_text cells[] = {{"the", 3}, {"DT", 2}, {"cat", 3}, {"NN", 2}};
-    const trellis_sequence sequence = {.length = 2, .columns = 2, .cells = cells, .weight = 1};
+    const trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                       .length = 2,
+                                       .columns = 2,
+                                       .cells = cells,
+                                       .weight = 1};
     const trellis_labelled labelled = {.length = 2, .gold = gold, .predicted = predicted};
     trellis_model *model = NULL;
     trellis_report *page = NULL;

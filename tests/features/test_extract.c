@@ -118,8 +118,11 @@ static void test_ready_made(void **state)
     assert_int_equal(tr_features_template_count(features), 0);
     trellis_attribute attributes[] = {{TR_TEXT("a"), 1}, {TR_TEXT("b:c"), 0.5}, {TR_TEXT("a"), 1}};
     size_t begin[] = {0, 2, 2, 3};
-    trellis_sequence sequence = {
-        .length = 3, .attributes = attributes, .attribute_begin = begin, .line = 4};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 3,
+                                 .attributes = attributes,
+                                 .attribute_begin = begin,
+                                 .line = 4};
     struct tr_extractor *extractor = extractor_for(features, true);
     const struct tr_observation *seen = run(extractor, &sequence);
     assert_int_equal(seen->node.begin[1], 2);
@@ -150,7 +153,8 @@ static void test_templates_before_ready_made(void **state)
     trellis_attribute attributes[] = {{TR_TEXT("x"), 2}};
     size_t begin[] = {0, 0, 1};
     trellis_text cells[] = {TR_TEXT("a"), TR_TEXT("b")};
-    trellis_sequence sequence = {.length = 2,
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 2,
                                  .columns = 1,
                                  .cells = cells,
                                  .line = 1,
@@ -181,7 +185,11 @@ static void test_lengths(void **state)
     }
     static const size_t lengths[] = {0, 1, 2, 3000, 1, 5, 0, 200, 2999};
     for (size_t i = 0; i < TR_COUNT(lengths); i++) {
-        trellis_sequence sequence = {.length = lengths[i], .columns = 2, .cells = cells, .line = 1};
+        trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                     .length = lengths[i],
+                                     .columns = 2,
+                                     .cells = cells,
+                                     .line = 1};
         struct tr_extractor *fresh = extractor_for(features, false);
         const struct tr_observation *a = run(extractor, &sequence), *b = run(fresh, &sequence);
         assert_int_equal(a->length, lengths[i]);
@@ -201,7 +209,11 @@ static void test_empty_cells(void **state)
     trellis_features *features = templates(everything);
     struct tr_extractor *extractor = extractor_for(features, true);
     trellis_text cells[] = {{NULL, 0}, {NULL, 0}, {"", 0}, {"X", 1}};
-    trellis_sequence sequence = {.length = 2, .columns = 2, .cells = cells, .line = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 2,
+                                 .columns = 2,
+                                 .cells = cells,
+                                 .line = 1};
     struct tr_buffer buffer = {0};
     describe(extractor, &sequence, false, 0, &buffer);
     assert_non_null(strstr(buffer.data, "word[0]= ; "));

@@ -130,7 +130,11 @@ static void test_bad_reals(void **state)
     struct tr_extractor *extractor = extractor_for(features, false);
     for (size_t i = 0; i < TR_COUNT(cells); i++) {
         trellis_text both[] = {TR_TEXT("1"), tr_text(cells[i])};
-        trellis_sequence sequence = {.length = 2, .columns = 1, .cells = both, .line = 7};
+        trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                     .length = 2,
+                                     .columns = 1,
+                                     .cells = both,
+                                     .line = 7};
         const struct tr_observation *observation;
         trellis_error error = {0};
         assert_int_equal(tr_extractor_run(extractor, &sequence, &observation, &error),

@@ -15,6 +15,11 @@ int main(void)
     SIZE(trellis_text);
     SIZE(trellis_attribute);
     SIZE(trellis_sequence);
+    SIZE(trellis_source);
+    SIZE(trellis_floats);
+    SIZE(trellis_chain_scores);
+    SIZE(trellis_chain_sequence);
+    SIZE(trellis_chain_gradient);
     SIZE(trellis_option);
     SIZE(trellis_error);
     SIZE(trellis_progress);

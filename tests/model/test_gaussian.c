@@ -221,7 +221,11 @@ static void test_explanation(void **state)
     trellis_explainer *explainer;
     const trellis_explanation *reasons;
     trellis_text cells[] = {tr_text("-1"), tr_text("100.5")};
-    trellis_sequence sequence = {.length = 1, .columns = 2, .cells = cells, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 1,
+                                 .columns = 2,
+                                 .cells = cells,
+                                 .weight = 1};
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
     assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
     int chosen = reasons[0].predicted.data[0] - 'A';

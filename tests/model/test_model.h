@@ -174,7 +174,7 @@ static inline char *say(const trellis_model *model, enum what what)
 /* "a|DT b|NN" cut into tokens and columns; `text` is written to. The caller frees the cells. */
 static inline trellis_sequence cut_sequence(char *text, trellis_text **ret_cells)
 {
-    trellis_sequence sequence = {.weight = 1, .line = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence), .weight = 1, .line = 1};
     TR_ARRAY(trellis_text) cells = {0};
     char *rest = text, *token;
     while ((token = strsep(&rest, " "))) {

@@ -184,8 +184,11 @@ static void test_ready_made(void **state)
     check_json(model);
     trellis_attribute attributes[] = {{TR_TEXT("x:y"), 1}, {TR_TEXT("w"), 0.5}};
     size_t begin[] = {0, 1, 2};
-    trellis_sequence sequence = {
-        .length = 2, .attributes = attributes, .attribute_begin = begin, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 2,
+                                 .attributes = attributes,
+                                 .attribute_begin = begin,
+                                 .weight = 1};
     double scores[2];
     trellis_model *models[] = {model, imported};
     for (int m = 0; m < 2; m++) {

@@ -62,7 +62,11 @@ static void check_model(const char *settings, const char *templates)
     snprintf(all, sizeof all, "%s label=2 features=%s", settings,
              templates ? put_text("templates.txt", templates) : "extended");
     trellis_model *model = train_on(corpus, all);
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     trellis_tagger *tagger;
     trellis_explainer *explainer;
     const trellis_explanation *reasons;
@@ -109,7 +113,11 @@ static void test_by_hand(void **state)
         "word\t1\tB\ty\n";
     trellis_model *model = import_model(put_text("model.txt", text));
     static const trellis_text cells[] = {{"x", 1}, {"y", 1}};
-    trellis_sequence sequence = {.length = 2, .columns = 1, .cells = cells, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 2,
+                                 .columns = 1,
+                                 .cells = cells,
+                                 .weight = 1};
     trellis_explainer *explainer;
     const trellis_explanation *reasons;
     trellis_error error = {0};
@@ -136,8 +144,13 @@ static void test_by_hand(void **state)
 static void test_odd_requests(void **state)
 {
     trellis_model *model = train_on("a X\nb X\n", "type=crf label=2");
-    trellis_sequence sequence = {.length = 2, .columns = 1, .cells = words, .weight = 1};
-    trellis_sequence empty = {.columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 2,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
+    trellis_sequence empty = {
+        .struct_size = sizeof(trellis_sequence), .columns = 1, .cells = words, .weight = 1};
     trellis_explainer *explainer;
     const trellis_explanation *reasons;
     struct tr_buffer text = {0};

@@ -10,7 +10,11 @@ static const trellis_text words[] = {{"the", 3}, {"dog", 3}, {"sleeps", 6}, {"lo
 
 static trellis_sequence make_sequence(size_t length)
 {
-    return (trellis_sequence){.length = length, .columns = 1, .cells = words, .weight = 1};
+    return (trellis_sequence){.struct_size = sizeof(trellis_sequence),
+                              .length = length,
+                              .columns = 1,
+                              .cells = words,
+                              .weight = 1};
 }
 
 /* All labellings there are: their probabilities sum to 1, and so do those of the labels. */

@@ -103,7 +103,11 @@ static bool check(const trellis_model *model, uint64_t seed, bool listed, bool f
         tr_buffer_char(&file, 0);
         snprintf(settings, sizeof settings, "decode=risk cost=%s", put_text("costs", file.data));
     }
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = cells, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = cells,
+                                 .weight = 1};
     list_all(model, &sequence, forced ? &only : NULL, &all);
     assert_int_equal(all.count, forced ? ALL / LABELS : ALL);
     trellis_tagger *tagger = make_tagger(model, settings);

@@ -88,7 +88,11 @@ static void spans_are_as_probable_as_all_that_have_them(void **state)
 {
     (void)state;
     static struct labellings all;
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     trellis_error error = {0};
     for (size_t m = 0; m < TR_COUNT(models); m++) {
         if (strstr(models[m], "train-scheme")) { // labellings are written in another scheme
@@ -128,7 +132,11 @@ static void any_labels_and_all_labels_have_a_probability(void **state)
 {
     (void)state;
     static struct labellings all;
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     trellis_error error = {0};
     trellis_model *model = train_on(corpus, models[0]);
     trellis_tagger *tagger = make_tagger(model, "");
@@ -172,7 +180,11 @@ static void any_labels_and_all_labels_have_a_probability(void **state)
 static void a_threshold_leaves_out_what_is_below(void **state)
 {
     (void)state;
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     trellis_error error = {0};
     for (size_t m = 0; m < TR_COUNT(models); m++) {
         trellis_model *model = train_on(corpus, models[m]);
@@ -211,7 +223,11 @@ static void a_threshold_leaves_out_what_is_below(void **state)
 static void other_labels_are_left_out_one_by_one(void **state)
 {
     (void)state;
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     trellis_error error = {0};
     trellis_model *model = train_on("the DT\ncat NN\n\na DT\ndog NN\nsleeps VB\n\nbird VB\n",
                                     "type=crf label=2");
@@ -242,7 +258,11 @@ static void other_labels_are_left_out_one_by_one(void **state)
 static void a_model_knows_its_words(void **state)
 {
     (void)state;
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     trellis_error error = {0};
     trellis_model *model = train_on(corpus, models[0]);
     trellis_tagger *tagger = make_tagger(model, "");

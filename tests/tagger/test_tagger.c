@@ -199,7 +199,8 @@ static void test_empty_sequence(void **state)
     trellis_model *model = train_on(corpus, "epochs=2");
     trellis_tagger *tagger = plain_tagger(model);
     for (int i = 0; i < 2; i++) { // as the first one, and behind another
-        trellis_sequence empty = {.columns = 1, .weight = 1};
+        trellis_sequence empty = {
+            .struct_size = sizeof(trellis_sequence), .columns = 1, .weight = 1};
         const trellis_text *labels;
         trellis_error error = {0};
         assert_ok(trellis_tagger_tag(tagger, &empty, &labels, &error), error);
@@ -244,8 +245,11 @@ static void test_values(void **state)
     for (size_t i = 0; i < TR_COUNT(values); i++) {
         trellis_attribute attribute = {TR_TEXT("y"), values[i]};
         size_t begin[] = {0, 1};
-        trellis_sequence sequence = {
-            .length = 1, .attributes = &attribute, .attribute_begin = begin, .weight = 1};
+        trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                     .length = 1,
+                                     .attributes = &attribute,
+                                     .attribute_begin = begin,
+                                     .weight = 1};
         const trellis_text *labels;
         trellis_error error = {0};
         assert_ok(trellis_tagger_tag(tagger, &sequence, &labels, &error), error);
@@ -274,7 +278,11 @@ static void test_long_sequence(void **state)
     for (size_t i = 0; i < LENGTH; i++) {
         cells[i] = tr_text(words[i % PERIOD]);
     }
-    trellis_sequence sequence = {.length = LENGTH, .columns = 1, .cells = cells, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = cells,
+                                 .weight = 1};
     trellis_tagger *tagger = plain_tagger(model);
     const trellis_text *labels;
     trellis_error error = {0};

@@ -85,7 +85,11 @@ static void test_dictionary_names_and_limits(void **state)
     }
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
     trellis_text words[] = {tr_text("w0"), tr_text("w2"), tr_text("w1"), tr_text("never")};
-    trellis_sequence sequence = {.length = 4, .columns = 1, .cells = words, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = 4,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1};
     const trellis_text *labels;
     assert_ok(trellis_tagger_tag(tagger, &sequence, &labels, &error), error);
     assert_true(tr_text_is(labels[0], "X"));

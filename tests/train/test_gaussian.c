@@ -21,7 +21,11 @@ static double score_of(const trellis_model *model, const char *const *cells, siz
     for (size_t i = 0; i < n * columns; i++) {
         texts[i] = tr_text(cells[i]);
     }
-    trellis_sequence sequence = {.length = n, .columns = columns, .cells = texts, .weight = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = n,
+                                 .columns = columns,
+                                 .cells = texts,
+                                 .weight = 1};
     const trellis_text *found;
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
     assert_ok(trellis_tagger_tag(tagger, &sequence, &found, &error), error);
@@ -282,7 +286,11 @@ static void test_hard_data(void **state)
         trellis_tagger *tagger;
         const trellis_text *labels;
         trellis_text cells[] = {tr_text("5"), tr_text("-1e308"), tr_text("1e308")};
-        trellis_sequence sequence = {.length = 3, .columns = 1, .cells = cells, .weight = 1};
+        trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                     .length = 3,
+                                     .columns = 1,
+                                     .cells = cells,
+                                     .weight = 1};
         assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
         trellis_status status = trellis_tagger_tag(tagger, &sequence, &labels, &error);
         /* Steps that were never taken have probability 0: there may be no path, which is said. */

@@ -184,8 +184,12 @@ static void check_tagger(const trellis_model *model, struct judge *judge, const 
     for (size_t i = 0; i < LENGTH; i++) {
         words[i] = tr_text(sentence[i]);
     }
-    trellis_sequence sequence = {
-        .length = LENGTH, .columns = 1, .cells = words, .weight = 1, .line = 1};
+    trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
+                                 .length = LENGTH,
+                                 .columns = 1,
+                                 .cells = words,
+                                 .weight = 1,
+                                 .line = 1};
     trellis_options *options = make_options(settings);
     trellis_tagger *tagger;
     trellis_error error = {0};
