@@ -442,14 +442,14 @@ TRELLIS_API const char *trellis_learner_help(size_t index);
  * Word clusters
  * --------------------------------------------------------------------------------------------- */
 
-/* Words that stand next to similar words, in a binary tree (Brown et al. 1992): every word begins as a
- * cluster, and those two are merged that lose the least average mutual information of neighbouring
- * clusters, sought among the most frequent words, with one more word joining after each merge. */
+/* Brown clusters: words that occur next to similar words, in a binary tree (Brown et al. 1992). Each word starts
+ * as a cluster; repeatedly, the two clusters are merged that lose the least average mutual information of
+ * neighbouring clusters, within a window of the most frequent ones that takes in a word after each merge. */
 typedef struct trellis_clusters trellis_clusters;
 
 /* Clusters the words of corpora into at most `clusters` (at least 2; fewer where there are fewer words),
- * by the options of TRELLIS_GROUP_READ, `min-count` and `threads`. `progress` may be NULL; returning
- * false ends it with TRELLIS_INTERRUPTED and nothing. Fewer than two words: TRELLIS_DATA. */
+ * by the options of TRELLIS_GROUP_READ, `min-count` and `threads`. `progress` may be NULL; if it returns
+ * false, the status is TRELLIS_INTERRUPTED and there is no result. Fewer than two words: TRELLIS_DATA. */
 TRELLIS_API trellis_status trellis_cluster(const trellis_options *options, size_t clusters,
                                            const char *const *paths, size_t path_count,
                                            trellis_progress_function progress, void *user,

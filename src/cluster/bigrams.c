@@ -1,4 +1,4 @@
-/* bigrams.c - the words of a text by falling frequency, and which words stand next to each other. */
+/* bigrams.c - the words of a text by decreasing frequency, and their bigrams. */
 #include "cluster/bigrams.h"
 
 #include "base/options.h"
@@ -40,7 +40,7 @@ static trellis_status add_words(struct tr_bigrams *bigrams, struct stream *strea
     return TRELLIS_OK;
 }
 
-/* The column of the words; where there is but one column, it is theirs, whatever --label says. */
+/* The column of the words. A single column has words, whatever --label says. */
 static size_t word_column(const trellis_reader *reader, const trellis_sequence *sequence)
 {
     size_t column = tr_reader_word_column(reader, tr_reader_label_column(reader));
@@ -76,14 +76,14 @@ struct ranked {
     uint32_t number, count;
 };
 
-static int by_falling_count(const void *a, const void *b)
+static int by_decreasing_count(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
                                 : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Numbers the words anew, the most frequent first, of equals the one that comes first in the text. */
+/* Renumbers the words by decreasing frequency; ties in the order of the text. */
 static trellis_status rank_words(struct tr_bigrams *bigrams, struct stream *stream,
                                  uint64_t min_count, trellis_error *error)
 {
@@ -105,7 +105,7 @@ static trellis_status rank_words(struct tr_bigrams *bigrams, struct stream *stre
                 ranked[stream->words.at[i]].count++;
             }
         }
-        qsort(ranked, types, sizeof *ranked, by_falling_count);
+        qsort(ranked, types, sizeof *ranked, by_decreasing_count);
         for (uint32_t i = 0; i < types && ranked[i].count >= min_count; i++) {
             bigrams->text[i] = ranked[i].number;
             bigrams->count[i] = ranked[i].count;
@@ -125,8 +125,8 @@ static trellis_status rank_words(struct tr_bigrams *bigrams, struct stream *stre
 
 /* ---- neighbours --------------------------------------------------------------------------------- */
 
-/* Turns the counts in begin[1 ..] into where each group begins, moved up by one: filling group g at
- * begin[g + 1]++ leaves begin[g] .. begin[g + 1] as its bounds. */
+/* Turns the sizes of groups in begin[1 ..] into their starts, shifted by one: once group g has been filled at
+ * begin[g + 1]++, its bounds are begin[g] and begin[g + 1]. */
 static void starts_of_groups(size_t *begin, size_t groups)
 {
     size_t sum = 0;
@@ -137,8 +137,8 @@ static void starts_of_groups(size_t *begin, size_t groups)
     }
 }
 
-/* The words behind each word, every time they occur, by ascending number: sorted by the second word of a
- * bigram, then by the first, each time by counting. */
+/* The words that follow each word, with repetitions, by increasing number: a radix sort of the bigrams by their second
+ * word, then by their first. */
 static uint32_t *followers(const struct tr_bigrams *bigrams, const struct stream *stream,
                            size_t *begin)
 {
@@ -179,7 +179,7 @@ static uint32_t *followers(const struct tr_bigrams *bigrams, const struct stream
     return result;
 }
 
-/* Counts runs of the same follower. `begin` is made to fit. */
+/* Counts runs of the same follower; updates `begin`. */
 static bool count_runs(struct tr_neighbours *right, const uint32_t *followers, size_t words)
 {
     size_t runs = 0;

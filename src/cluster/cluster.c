@@ -1,13 +1,13 @@
 /* cluster.c - Brown clusters: a binary tree of words by what stands next to them.
  *
- * Brown, Della Pietra, deSouza, Lai and Mercer: Class-based n-gram models of natural language (1992), with their
- * window: the C most frequent words are clusters; as long as there are words left, the most frequent one comes
- * in as a cluster, and the two that lose the least average mutual information
+ * Brown, Della Pietra, deSouza, Lai and Mercer: Class-based n-gram models of natural language (1992), with a window of C
+ * clusters. The C most frequent words start as clusters. The next word by frequency is added as a cluster of its own,
+ * the two clusters are merged whose merge loses the least average mutual information
  *
  *     I = sum over v, w of p(v,w) log2(p(v,w) / (p(v) p(w)))
  *
- * are merged. The C clusters that are left are then merged into one, which gives each its place in a tree: its
- * path from the root, 0 for the child of more words of text and 1 for the other.
+ * and so on for all words. The remaining C clusters are then merged into one in the same way. These merges are a binary
+ * tree; the path of a cluster from its root has a 0 for the more frequent child and a 1 for the other.
  */
 #include <math.h>
 #include <time.h>
@@ -26,12 +26,12 @@ struct trellis_clusters {
         *merges; // [words - 1] nodes below words are words, word + k is the result of merge k
     double information;
     struct tr_buffer paths; // of the clusters, one after the other
-    uint32_t *order;        // [words] the words as they are listed
+    uint32_t *order;        // [words] by path, then by frequency
     size_t *path_begin;     // [words] in paths, by word
     size_t *path_size;      // [words]
 };
 
-/* What lasts as long as the merging. */
+/* State that is needed for merging only. */
 struct work {
     struct trellis_clusters *result;
     struct tr_window window;
@@ -135,7 +135,7 @@ static void close_slot(struct work *work, size_t slot)
     work->slot[work->head[slot]] = (uint32_t)slot;
 }
 
-/* I over the clusters in the window, which are all there are. */
+/* I, when all clusters are in the window. */
 static double information(const struct work *work)
 {
     const struct tr_window *window = &work->window;
@@ -218,17 +218,17 @@ static void work_free(struct work *work)
 
 /* ---- paths -------------------------------------------------------------------------------------- */
 
-/* A node on the way through the tree, and its path. */
+/* A node of the tree, and its path. */
 struct visit {
     uint32_t node;
     size_t begin, size;
 };
 
-/* Goes through the tree with the 0 first, so that paths come in their order, and so do the words below. */
+/* Visits the tree depth first, the child 0 first, so that words are listed in the order of their paths. */
 static trellis_status set_paths(struct trellis_clusters *clusters, trellis_error *error)
 {
     uint32_t words = clusters->bigrams.words;
-    size_t leaves_below = words + (words - clusters->clusters); // nodes of single clusters
+    size_t first_inner = words + (words - clusters->clusters); // nodes below are in one cluster
     TR_ARRAY(struct visit) stack = {0};
     size_t listed = 0;
     bool done = tr_push(&stack, ((struct visit){2 * words - 2, 0, 0}));
@@ -244,7 +244,7 @@ static trellis_status set_paths(struct trellis_clusters *clusters, trellis_error
         const struct tr_merge *merge = &clusters->merges[at.node - words];
         child[0].node = merge->first;
         child[1].node = merge->second;
-        for (size_t k = 0; k < 2 && at.node >= leaves_below; k++) {
+        for (size_t k = 0; k < 2 && at.node >= first_inner; k++) {
             child[k].begin = clusters->paths.size;
             child[k].size = at.size + 1;
             for (size_t i = 0; i < at.size && !clusters->paths.failed; i++) {
@@ -264,7 +264,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the words of each cluster by falling frequency, which is how they are numbered. */
+/* Sorts the words of each cluster by decreasing frequency, which is the order of their numbers. */
 static void sort_words(struct trellis_clusters *clusters)
 {
     size_t words = clusters->bigrams.words;

@@ -1,4 +1,4 @@
-/* cluster.h - what tests want to know of clusters, beside the public header. */
+/* cluster.h - the merges behind a clustering, for tests. */
 #ifndef TRELLIS_CLUSTER_CLUSTER_H
 #define TRELLIS_CLUSTER_CLUSTER_H
 

@@ -1,4 +1,4 @@
-/* window.c - the clusters among which the next merge is sought, and what each merge would lose. */
+/* window.c - the clusters considered for the next merge, and the loss of merging each pair. */
 #include "cluster/window.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 enum {
     LANES = 8,
     MAX_TABLE = 1 << 20,     // of f
-    PARALLEL_WORK = 1 << 16, // terms below which one thread is faster than several
+    PARALLEL_WORK = 1 << 16, // terms; below it one thread is faster than several
 };
 
 /* ---- f ------------------------------------------------------------------------------------------ */
@@ -23,14 +23,14 @@ static inline double f(const struct tr_window *window, uint64_t n)
     return n < window->f_size ? window->f[n] : rounded(n, window->unit);
 }
 
-/* Eight times the largest sum of counts: what may be added up before it cancels out. */
+/* The unit of f: sums of up to eight times the largest value are exact. */
 static double unit_for(uint64_t tokens)
 {
     double n = 2 * (double)tokens + 2, largest = 8 * n * log(n);
     return exp2(ceil(log2(largest)) - 53);
 }
 
-/* ---- life --------------------------------------------------------------------------------------- */
+/* ---- creation --------------------------------------------------------------------------------------- */
 
 trellis_status tr_window_create(struct tr_window *window, size_t limit, uint64_t tokens,
                                 struct tr_pool *pool, trellis_error *error)
@@ -80,7 +80,7 @@ void tr_window_free(struct tr_window *window)
     free(window->f);
 }
 
-/* Calls work for blocks 0 .. blocks-1, in all threads where that pays. */
+/* Runs work for blocks 0 .. blocks-1, on all threads if there are enough terms. */
 static void run(struct tr_window *window, size_t blocks, size_t terms, tr_pool_work work,
                 void *user)
 {
@@ -124,7 +124,7 @@ static inline double united(const struct tr_window *window, uint64_t a, uint64_t
            (f(window, a + b + x + y) - f(window, a + x) - f(window, b + y));
 }
 
-/* What v and w have between themselves, in G(v,w). */
+/* The part of G(v,w) that depends on the counts of v and w alone. */
 static double between(const struct tr_window *window, size_t v, size_t w)
 {
     const uint32_t *row_v = window->right + v * window->stride,
@@ -134,9 +134,9 @@ static double between(const struct tr_window *window, size_t v, size_t w)
            f(window, vv + vw + wv + ww);
 }
 
-/* ---- a cluster comes in ------------------------------------------------------------------------- */
+/* ---- adding a cluster ------------------------------------------------------------------------- */
 
-/* A job for each of the slots in `list`. */
+/* An update of the rows of some slots. */
 struct job {
     struct tr_window *window;
     size_t slot, other;
@@ -144,7 +144,7 @@ struct job {
     size_t count;
 };
 
-/* The neighbours of a slot, on either side, but for itself and another one; they become stale. */
+/* The neighbours of a slot on either side, except itself and `other`; marks them as stale. */
 static struct job neighbours_of(struct tr_window *window, size_t slot, size_t other)
 {
     const uint32_t *right = window->right + slot * window->stride,
@@ -176,7 +176,7 @@ static void add_to_neighbour(void *user, size_t block, unsigned thread)
     }
 }
 
-/* G(slot, w) from nothing, by its neighbours x. A term with x = w does not belong there. */
+/* G(slot, w) from scratch, as a sum over the neighbours x; the sum excludes x = w. */
 static void sum_shared(const struct job *job)
 {
     const struct tr_window *window = job->window;
@@ -241,7 +241,7 @@ void tr_window_add(struct tr_window *window, size_t slot, uint32_t count, const 
     window->stale[slot] = true;
 }
 
-/* ---- two clusters become one -------------------------------------------------------------------- */
+/* ---- merging -------------------------------------------------------------------- */
 
 static size_t neighbour_count(const struct tr_window *window, size_t slot)
 {
@@ -254,8 +254,8 @@ static size_t neighbour_count(const struct tr_window *window, size_t slot)
     return count;
 }
 
-/* into[w] += h(s[v] + t[v], s[w] + t[w]) - h(s[v], s[w]) - h(t[v], t[w]): two clusters next to v and w become
- * one. That is 0 where s[v] and s[w] are. */
+/* G(v,w) += h(s[v] + t[v], s[w] + t[w]) - h(s[v], s[w]) - h(t[v], t[w]) for all w, where s and t are the rows of the
+ * merged clusters. The sum is 0 if s[v] and s[w] are. */
 static void unite_joint(const struct job *job, size_t v, const uint32_t *restrict table)
 {
     const struct tr_window *window = job->window;
@@ -271,7 +271,7 @@ static void unite_joint(const struct job *job, size_t v, const uint32_t *restric
     }
 }
 
-/* G(v,w) for a neighbour v of the smaller cluster, and any w. */
+/* G(v,w) for a neighbour v of the smaller cluster and any w. */
 static void unite_for_neighbour(void *user, size_t block, unsigned thread)
 {
     (void)thread;
@@ -280,7 +280,7 @@ static void unite_for_neighbour(void *user, size_t block, unsigned thread)
     unite_joint(job, job->list[block], job->window->left);
 }
 
-/* G(large, w) of the merged cluster, but for what it has with w itself. */
+/* G(large, w) of the merged cluster, without between(). */
 static void unite_shared(const struct job *job)
 {
     const struct tr_window *window = job->window;
@@ -304,12 +304,12 @@ static void unite_shared(const struct job *job)
         }
         shared[x] = kept;
     }
-    // the smaller one is no neighbour of its own any more: minus h, as h(0, b) = 0
+    // the smaller cluster is no longer a neighbour: h(0, b) = 0
     replace_joint(window, shared, 0, right[large * stride + small], left + small * stride, used);
     replace_joint(window, shared, 0, left[large * stride + small], right + small * stride, used);
 }
 
-/* n(u,x) and n(x,u) of the merged cluster, in the place of the larger one. */
+/* Adds the counts of the smaller cluster to those of the larger one. */
 static void unite_counts(struct tr_window *window, size_t small, size_t large)
 {
     size_t stride = window->stride;
@@ -381,7 +381,7 @@ void tr_window_close(struct tr_window *window, size_t slot)
     }
     for (size_t v = 0; v < last; v++) {
         if (window->best[v] == last || window->best[v] == slot) {
-            window->stale[v] = true; // what it points at has moved or is gone
+            window->stale[v] = true; // its partner has moved or is gone
         }
     }
     window->stale[slot] = true;
@@ -398,14 +398,14 @@ double tr_window_loss(const struct tr_window *window, size_t v, size_t w)
             window->adjacent[w] * (log_sum - window->log_count[w]));
 }
 
-/* A pair is kept with its rarer cluster; of equals, with the later slot. New words are rare and are cheap to merge with
- * almost anything: so their going leaves the best partners of the others as they are. */
-static inline bool keeps(const struct tr_window *window, size_t v, size_t w)
+/* Whether the pair belongs to v: to its rarer cluster; if equal, to the later slot. New words are rare and cheap to
+ * merge with almost anything. As they own their pairs, merging them rarely changes the best partners of others. */
+static inline bool owns(const struct tr_window *window, size_t v, size_t w)
 {
     return window->count[w] > window->count[v] || (window->count[w] == window->count[v] && w < v);
 }
 
-/* The least of n numbers, infinite where there is none. */
+/* The least of n numbers; infinite if n is 0. */
 static double least_of(const double *loss, size_t n)
 {
     double least[LANES];
@@ -427,7 +427,7 @@ static double least_of(const double *loss, size_t n)
     return least[0];
 }
 
-/* The best partner of v among all that it keeps. */
+/* Finds the best partner of v among its pairs. */
 static void search_row(struct tr_window *window, size_t v, double *restrict loss)
 {
     size_t used = window->used;
@@ -452,7 +452,7 @@ static void search_row(struct tr_window *window, size_t v, double *restrict loss
     window->best[v] = (uint32_t)best;
 }
 
-/* A row of which neither v nor its best partner has changed need only be compared with those that have. */
+/* If neither v nor its best partner is stale, only stale clusters can be better. */
 static void refresh_row(void *user, size_t block, unsigned thread)
 {
     const struct job *job = user;
@@ -464,7 +464,7 @@ static void refresh_row(void *user, size_t block, unsigned thread)
     }
     for (size_t k = 0; k < job->count; k++) {
         size_t w = job->list[k];
-        double loss = keeps(window, v, w) ? tr_window_loss(window, v, w) : INFINITY;
+        double loss = owns(window, v, w) ? tr_window_loss(window, v, w) : INFINITY;
         if (loss < window->best_loss[v] || (loss <= window->best_loss[v] && w < window->best[v])) {
             window->best_loss[v] = loss;
             window->best[v] = (uint32_t)w;

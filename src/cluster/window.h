@@ -1,7 +1,7 @@
-/* window.h - the clusters among which the next merge is sought, and what each merge would lose.
+/* window.h - the clusters considered for the next merge, and the loss of merging each pair.
  *
  * With n(v,w) how often cluster v is followed by w, c(v) how often v occurs, and sums over the clusters of
- * the window, merging v and w loses average mutual information (times the number of bigrams, in nats)
+ * the window, the loss of average mutual information by merging v and w (times the number of bigrams, in nats) is
  *
  *     L(v,w) = G(v,w) + A(v) ln(c(vw) / c(v)) + A(w) ln(c(vw) / c(w))
  *
@@ -10,13 +10,12 @@
  *              + f(n(v,v)) + f(n(v,w)) + f(n(w,v)) + f(n(w,w)) - f(n(v,v) + n(v,w) + n(w,v) + n(w,w))
  *     h(a,b) = f(a) + f(b) - f(a + b),   f(n) = n ln n,   c(vw) = c(v) + c(w)
  *
- * since in a sum over x the terms with c(x) cancel. h(a,b) is 0 where a or b is 0. So a cluster that comes
- * into the window or is merged into another one changes G only where it has neighbours: a word with d
- * neighbours costs O(d C) rather than O(C^2), and half of all words occur once.
+ * since the terms with c(x) cancel. h(a,b) is 0 if a or b is 0. So adding a cluster to the window, or merging it into
+ * another one, changes G only for its neighbours: O(d C) for a word with d neighbours rather than O(C^2), and half of
+ * all words occur once.
  *
- * f is rounded to a multiple of a power of 2 that is so large that sums of it are exact in double precision.
- * G is then the same in whatever order it was added up: it does not drift over a million merges, and does not
- * depend on the number of threads.
+ * f is rounded to a multiple of a power of 2, chosen such that all sums of it are exact in double precision. G does
+ * not depend on the order of summation: it does not drift over a million merges, nor vary with the number of threads.
  */
 #ifndef TRELLIS_CLUSTER_WINDOW_H
 #define TRELLIS_CLUSTER_WINDOW_H
@@ -36,8 +35,8 @@ struct tr_window {
     double *count;        // [stride] c(v)
     double *best_loss;    // [limit] the least L(v,w) over all w more frequent than v, and
     uint32_t *best;       // [limit] the first w that has it
-    bool *stale;          // [limit] L(v,w) has changed since then for any w
-    uint32_t *list;       // [limit] of the slots in work
+    bool *stale;          // [limit] L(v,w) has changed since then for some w
+    uint32_t *list;       // [limit] slots being updated
     double *scratch;      // [threads][stride]
     double *f;            // [f_size] f(n)
     uint64_t f_size;
@@ -45,28 +44,28 @@ struct tr_window {
     struct tr_pool *pool;
 };
 
-/* For at most `limit` clusters of a text of `tokens` words. The pool must outlive it. tr_window_free() is due
+/* For at most `limit` clusters of a text of `tokens` words. The pool must outlive it. tr_window_free() is required
  * whatever the status. */
 trellis_status tr_window_create(struct tr_window *window, size_t limit, uint64_t tokens,
                                 struct tr_pool *pool, trellis_error *error);
 void tr_window_free(struct tr_window *window);
 
-/* Puts a cluster of `count` words into a slot: `used`, or one that a merge has left. right[v] is how often it is
- * followed by the cluster in slot v, left[v] how often it follows it, [limit] each; its own slot included. */
+/* Adds a cluster of `count` tokens in a slot: number `used`, or the one that a merge has emptied. right[v] is how often
+ * the cluster in slot v follows it, left[v] how often it precedes it, [limit] each, including its own slot. */
 void tr_window_add(struct tr_window *window, size_t slot, uint32_t count, const uint32_t *right,
                    const uint32_t *left);
 
-/* The pair of slots whose merge loses the least, first < second; returns the loss. There are at least two clusters,
- * and no slot is empty. Of equal losses the first one counts. */
+/* The pair with the smallest loss, first < second; returns the loss. At least two clusters are required, and no empty
+ * slot. */
 double tr_window_best(struct tr_window *window, size_t *ret_first, size_t *ret_second);
 
-/* Merges two clusters; returns the slot of the new one. The other slot is empty: the next call is tr_window_add()
- * into it or tr_window_close(). */
+/* Merges two clusters and returns the slot of the result. The other slot is then empty: the next call must be
+ * tr_window_add() with that slot or tr_window_close(). */
 size_t tr_window_merge(struct tr_window *window, size_t first, size_t second);
-/* Closes a slot: the last one takes its place. */
+/* Removes an empty slot: the last one takes its place. */
 void tr_window_close(struct tr_window *window, size_t slot);
 
-/* L(v,w) as it stands. */
+/* L(v,w) */
 double tr_window_loss(const struct tr_window *window, size_t v, size_t w);
 
 #endif

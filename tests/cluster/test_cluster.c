@@ -1,5 +1,5 @@
-/* test_cluster.c - Brown clusters against their definition: the average mutual information of the text is computed
- * from scratch for every pair that could have been merged, and none may be better than the one that was. */
+/* test_cluster.c - Brown clusters against their definition: for every merge, the average mutual information is computed
+ * from scratch for all candidate pairs, and none may be better than the pair that was merged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
