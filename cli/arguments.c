@@ -1,7 +1,6 @@
 /* arguments.c - parses the arguments of a subcommand against its option tables. */
 #include "arguments.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,9 +257,5 @@ const char *const *argument_inputs(const struct arguments *arguments, size_t *re
 unsigned argument_threads(const struct arguments *arguments)
 {
     unsigned long threads = strtoul(trellis_options_get(arguments->options, "threads"), NULL, 10);
-    cpu_set_t processors;
-    if (threads == 0 && sched_getaffinity(0, sizeof processors, &processors) == 0) {
-        threads = (unsigned long)CPU_COUNT(&processors);
-    }
-    return threads ? (unsigned)threads : 1;
+    return threads ? (unsigned)threads : trellis_processor_count();
 }

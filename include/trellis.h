@@ -81,6 +81,9 @@ TRELLIS_API const char *trellis_status_name(trellis_status status);
 TRELLIS_API const char *trellis_status_meaning(trellis_status status);
 /* "0.1.0": the version of the library at run time, which may differ from the macros above. */
 TRELLIS_API const char *trellis_version(void);
+/* Processors that this process may use, at least 1: its affinity and the quota of its cgroup are respected. It is
+ * what `threads` stands for at 0. */
+TRELLIS_API unsigned trellis_processor_count(void);
 
 /* ------------------------------------------------------------------------------------------------
  * Options: one table for the command, the library, --help and the man pages
