@@ -16,7 +16,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/options.h"
@@ -158,10 +157,8 @@ trellis_status tr_pool_create_for(const trellis_options *options, struct tr_pool
                                   trellis_error *error)
 {
     int64_t threads = tr_option_integer(options, "threads");
-    if (threads == 0) {
-        threads = sysconf(_SC_NPROCESSORS_ONLN);
-    }
-    return tr_pool_create((unsigned)(threads < 1 ? 1 : threads), ret_pool, error);
+    return tr_pool_create(threads > 0 ? (unsigned)threads : trellis_processor_count(), ret_pool,
+                          error);
 }
 
 void tr_pool_destroy(struct tr_pool *pool)

@@ -58,7 +58,7 @@ struct tr_optim_settings {
     const double *curvature;
     struct tr_pool *pool;               // threads for the work on whole vectors, or NULL
     struct tr_state_registry *registry; // to go on from an earlier run and be gone on with, or NULL
-    uint64_t most_iterations;           // 0: no limit
+    uint64_t max_iterations;            // 0: no limit
     double epsilon;                     // 0: this rule is off
     double delta;                       // 0: this rule is off
     unsigned period;                    // 10 by default (0)

@@ -10,9 +10,6 @@
 #include "graph/constraint.h"
 #include "tagger/tagger_internal.h"
 
-/* Replaces minus infinity where every labelling is impossible. */
-#define NEARLY_IMPOSSIBLE (-1000.0f)
-
 /* The transitions forbidden by the model and by --constrain; to be freed. */
 static trellis_status list_forbidden(const trellis_model *model, const char *rule,
                                      uint16_t (**ret_all)[2], size_t *ret_count,
@@ -149,6 +146,13 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
         trellis_tagger_destroy(tagger);
         return status;
     }
+    tagger->decoder.shared = (struct tr_decoder){
+        .lattice = tagger->decoder.lattice,
+        .graph = tagger->decoder.graph ? tagger->decoder.graph : model->graph,
+        .steps = tagger->decoder.steps,
+        .step_weights = model->step_weights,
+        .local = model->local,
+        .generative = model->kind.hmm};
     *ret_tagger = tagger;
     return TRELLIS_OK;
 }
@@ -174,7 +178,7 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->scoring.dense.at);
     free(tagger->scoring.sparse.at);
     free(tagger->scoring.exact.at);
-    tr_steps_destroy(tagger->decoder.relaxed);
+    tr_decoder_free(&tagger->decoder.shared);
     free(tagger->allowed.option);
     free(tagger->input.real_columns);
     free(tagger->input.reals.at);
@@ -222,6 +226,13 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
 
 /* ---- decoding ------------------------------------------------------------------------------------ */
 
+/* One sequence, as the callbacks of the decoder see it. */
+struct tagged_sequence {
+    trellis_tagger *tagger;
+    const trellis_sequence *sequence;
+    const struct tr_observation *observation;
+};
+
 /* The labels of --decode posterior or risk, from the marginals. */
 static void decode_marginals(trellis_tagger *tagger, uint16_t *labels)
 {
@@ -237,10 +248,11 @@ static void decode_marginals(trellis_tagger *tagger, uint16_t *labels)
     }
 }
 
-static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
+/* The search that --decode asks for, or the n best. */
+static trellis_status search(void *user, struct tr_lattice *lattice, const struct tr_steps *steps,
+                             trellis_error *error)
 {
-    struct tr_lattice *lattice = tagger->decoder.lattice;
-    const struct tr_steps *steps = tr_tagger_steps(tagger);
+    trellis_tagger *tagger = ((const struct tagged_sequence *)user)->tagger;
     uint16_t *paths = tagger->result.paths.at;
     double *scores = tagger->result.scores.at;
     trellis_status status = TRELLIS_OK;
@@ -268,64 +280,25 @@ static trellis_status decode(trellis_tagger *tagger, trellis_error *error)
     return status;
 }
 
-static trellis_status score_and_decode(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                       const struct tr_observation *observation, bool by_dictionary,
-                                       trellis_error *error)
+static trellis_status fill(void *user, struct tr_lattice *lattice, trellis_error *error)
 {
-    trellis_status status = tr_tagger_fill_scores(tagger, sequence, observation, error);
-    if (!status && by_dictionary) {
-        status = tr_tagger_restrict_words(tagger, sequence, error);
-    }
-    if (!status && tagger->model->local) {
-        status = tr_lattice_normalise(tagger->decoder.lattice, tagger->decoder.steps, error);
-    }
-    if (!status) { // after the normalisation, which does not know of these labels
-        status = tr_tagger_restrict_allowed(tagger, error);
-    }
-    return status ? status : decode(tagger, error);
+    (void)lattice; // the tagger's
+    const struct tagged_sequence *s = user;
+    return tr_tagger_fill_scores(s->tagger, s->sequence, s->observation, error);
 }
 
-/* Makes impossible transitions merely very improbable. */
-static trellis_status relax_steps(trellis_tagger *tagger, trellis_error *error)
+static trellis_status restrict_words(void *user, struct tr_lattice *lattice, trellis_error *error)
 {
-    const trellis_model *model = tagger->model;
-    size_t count = model->plan.gram_count;
-    float *weights = tr_alloc(count, sizeof *weights);
-    trellis_status status = weights ? TRELLIS_OK : tr_fail_memory(error);
-    if (!status && !tagger->decoder.relaxed) {
-        status = tr_steps_create(tagger->decoder.graph ? tagger->decoder.graph : model->graph,
-                                 &tagger->decoder.relaxed, error);
-    }
-    for (size_t i = 0; !status && i < count; i++) {
-        weights[i] = fmaxf(model->step_weights[i], NEARLY_IMPOSSIBLE);
-    }
-    if (!status) {
-        tr_steps_set(tagger->decoder.relaxed, weights);
-    }
-    free(weights);
-    return status;
+    (void)lattice;
+    const struct tagged_sequence *s = user;
+    return tr_tagger_restrict_words(s->tagger, s->sequence, error);
 }
 
-/* Under an HMM all labellings of a sequence may have probability 0, because of a word or a transition. The
- * result is the most probable of those with the fewest impossible words and transitions. */
-static trellis_status decode_impossible(trellis_tagger *tagger, const trellis_sequence *sequence,
-                                        const struct tr_observation *observation,
-                                        trellis_error *error)
+static trellis_status restrict_given(void *user, struct tr_lattice *lattice, trellis_error *error)
 {
-    trellis_status status = relax_steps(tagger, error);
-    if (!status) {
-        status = tr_tagger_fill_scores(tagger, sequence, observation, error);
-    }
-    size_t width = tagger->model->graph->width;
-    float *scores = tr_lattice_nodes(tagger->decoder.lattice);
-    for (size_t k = 0; !status && k < sequence->length * width; k++) {
-        scores[k] = fmaxf(scores[k], NEARLY_IMPOSSIBLE);
-    }
-    if (!status) {
-        status = tr_tagger_restrict_allowed(tagger, error);
-    }
-    tagger->result.impossible = !status;
-    return status ? status : decode(tagger, error);
+    (void)lattice;
+    const struct tagged_sequence *s = user;
+    return tr_tagger_restrict_allowed(s->tagger, error);
 }
 
 /* Extracts the attributes, the real-valued columns and the labels of --forced. */
@@ -369,19 +342,18 @@ static bool begin_result(trellis_tagger *tagger, size_t length, size_t ranks)
 static trellis_status tag(trellis_tagger *tagger, const trellis_sequence *sequence, size_t ranks,
                           trellis_error *error)
 {
-    const struct tr_observation *observation = NULL;
     bool by_dictionary = tagger->model->tag_dictionary.words > 0;
+    struct tagged_sequence tagged = {.tagger = tagger, .sequence = sequence};
+    struct tr_decode_calls calls = {.fill = fill,
+                                    .restrict_words = by_dictionary ? restrict_words : NULL,
+                                    .restrict_given = restrict_given,
+                                    .search = search};
     trellis_status status = begin_result(tagger, sequence->length, ranks)
-                                ? read_input(tagger, sequence, &observation, error)
+                                ? read_input(tagger, sequence, &tagged.observation, error)
                                 : tr_fail_memory(error);
     if (!status) {
-        status = score_and_decode(tagger, sequence, observation, by_dictionary, error);
-        if (status == TRELLIS_DATA && by_dictionary) { // no path: ignore the tag dictionary
-            status = score_and_decode(tagger, sequence, observation, false, error);
-        }
-        if (status == TRELLIS_DATA && tagger->model->kind.hmm) {
-            status = decode_impossible(tagger, sequence, observation, error);
-        }
+        status = tr_decode(&tagger->decoder.shared, sequence->length, &calls, &tagged,
+                           &tagger->result.impossible, error);
     }
     tr_tagger_clear_allowed(tagger);
     return status;

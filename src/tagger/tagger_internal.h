@@ -3,6 +3,7 @@
 #define TRELLIS_TAGGER_TAGGER_INTERNAL_H
 
 #include "base/kernels.h"
+#include "lattice/decode.h"
 #include "lattice/loss.h"
 #include "tagger/tagger.h"
 
@@ -37,8 +38,8 @@ struct tr_tagger_decoder {
     struct tr_graph *graph; // with --constrain or --prune; NULL: the model's
     struct tr_steps *own_steps;
     const struct tr_steps *steps; // own_steps, or the model's
-    struct tr_steps *relaxed;     // with nothing impossible; made when first needed
     struct tr_lattice *lattice;
+    struct tr_decoder shared; // of these steps and this lattice
 };
 
 /* What the caller or --forced allows in the next sequence. */
@@ -94,7 +95,7 @@ bool tr_tagger_number_labels(trellis_tagger *tagger);
 /* The transitions that the last result was computed with. */
 static inline const struct tr_steps *tr_tagger_steps(const trellis_tagger *tagger)
 {
-    return tagger->result.impossible ? tagger->decoder.relaxed : tagger->decoder.steps;
+    return tagger->result.impossible ? tagger->decoder.shared.relaxed : tagger->decoder.steps;
 }
 
 /* Starts the lattice and fills in the node and edge scores. */

@@ -52,11 +52,12 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (status || online->wrong == 0) {
         return status;
     }
-    status = tr_online_difference(online, s, online->found.at, &online->change, error);
+    status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (!status) {
-        double cost = tr_loss_of(online->loss, gold, online->found.at, n);
-        double loss = (arow->root ? sqrt(cost) : cost) - tr_sparse_dot(&online->change, online->w);
-        double weight = tr_online_weight(online, s);
+        double cost = tr_loss_of(online->loss, gold, online->predicted.at, n);
+        double loss = (arow->root ? sqrt(cost) : cost) -
+                      tr_sparse_dot(&online->change, online->now.weights);
+        double weight = tr_sequence_weight(&online->training->data.train, s);
         if (loss > 0 && weight > 0) {
             update(online, arow, loss, weight);
         }
@@ -66,18 +67,18 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
 
 trellis_status tr_train_arow(struct tr_training *training, trellis_error *error)
 {
-    struct arow arow = {.root = tr_option_is(training->options, "loss", "root")};
-    float first = (float)tr_option_real(training->options, "variance");
+    struct arow arow = {.root = training->settings.root_loss};
+    float first = (float)training->settings.variance;
     struct tr_online *online;
     trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
     if (status) {
         return status;
     }
-    arow.variance = tr_alloc(training->size, sizeof *arow.variance);
-    for (size_t j = 0; arow.variance && j < training->size; j++) {
+    arow.variance = tr_alloc(training->layout.size, sizeof *arow.variance);
+    for (size_t j = 0; arow.variance && j < training->layout.size; j++) {
         arow.variance[j] = first;
     }
-    tr_keep_floats(training->registry, "VARI", arow.variance, training->size);
+    tr_keep_floats(training->registry, "VARI", arow.variance, training->layout.size);
     status = arow.variance ? tr_online_run(online, learn_sequence, &arow, error)
                            : tr_fail_memory(error);
     free(arow.variance);

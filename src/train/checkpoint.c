@@ -1,4 +1,4 @@
-/* checkpoint.c - a training that can be gone on with after an interruption.
+/* checkpoint.c - a training that can be resumed after an interruption.
  *
  *     CKPT   fingerprint, phase, iterations done, of the best iterate: whether there is one, iterations since,
  *            its own number, score, objective, dev figures, likelihood; the random numbers
@@ -32,9 +32,9 @@ struct tr_checkpoint {
     uint64_t fingerprint, phase;
     float *selection; // [selection_size] SLCT
     size_t selection_size;
-    struct tr_image image; // to go on from
+    struct tr_image image; // to resume from
     struct standing standing;
-    bool waits; // `image` is there, and was not taken yet
+    bool pending; // `image` is there, and was not loaded yet
 };
 
 /* ---- what must be the same ------------------------------------------------------------------------- */
@@ -74,24 +74,24 @@ static trellis_status find_fingerprint(const struct tr_training *training,
                                        uint64_t *ret_fingerprint, trellis_error *error)
 {
     struct tr_buffer templates = {0};
-    trellis_status status = tr_features_write(training->features, &templates, error);
+    trellis_status status = tr_features_write(training->data.features, &templates, error);
     uint64_t f = 0;
     mix(&f, trellis_version(), strlen(trellis_version()));
     mix(&f, templates.data, templates.size);
-    mix(&f, training->algorithm, strlen(training->algorithm));
-    mix_dataset(&f, &training->data);
-    mix_dataset(&f, &training->dev);
-    mix_number(&f, training->size);
-    mix(&f, training->tag_dictionary_block.data, training->tag_dictionary_block.size);
+    mix(&f, training->settings.algorithm->name, strlen(training->settings.algorithm->name));
+    mix_dataset(&f, &training->data.train);
+    mix_dataset(&f, &training->data.dev);
+    mix_number(&f, training->layout.size);
+    mix(&f, training->data.tag_dictionary_block.data, training->data.tag_dictionary_block.size);
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
-        const char *value = tr_option_text(training->options, option->name);
+        const char *value = tr_option_text(training->settings.options, option->name);
         if (option->groups & TRELLIS_GROUP_TRAIN && !is_free(option->name)) {
             mix(&f, option->name, strlen(option->name));
             mix(&f, value, strlen(value));
         }
     }
-    mix_number(&f, (uint64_t)tr_option_integer(training->options, "seed"));
+    mix_number(&f, (uint64_t)tr_option_integer(training->settings.options, "seed"));
     tr_buffer_free(&templates);
     *ret_fingerprint = f;
     return status;
@@ -105,14 +105,14 @@ static struct standing standing_of(const struct tr_checkpoint *c)
     return (struct standing){.fingerprint = c->fingerprint,
                              .phase = c->phase,
                              .done = t->done,
-                             .has_best = t->has_best,
+                             .has_best = t->best.known,
                              .since_best = t->since_best,
-                             .best_iteration = t->figures.iteration,
-                             .best_score = t->best_score,
-                             .objective = t->figures.objective,
-                             .dev_accuracy = t->figures.dev_accuracy,
-                             .dev_f1 = t->figures.dev_f1,
-                             .likelihood = t->figures.likelihood,
+                             .best_iteration = t->best.figures.iteration,
+                             .best_score = t->best.score,
+                             .objective = t->best.figures.objective,
+                             .dev_accuracy = t->best.figures.dev_accuracy,
+                             .dev_f1 = t->best.figures.dev_f1,
+                             .likelihood = t->best.figures.likelihood,
                              .random = t->random};
 }
 
@@ -130,7 +130,7 @@ static trellis_status make_image(const struct tr_checkpoint *c, struct tr_image_
     struct standing standing = standing_of(c);
     tr_image_begin(writer, (uint32_t)c->registry.kept.size + 4);
     add_section(writer, TR_CHECKPOINT_SECTION, &standing, sizeof standing);
-    add_section(writer, "BEST", t->best, t->size * sizeof *t->best);
+    add_section(writer, "BEST", t->best.weights, t->layout.size * sizeof *t->best.weights);
     add_section(writer, "NOTE", t->notes.data, t->notes.size);
     if (c->phase) {
         add_section(writer, "SLCT", c->selection, c->selection_size * sizeof *c->selection);
@@ -170,7 +170,7 @@ static trellis_status damaged(const struct tr_checkpoint *c, const char *how, tr
 static trellis_status read_floats(const struct tr_checkpoint *c, const char *name, float *at,
                                   size_t count, trellis_error *error)
 {
-    struct tr_kept kept = tr_kept_floats(at, count, c->training->learner->generative);
+    struct tr_kept kept = tr_kept_floats(at, count, tr_training_can(c->training, TR_GENERATIVE));
     trellis_text content;
     bool fits = false;
     trellis_status status = TRELLIS_OK;
@@ -215,19 +215,19 @@ static trellis_status read_kept(const struct tr_checkpoint *c, trellis_error *er
     return TRELLIS_OK;
 }
 
-static void stand(struct tr_training *t, const struct standing *standing)
+static void restore(struct tr_training *t, const struct standing *standing)
 {
     t->done = standing->done;
-    t->has_best = standing->has_best;
+    t->best.known = standing->has_best;
     t->since_best = standing->since_best;
-    t->best_score = standing->best_score;
+    t->best.score = standing->best_score;
     t->random = standing->random;
-    t->figures = tr_training_figures(t);
-    t->figures.iteration = standing->best_iteration;
-    t->figures.objective = standing->objective;
-    t->figures.dev_accuracy = standing->dev_accuracy;
-    t->figures.dev_f1 = standing->dev_f1;
-    t->figures.likelihood = standing->likelihood;
+    t->best.figures = tr_training_figures(t);
+    t->best.figures.iteration = standing->best_iteration;
+    t->best.figures.objective = standing->objective;
+    t->best.figures.dev_accuracy = standing->dev_accuracy;
+    t->best.figures.dev_f1 = standing->dev_f1;
+    t->best.figures.likelihood = standing->likelihood;
 }
 
 static trellis_status load(struct tr_state_registry *registry, bool *ret_loaded,
@@ -235,10 +235,10 @@ static trellis_status load(struct tr_state_registry *registry, bool *ret_loaded,
 {
     struct tr_checkpoint *c = (struct tr_checkpoint *)registry;
     struct tr_training *t = c->training;
-    if (!tr_checkpoint_waits(c)) {
+    if (!tr_checkpoint_is_pending(c)) {
         return TRELLIS_OK;
     }
-    trellis_status status = read_floats(c, "BEST", t->best, t->size, error);
+    trellis_status status = read_floats(c, "BEST", t->best.weights, t->layout.size, error);
     if (!status) {
         status = read_notes(c, error);
     }
@@ -248,16 +248,16 @@ static trellis_status load(struct tr_state_registry *registry, bool *ret_loaded,
     if (status) {
         return status;
     }
-    stand(t, &c->standing);
+    restore(t, &c->standing);
     c->saved = t->done;
-    c->waits = false;
+    c->pending = false;
     *ret_loaded = true;
-    tr_training_note(t, "going on after iteration %llu, from %s", (unsigned long long)t->done,
+    tr_training_note(t, "resumed after iteration %llu, from %s", (unsigned long long)t->done,
                      c->path);
     return TRELLIS_OK;
 }
 
-/* Reads what the pipeline itself has to know; the rest waits until the learner has made room for it. */
+/* Reads what the pipeline itself has to know; the rest is read once the learner has allocated it. */
 static trellis_status open_image(struct tr_checkpoint *c, trellis_error *error)
 {
     trellis_text content;
@@ -266,9 +266,6 @@ static trellis_status open_image(struct tr_checkpoint *c, trellis_error *error)
         status = tr_image_check(&c->image, c->path, "checkpoint", error);
     }
     if (!status) { // all of it will be read
-        status = tr_image_verify(&c->image, c->path, "checkpoint", error);
-    }
-    if (!status) {
         status = tr_image_verify(&c->image, c->path, "checkpoint", error);
     }
     if (!status && !tr_image_find(&c->image, TR_CHECKPOINT_SECTION, &content)) {
@@ -284,27 +281,28 @@ static trellis_status open_image(struct tr_checkpoint *c, trellis_error *error)
     memcpy(&c->standing, content.data, sizeof c->standing);
     const uint64_t *random = c->standing.random.state;
     if (c->standing.fingerprint != c->fingerprint) {
-        return tr_fail(error, TRELLIS_MODEL,
-                       "%s is the checkpoint of another training: the data, the options or the "
-                       "version of the program differ; give those it was begun with, or remove it "
-                       "to begin anew",
-                       c->path);
+        return tr_fail(
+            error, TRELLIS_MODEL,
+            "%s is the checkpoint of another training: the data, the options or the "
+            "version of the program differ; give those it was started with, or remove it "
+            "to start from scratch",
+            c->path);
     }
     if (c->standing.phase > 1 || c->standing.has_best > 1 || c->standing.done == 0 ||
         !(random[0] | random[1] | random[2] | random[3])) {
         return damaged(c, "its header does not fit", error);
     }
-    c->waits = true;
+    c->pending = true;
     return TRELLIS_OK;
 }
 
 trellis_status tr_checkpoint_open(struct tr_training *training, trellis_error *error)
 {
-    const char *path = tr_option_text(training->options, "checkpoint");
-    bool resume = tr_option_flag(training->options, "resume");
+    const char *path = tr_option_text(training->settings.options, "checkpoint");
+    bool resume = tr_option_flag(training->settings.options, "resume");
     if (!*path) {
         return resume ? tr_fail(error, TRELLIS_OPTION,
-                                "--resume needs --checkpoint, the file to go on from")
+                                "--resume needs --checkpoint, the file to resume from")
                       : TRELLIS_OK;
     }
     struct tr_checkpoint *c = training->checkpoint = tr_alloc(1, sizeof *c);
@@ -315,11 +313,10 @@ trellis_status tr_checkpoint_open(struct tr_training *training, trellis_error *e
     c->registry = (struct tr_state_registry){.save = save, .load = load};
     c->training = training;
     c->path = path;
-    c->every = (uint64_t)tr_option_integer(training->options, "every");
+    c->every = (uint64_t)tr_option_integer(training->settings.options, "every");
     trellis_status status = find_fingerprint(training, &c->fingerprint, error);
     if (!status && resume && access(path, F_OK) != 0) {
-        tr_training_note(training, "there is no checkpoint %s yet: beginning at the beginning",
-                         path);
+        tr_training_note(training, "there is no checkpoint %s yet: starting from scratch", path);
         resume = false;
     }
     return !status && resume ? open_image(c, error) : status;
@@ -335,9 +332,9 @@ void tr_checkpoint_destroy(struct tr_checkpoint *checkpoint)
     }
 }
 
-bool tr_checkpoint_waits(const struct tr_checkpoint *checkpoint)
+bool tr_checkpoint_is_pending(const struct tr_checkpoint *checkpoint)
 {
-    return checkpoint && checkpoint->waits && checkpoint->standing.phase == checkpoint->phase;
+    return checkpoint && checkpoint->pending && checkpoint->standing.phase == checkpoint->phase;
 }
 
 /* ---- two phases ------------------------------------------------------------------------------------ */
@@ -348,12 +345,12 @@ trellis_status tr_checkpoint_selection(struct tr_checkpoint *checkpoint, trellis
     if (!c) {
         return TRELLIS_OK;
     }
-    c->selection_size = c->training->size;
+    c->selection_size = c->training->layout.size;
     c->selection = tr_alloc(c->selection_size, sizeof *c->selection);
     if (!c->selection) {
         return tr_fail_memory(error);
     }
-    memcpy(c->selection, c->training->best, c->selection_size * sizeof *c->selection);
+    memcpy(c->selection, c->training->best.weights, c->selection_size * sizeof *c->selection);
     c->phase = 1;
     c->saved = 0;
     return TRELLIS_OK;
@@ -363,10 +360,10 @@ trellis_status tr_checkpoint_selected(struct tr_checkpoint *checkpoint, bool *re
                                       trellis_error *error)
 {
     struct tr_checkpoint *c = checkpoint;
-    *ret_selected = c && c->waits && c->standing.phase == 1;
+    *ret_selected = c && c->pending && c->standing.phase == 1;
     if (!*ret_selected) {
         return TRELLIS_OK;
     }
-    c->training->has_best = true;
-    return read_floats(c, "SLCT", c->training->best, c->training->size, error);
+    c->training->best.known = true;
+    return read_floats(c, "SLCT", c->training->best.weights, c->training->layout.size, error);
 }

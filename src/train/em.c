@@ -26,17 +26,17 @@ static void count_path(const struct tr_em *em, struct tr_pass_worker *worker, si
                        const uint16_t *path, float weight)
 {
     const struct tr_training *t = em->training;
-    const struct tr_rows *rows = t->vocabulary.node.rows;
+    const struct tr_rows *rows = t->data.vocabulary.node.rows;
     struct tr_tokens tokens = tr_training_tokens(em->data, false, s);
-    struct tr_path_walk walk = tr_path_walk(t->graph, path, tokens.n);
+    struct tr_path_walk walk = tr_path_walk(t->layout.graph, path, tokens.n);
     while (tr_path_next(&walk)) {
         for (size_t k = 0; k < walk.count; k++) {
-            worker->sums[t->node_size + t->edge_size + walk.feature[k]] += weight;
+            worker->floats[t->layout.step_begin + walk.feature[k]] += weight;
         }
     }
     for (size_t i = 0; i < tokens.n; i++) {
         for (uint32_t k = tokens.begin[i]; k < tokens.begin[i + 1]; k++) {
-            worker->sums[tr_rows_find(rows, tokens.attribute[k], path[i])] += weight;
+            worker->floats[tr_rows_find(rows, tokens.attribute[k], path[i])] += weight;
         }
     }
 }
@@ -47,7 +47,7 @@ static const double *reals_of(const struct tr_dataset *data, size_t s)
 }
 
 static trellis_status visit_best_path(struct tr_em *em, struct tr_pass_worker *worker, size_t s,
-                                      double weight, double *value, trellis_error *error)
+                                      double weight, double *ret_value, trellis_error *error)
 {
     size_t n = em->data->sequence.at[s + 1] - em->data->sequence.at[s];
     double score;
@@ -57,31 +57,31 @@ static trellis_status visit_best_path(struct tr_em *em, struct tr_pass_worker *w
     trellis_status status = tr_lattice_viterbi(worker->lattice, tr_pass_steps(em->pass),
                                                worker->path.at, &score, error);
     if (!status) {
-        *value += weight * score;
+        *ret_value = score;
         if (em->counting) {
             count_path(em, worker, s, worker->path.at, (float)weight);
         }
-        if (em->counting && em->training->emissions) {
-            tr_hmm_gaussian_count(em->training->emissions, reals_of(em->data, s), n,
-                                  worker->path.at, weight, worker->moments);
+        if (em->counting && em->training->gaussian) {
+            tr_hmm_gaussian_count(em->training->gaussian, reals_of(em->data, s), n, worker->path.at,
+                                  weight, worker->doubles);
         }
     }
     return status;
 }
 
 static trellis_status visit_all_paths(struct tr_em *em, struct tr_pass_worker *worker, size_t s,
-                                      double weight, double *value, trellis_error *error)
+                                      double weight, double *ret_value, trellis_error *error)
 {
     size_t n = em->data->sequence.at[s + 1] - em->data->sequence.at[s];
     double log_z;
     trellis_status status = tr_lattice_forward_backward(worker->lattice, tr_pass_steps(em->pass),
                                                         &log_z, error);
     if (!status) {
-        *value += weight * log_z;
-        if (em->counting && em->training->emissions) {
-            tr_hmm_gaussian_expect(em->training->emissions, reals_of(em->data, s), n,
+        *ret_value = log_z;
+        if (em->counting && em->training->gaussian) {
+            tr_hmm_gaussian_expect(em->training->gaussian, reals_of(em->data, s), n,
                                    tr_lattice_node_marginals(worker->lattice),
-                                   em->training->graph->width, weight, worker->moments);
+                                   em->training->layout.graph->width, weight, worker->doubles);
         }
         if (em->counting) {
             status = tr_pass_collect(em->pass, worker, em->data, s, weight, NULL, error);
@@ -90,38 +90,35 @@ static trellis_status visit_all_paths(struct tr_em *em, struct tr_pass_worker *w
     return status;
 }
 
-static trellis_status visit(void *user, struct tr_pass_worker *worker, size_t s, double *value,
-                            trellis_error *error)
+static trellis_status visit(void *user, struct tr_pass_worker *worker, size_t s, double weight,
+                            double *ret_value, trellis_error *error)
 {
     struct tr_em *em = user;
-    double weight = tr_sequence_weight(em->data, s);
-    if (em->data->sequence.at[s + 1] == em->data->sequence.at[s] || weight == 0) {
-        return TRELLIS_OK;
-    }
-    trellis_status status = tr_training_scores(em->training, em->data, s, em->weights,
-                                               worker->lattice, error);
+    trellis_status status = tr_training_scores(em->training, em->data, s, &em->now, worker->lattice,
+                                               error);
     if (!status) {
         status = tr_constrain_to_partial(em->data, s, worker->lattice, error);
     }
     if (!status) {
-        status = (em->hard ? visit_best_path : visit_all_paths)(em, worker, s, weight, value,
+        status = (em->hard ? visit_best_path : visit_all_paths)(em, worker, s, weight, ret_value,
                                                                 error);
     }
-    return status == TRELLIS_DATA ? tr_fail(error, TRELLIS_DATA,
-                                            "sequence %zu has probability 0: no sequence of states "
-                                            "can have made it; --alpha above 0 prevents that",
-                                            s + 1)
-                                  : status;
+    return status == TRELLIS_DATA
+               ? tr_fail(error, TRELLIS_DATA,
+                         "sequence %zu has probability 0 under every sequence of "
+                         "states; --alpha above 0 prevents that",
+                         s + 1)
+               : status;
 }
 
 static void gather(void *user, const struct tr_pass_worker *worker)
 {
     struct tr_em *em = user;
-    for (size_t j = 0; em->counting && j < em->training->size; j++) {
-        em->counts[j] += (double)worker->sums[j];
+    for (size_t j = 0; em->counting && j < em->training->layout.size; j++) {
+        em->counts[j] += (double)worker->floats[j];
     }
     for (size_t j = 0; em->counting && j < em->moment_count; j++) {
-        em->moments[j] += worker->moments[j];
+        em->moments[j] += worker->doubles[j];
     }
 }
 
@@ -129,12 +126,12 @@ trellis_status tr_em_pass(struct tr_em *em, const struct tr_dataset *data, bool 
                           double *ret_value, trellis_error *error)
 {
     struct tr_training *t = em->training;
-    struct tr_pass_plan plan = {visit, gather, em, .thorough = false};
+    struct tr_pass_plan plan = {.visit = visit, .gather = gather, .user = em};
     em->data = data;
     em->counting = counting;
-    tr_steps_set(tr_pass_steps(em->pass), em->weights + t->node_size + t->edge_size);
+    tr_steps_set(tr_pass_steps(em->pass), em->now.weights + t->layout.step_begin);
     if (counting) {
-        memset(em->counts, 0, t->size * sizeof *em->counts);
+        memset(em->counts, 0, t->layout.size * sizeof *em->counts);
         memset(em->moments, 0, em->moment_count * sizeof *em->moments);
     }
     return tr_pass_run(em->pass, data, &plan, ret_value, error);
@@ -144,9 +141,9 @@ trellis_status tr_em_pass(struct tr_em *em, const struct tr_dataset *data, bool 
 static void add_labels_alone(const struct tr_em *em, double *alone)
 {
     const struct tr_training *t = em->training;
-    for (size_t i = 0; i < t->plan.gram_count; i++) {
-        if (t->grams[i].length == 1) {
-            alone[t->grams[i].label[0]] = em->w[t->node_size + t->edge_size + i];
+    for (size_t i = 0; i < t->layout.plan.gram_count; i++) {
+        if (t->layout.grams[i].length == 1) {
+            alone[t->layout.grams[i].label[0]] = em->w[t->layout.step_begin + i];
         }
     }
 }
@@ -155,18 +152,18 @@ static void add_labels_alone(const struct tr_em *em, double *alone)
 static trellis_status log_prior(const struct tr_em *em, double *ret_sum, trellis_error *error)
 {
     const struct tr_training *t = em->training;
-    const struct tr_rows *rows = t->vocabulary.node.rows;
+    const struct tr_rows *rows = t->data.vocabulary.node.rows;
     *ret_sum = 0;
     if (em->alpha == 0) {
         return TRELLIS_OK;
     }
-    double *alone = tr_alloc(t->plan.labels, sizeof *alone), sum = 0;
+    double *alone = tr_alloc(t->layout.plan.labels, sizeof *alone), sum = 0;
     if (!alone) {
         return tr_fail_memory(error);
     }
     add_labels_alone(em, alone);
-    for (size_t i = 0; i < t->plan.gram_count; i++) {
-        sum += em->w[t->node_size + t->edge_size + i];
+    for (size_t i = 0; i < t->layout.plan.gram_count; i++) {
+        sum += em->w[t->layout.step_begin + i];
     }
     for (uint32_t a = 0; a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
@@ -183,7 +180,7 @@ trellis_status tr_em_expect(struct tr_em *em, double *ret_likelihood, double *re
                             trellis_error *error)
 {
     double prior;
-    trellis_status status = tr_em_pass(em, &em->training->data, true, ret_likelihood, error);
+    trellis_status status = tr_em_pass(em, &em->training->data.train, true, ret_likelihood, error);
     if (!status) {
         status = log_prior(em, &prior, error);
     }
@@ -197,34 +194,30 @@ trellis_status tr_em_expect(struct tr_em *em, double *ret_likelihood, double *re
 
 trellis_status tr_em_estimate(struct tr_em *em, double alpha, trellis_error *error)
 {
-    trellis_status status = tr_hmm_estimate(em->training, em->counts, alpha, em->w, error);
-    for (size_t j = 0; !status && j < em->training->size; j++) {
-        em->weights[j] = (float)em->w[j];
-    }
-    return status;
+    return tr_hmm_estimate(em->training, em->counts, alpha, em->w, &em->now, error);
 }
 
 trellis_status tr_em_maximise(struct tr_em *em, trellis_error *error)
 {
-    if (em->training->emissions) {
-        tr_hmm_gaussian_estimate(em->training->emissions, em->moments);
+    if (em->training->gaussian) {
+        tr_hmm_gaussian_estimate(em->training->gaussian, em->moments, em->now.emissions);
     }
     return tr_em_estimate(em, em->alpha, error);
 }
 
-/* ---- making and breaking -------------------------------------------------------------------------- */
+/* ---- create and destroy -------------------------------------------------------------------------- */
 
 double tr_tokens_by_weight(const struct tr_dataset *data)
 {
     double tokens = 0;
     for (size_t s = 0; s < data->sequences; s++) {
-        tokens += tr_sequence_weight(data, s) *
-                  (double)(data->sequence.at[s + 1] - data->sequence.at[s]);
+        tokens += tr_sequence_weight(data, s) * (double)tr_sequence_length(data, s);
     }
     return fmax(tokens, 1e-9);
 }
 
-trellis_status tr_em_create(struct tr_training *t, struct tr_em **ret_em, trellis_error *error)
+trellis_status tr_em_create(struct tr_training *t, bool hard, struct tr_em **ret_em,
+                            trellis_error *error)
 {
     struct tr_em *em = tr_alloc(1, sizeof *em);
     *ret_em = em;
@@ -232,17 +225,21 @@ trellis_status tr_em_create(struct tr_training *t, struct tr_em **ret_em, trelli
         return tr_fail_memory(error);
     }
     em->training = t;
-    em->hard = strcmp(t->algorithm, "viterbi") == 0;
-    em->weighted_tokens = tr_tokens_by_weight(&t->data);
-    em->alpha = tr_option_real(t->options, "alpha");
-    em->counts = tr_alloc(t->size, sizeof *em->counts);
-    em->w = tr_alloc(t->size, sizeof *em->w);
-    em->moment_count = t->emissions ? t->emissions->moment_count : 0;
+    em->hard = hard;
+    em->weighted_tokens = tr_tokens_by_weight(&t->data.train);
+    em->alpha = t->settings.alpha;
+    em->counts = tr_alloc(t->layout.size, sizeof *em->counts);
+    em->w = tr_alloc(t->layout.size, sizeof *em->w);
+    em->moment_count = t->gaussian ? t->gaussian->moment_count : 0;
     em->moments = tr_alloc(em->moment_count, sizeof *em->moments);
-    em->weights = tr_alloc_aligned(t->size, sizeof *em->weights);
-    trellis_status status = em->counts && em->w && em->weights && em->moments
-                                ? tr_pass_create(t, &em->pass, error)
+    trellis_status status = em->counts && em->w && em->moments
+                                ? tr_iterate_create(t, &em->now, error)
                                 : tr_fail_memory(error);
+    if (!status) {
+        struct tr_pass_room room = {
+            .lattice = true, .floats = t->layout.size, .doubles = em->moment_count};
+        status = tr_pass_create(t, room, &em->pass, error);
+    }
     if (status) {
         tr_em_destroy(em);
         *ret_em = NULL;
@@ -257,7 +254,7 @@ void tr_em_destroy(struct tr_em *em)
         free(em->counts);
         free(em->w);
         free(em->moments);
-        free(em->weights);
+        tr_iterate_free(&em->now);
         free(em);
     }
 }

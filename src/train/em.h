@@ -5,29 +5,28 @@
 #include "train/pass.h"
 #include "train/train.h"
 
-/* -t hmm with -a em or -a viterbi. */
-trellis_status tr_train_em(struct tr_training *training, trellis_error *error);
-
 struct tr_em {
     struct tr_training *training;
-    bool hard, counting; // counting: sums are wanted, not only the likelihood
+    bool hard;
+    bool counting; // sums are wanted, not only the likelihood
     double alpha;
     double weighted_tokens; // of the training data
     struct tr_pass *pass;
     const struct tr_dataset *data; // of the pass at hand
-    double *counts, *w;            // [training->size]
-    double *moments;               // [moment_count] of real-valued columns
+    struct tr_iterate now;
+    double *counts, *w; // [now.size] expected counts, and exact weights
+    double *moments;    // [moment_count] of real-valued columns
     size_t moment_count;
-    float *weights; // [training->size] w in single precision
 };
 
-trellis_status tr_em_create(struct tr_training *training, struct tr_em **ret_em,
+/* Hard EM takes the best path in the place of all paths. */
+trellis_status tr_em_create(struct tr_training *training, bool hard, struct tr_em **ret_em,
                             trellis_error *error);
 void tr_em_destroy(struct tr_em *em);
 
-/* Whether there are random numbers in where it begins. */
-bool tr_em_begins_by_chance(const struct tr_em *em);
-/* First weights: of --from, of the labels that are known, or random ones. */
+/* Whether the initial weights are random. */
+bool tr_em_starts_at_random(const struct tr_em *em);
+/* Initial weights: of --from, of the known labels, or random ones. */
 trellis_status tr_em_begin(struct tr_em *em, trellis_error *error);
 
 /* The E-step: expected counts under the weights at hand, and what never falls from one E-step to the next:

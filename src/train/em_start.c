@@ -13,7 +13,7 @@
 #include "train/hmm_gaussian.h"
 
 /* Added to the counts that EM begins with, so that what was not seen there can still be learned. */
-static const double least_alpha_of_start = 0.1;
+static const double min_initial_alpha = 0.1;
 
 static bool has_labelled(const struct tr_dataset *data)
 {
@@ -26,53 +26,55 @@ static bool has_labelled(const struct tr_dataset *data)
     return false;
 }
 
-bool tr_em_begins_by_chance(const struct tr_em *em)
+bool tr_em_starts_at_random(const struct tr_em *em)
 {
-    return !*tr_option_text(em->training->options, "from") && !has_labelled(&em->training->data);
+    return !*em->training->settings.from && !has_labelled(&em->training->data.train);
 }
 
 /* Real-valued columns are cut into clusters, as if these were the labels. */
 static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error)
 {
     struct tr_training *t = em->training;
-    struct tr_dataset *data = &t->data, as_read = *data;
+    const struct tr_dataset *data = &t->data.train;
+    struct tr_dataset clustered = *data; // a view with other labels
     uint16_t *labels = tr_alloc(data->tokens, sizeof *labels);
     if (!labels) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_hmm_gaussian_cluster(t->emissions, data, &t->random, labels, error);
-    memset(em->counts, 0, t->size * sizeof *em->counts);
-    data->gold.at = labels; // while they are counted
-    data->open_begin.size = 0;
+    trellis_status status = tr_hmm_gaussian_cluster(t->gaussian, data, &t->random, labels, error);
+    memset(em->counts, 0, t->layout.size * sizeof *em->counts);
+    clustered.gold.at = labels;
+    clustered.open_begin.size = 0;
     if (!status) {
-        tr_hmm_count(t, em->counts);
-        status = tr_hmm_gaussian_learn(t->emissions, data, error);
+        status = tr_hmm_count(t, &clustered, em->counts, error);
     }
-    *data = as_read;
+    if (!status) {
+        status = tr_hmm_gaussian_learn(t->gaussian, &clustered, em->now.emissions, error);
+    }
     free(labels);
-    return status ? status : tr_em_estimate(em, fmax(em->alpha, least_alpha_of_start), error);
+    return status ? status : tr_em_estimate(em, fmax(em->alpha, min_initial_alpha), error);
 }
 
 /* The words are drawn to states by chance: log of an exponential variable, so that the shares of the states
  * in a word are uniform over all shares. All steps are alike. */
-static trellis_status begin_by_chance(struct tr_em *em, trellis_error *error)
+static trellis_status begin_at_random(struct tr_em *em, trellis_error *error)
 {
     struct tr_training *t = em->training;
-    const struct tr_rows *rows = t->vocabulary.node.rows;
+    const struct tr_rows *rows = t->data.vocabulary.node.rows;
     double likelihood;
-    if (t->emissions) {
+    if (t->gaussian) {
         return begin_with_clusters(em, error);
     }
-    memset(em->weights, 0, t->size * sizeof *em->weights);
+    memset(em->now.weights, 0, t->layout.size * sizeof *em->now.weights);
     for (uint32_t a = 0; a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             double share = -log(1 - tr_random_real(&t->random));
-            em->weights[tr_rows_find(rows, a, rows->outcome[i])] = (float)log(share + 1e-6);
+            em->now.weights[tr_rows_find(rows, a, rows->outcome[i])] = (float)log(share + 1e-6);
         }
     }
     bool hard = em->hard;
     em->hard = false;
-    trellis_status status = tr_em_pass(em, &t->data, true, &likelihood, error);
+    trellis_status status = tr_em_pass(em, &t->data.train, true, &likelihood, error);
     em->hard = hard;
     return status ? status : tr_em_estimate(em, em->alpha, error);
 }
@@ -87,8 +89,8 @@ static double step_of_model(const struct tr_em *em, const struct tr_gram *gram)
     for (uint8_t length = 2; length <= gram->length; length++) {
         struct tr_gram part = {.length = length};
         memcpy(part.label, gram->label + gram->length - length, length * sizeof *part.label);
-        size_t at = tr_gram_find(t->grams, t->plan.gram_count, &part);
-        double w = at == SIZE_MAX ? NAN : (double)em->weights[t->node_size + t->edge_size + at];
+        size_t at = tr_gram_find(t->layout.grams, t->layout.plan.gram_count, &part);
+        double w = at == SIZE_MAX ? NAN : (double)em->now.weights[t->layout.step_begin + at];
         sum += isnan(w) ? 0 : w;
         any = any || !isnan(w);
     }
@@ -100,20 +102,20 @@ static double step_of_model(const struct tr_em *em, const struct tr_gram *gram)
 static void counts_of_model(struct tr_em *em, const double *alone, bool with_alone)
 {
     const struct tr_training *t = em->training;
-    const struct tr_rows *rows = t->vocabulary.node.rows;
-    double mass = (double)t->data.tokens / t->plan.labels;
-    size_t first_step = t->node_size + t->edge_size;
-    memset(em->counts, 0, t->size * sizeof *em->counts);
+    const struct tr_rows *rows = t->data.vocabulary.node.rows;
+    double mass = (double)t->data.train.tokens / t->layout.plan.labels;
+    size_t first_step = t->layout.step_begin;
+    memset(em->counts, 0, t->layout.size * sizeof *em->counts);
     for (uint32_t a = 0; a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             size_t at = tr_rows_find(rows, a, rows->outcome[i]);
             double unlisted = with_alone ? 0 : -INFINITY;
-            double w = isnan(em->weights[at]) ? unlisted : (double)em->weights[at];
+            double w = isnan(em->now.weights[at]) ? unlisted : (double)em->now.weights[at];
             em->counts[at] = mass * exp(w + alone[rows->outcome[i]]);
         }
     }
-    for (size_t i = 0; i < t->plan.gram_count; i++) {
-        em->counts[first_step + i] = mass * exp(step_of_model(em, &t->grams[i]));
+    for (size_t i = 0; i < t->layout.plan.gram_count; i++) {
+        em->counts[first_step + i] = mass * exp(step_of_model(em, &t->layout.grams[i]));
     }
 }
 
@@ -121,18 +123,18 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
 {
     struct tr_training *t = em->training;
     bool with_alone = false;
-    double *alone = tr_alloc(t->plan.labels, sizeof *alone);
+    double *alone = tr_alloc(t->layout.plan.labels, sizeof *alone);
     if (!alone) {
         return tr_fail_memory(error);
     }
-    for (size_t j = 0; j < t->size; j++) {
-        em->weights[j] = NAN;
+    for (size_t j = 0; j < t->layout.size; j++) {
+        em->now.weights[j] = NAN;
     }
-    trellis_status status = tr_training_initial_weights(t, em->weights, error);
-    for (size_t i = 0; !status && i < t->plan.gram_count; i++) {
-        float w = em->weights[t->node_size + t->edge_size + i];
-        if (t->grams[i].length == 1 && !isnan(w)) {
-            alone[t->grams[i].label[0]] = (double)w;
+    trellis_status status = tr_training_initial_weights(t, em->now.weights, error);
+    for (size_t i = 0; !status && i < t->layout.plan.gram_count; i++) {
+        float w = em->now.weights[t->layout.step_begin + i];
+        if (t->layout.grams[i].length == 1 && !isnan(w)) {
+            alone[t->layout.grams[i].label[0]] = (double)w;
             with_alone = with_alone || w != 0;
         }
     }
@@ -140,8 +142,8 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
         counts_of_model(em, alone, with_alone);
         status = tr_em_estimate(em, fmax(em->alpha, 1e-6), error);
     }
-    if (!status && t->emissions) {
-        status = tr_hmm_gaussian_from(t->emissions, t, error);
+    if (!status && t->gaussian) {
+        status = tr_hmm_gaussian_from(t->gaussian, t, em->now.emissions, error);
     }
     free(alone);
     return status;
@@ -149,17 +151,18 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
 
 trellis_status tr_em_begin(struct tr_em *em, trellis_error *error)
 {
-    if (*tr_option_text(em->training->options, "from")) {
+    if (*em->training->settings.from) {
         return begin_with_model(em, error);
     }
-    if (tr_em_begins_by_chance(em)) {
-        return begin_by_chance(em, error);
+    if (tr_em_starts_at_random(em)) {
+        return begin_at_random(em, error);
     }
-    memset(em->counts, 0, em->training->size * sizeof *em->counts);
-    trellis_status status = TRELLIS_OK;
-    tr_hmm_count(em->training, em->counts);
-    if (em->training->emissions) {
-        status = tr_hmm_gaussian_learn(em->training->emissions, &em->training->data, error);
+    memset(em->counts, 0, em->training->layout.size * sizeof *em->counts);
+    trellis_status status = tr_hmm_count(em->training, &em->training->data.train, em->counts,
+                                         error);
+    if (!status && em->training->gaussian) {
+        status = tr_hmm_gaussian_learn(em->training->gaussian, &em->training->data.train,
+                                       em->now.emissions, error);
     }
-    return status ? status : tr_em_estimate(em, fmax(em->alpha, least_alpha_of_start), error);
+    return status ? status : tr_em_estimate(em, fmax(em->alpha, min_initial_alpha), error);
 }

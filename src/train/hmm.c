@@ -4,8 +4,9 @@
  *     O(z, x)  = (count(z, x) + alpha) / (count(z) + alpha (V + 1))   V words, and one for all others
  *
  * where z is the last two labels at order 2 (for EM; what is counted is interpolated there),
- * or T by interpolation (interpolation.c), and where the templates tell of unknown words, O for the V words
- * alone, times the share of known words; the rest is unknown.c's, and counts of rare words are raised (rare.c).
+ * or T by interpolation (hmm_interpolation.c), and where the templates tell of unknown words, O for the V words
+ * alone, times the share of known words; the rest is for unknown words
+ * (hmm_unknown_words.c), and counts of rare words are raised (hmm_rare_words.c).
  *
  * A linear model has no weight for a word that a label was never seen with, and what has no weight costs
  * nothing. So with alpha > 0 the part of log O that does not depend on the word,
@@ -21,72 +22,33 @@
 #include <math.h>
 
 #include "graph/path.h"
-#include "train/em.h"
 #include "train/hmm_gaussian.h"
-#include "train/unsupervised.h"
-
-double tr_hmm_alpha(const struct tr_training *training)
-{
-    bool given = trellis_options_given(training->options, "alpha") || tr_training_is_em(training);
-    return given ? tr_option_real(training->options, "alpha") : 1e-9;
-}
-
-bool tr_hmm_interpolates(const struct tr_training *training)
-{
-    const trellis_options *options = training->options;
-    if (tr_training_is_em(training)) {
-        return false;
-    }
-    if (tr_option_is(options, "smoothing", "auto")) {
-        return training->plan.order > 1 || !trellis_options_given(options, "alpha");
-    }
-    return tr_option_is(options, "smoothing", "interpolated");
-}
+#include "train/pass.h"
 
 /* ---- what is seen -------------------------------------------------------------------------------- */
 
 /* The template of an attribute that tells of unknown words, TR_NONE where it does not. */
-static uint32_t unknown_template(const struct tr_training *training, uint32_t attribute)
+uint32_t tr_hmm_unknown_template(const struct tr_training *training, uint32_t attribute)
 {
-    const trellis_features *features = training->features;
-    trellis_text text = tr_attribute_index_text(&training->vocabulary.node.index, attribute);
+    const trellis_features *features = training->data.features;
+    trellis_text text = tr_attribute_index_text(&training->data.vocabulary.node.index, attribute);
     size_t template = tr_features_template_of(features, false, text);
     return template != SIZE_MAX && tr_features_for_unknown(features, template) ? (uint32_t) template
                                                                                : TR_NONE;
 }
 
-/* Those that tell of an unknown word without a value, such as its case, come first in their chains: every
- * label has a share of them. */
-trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole,
-                            trellis_error *error)
-{
-    const struct tr_attribute_index *dictionary = &training->vocabulary.node.index;
-    size_t count = dictionary->entries.size;
-    *ret_whole = NULL;
-    if (!tr_features_has_unknown(training->features)) {
-        return TRELLIS_OK;
-    }
-    bool *whole = tr_alloc(count, sizeof *whole);
-    for (uint32_t a = 0; whole && a < count; a++) {
-        trellis_text text = tr_attribute_index_text(dictionary, a);
-        whole[a] = !memchr(text.data, '=', text.size) && unknown_template(training, a) != TR_NONE;
-    }
-    *ret_whole = whole;
-    return whole ? TRELLIS_OK : tr_fail_memory(error);
-}
-
 trellis_status tr_hmm_rank(const struct tr_training *training, uint32_t **ret_rank,
                            trellis_error *error)
 {
-    const struct tr_attribute_index *dictionary = &training->vocabulary.node.index;
+    const struct tr_attribute_index *dictionary = &training->data.vocabulary.node.index;
     size_t count = dictionary->entries.size;
     *ret_rank = NULL;
-    if (!tr_features_has_unknown(training->features)) {
+    if (!tr_features_has_unknown(training->data.features)) {
         return TRELLIS_OK;
     }
     uint32_t *rank = tr_alloc(count, sizeof *rank);
     for (uint32_t a = 0; rank && a < count; a++) {
-        rank[a] = unknown_template(training, a);
+        rank[a] = tr_hmm_unknown_template(training, a);
     }
     *ret_rank = rank;
     return rank ? TRELLIS_OK : tr_fail_memory(error);
@@ -102,26 +64,9 @@ static uint32_t words_at(const struct tr_dataset *data, const uint32_t *rank, si
     return count;
 }
 
-trellis_status tr_hmm_check_plan(const struct tr_training *training, trellis_error *error)
-{
-    const struct tr_graph_plan *plan = &training->plan;
-    if (plan->order < 1 || plan->order > 2 || plan->count_cap) {
-        return tr_fail(error, TRELLIS_OPTION, "an HMM is of --order 1 or 2, without --counted");
-    }
-    if (plan->order == 2 && !tr_hmm_interpolates(training) && !tr_training_is_em(training)) {
-        return tr_fail(error, TRELLIS_OPTION, "--smoothing add goes with --order 1");
-    }
-    if (training->data.edge.attribute.size) {
-        return tr_fail(error, TRELLIS_TEMPLATE,
-                       "an HMM has no weights for label pairs with an observation: leave out the "
-                       "'edge' templates");
-    }
-    return TRELLIS_OK;
-}
-
 trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error)
 {
-    const struct tr_dataset *data = &training->data;
+    const struct tr_dataset *data = &training->data.train;
     uint32_t *rank = NULL;
     trellis_status status = tr_hmm_rank(training, &rank, error);
     for (size_t t = 0; !status && t < data->tokens; t++) {
@@ -140,56 +85,97 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-static double weight_of(const struct tr_dataset *data, size_t sequence)
-{
-    return data->weight.size ? (double)data->weight.at[sequence] : 1;
-}
+struct hmm_counting {
+    const struct tr_training *training;
+    const struct tr_dataset *data;
+    bool transitions; // beside the words
+    double *counts;   // [size]
+    size_t size;
+};
 
-static void count_steps(const struct tr_training *training, size_t s, double *counts)
+static void count_transitions(const struct hmm_counting *c, size_t s, double weight, double *counts)
 {
-    const struct tr_dataset *data = &training->data;
-    size_t first = data->sequence.at[s], end = data->sequence.at[s + 1];
-    struct tr_path_walk walk = tr_path_walk(training->graph, data->gold.at + first, end - first);
-    counts += training->node_size + training->edge_size;
+    const struct tr_layout *layout = &c->training->layout;
+    struct tr_path_walk walk = tr_path_walk(
+        layout->graph, c->data->gold.at + c->data->sequence.at[s], tr_sequence_length(c->data, s));
     while (tr_path_next(&walk)) {
         for (size_t k = 0; k < walk.count; k++) {
-            counts[walk.feature[k]] += weight_of(data, s);
+            counts[layout->step_begin + walk.feature[k]] += weight;
         }
     }
 }
 
-static void count_token(const struct tr_training *training, size_t t, double weight, double *counts)
+static void count_token(const struct hmm_counting *c, size_t t, double weight, double *counts)
 {
-    const struct tr_occurrences *node = &training->data.node;
+    const struct tr_rows *rows = c->training->data.vocabulary.node.rows;
+    const struct tr_occurrences *node = &c->data->node;
     for (uint32_t k = node->begin.at[t]; k < node->begin.at[t + 1]; k++) {
-        size_t at = tr_rows_find(training->vocabulary.node.rows, node->attribute.at[k],
-                                 training->data.gold.at[t]);
+        size_t at = tr_rows_find(rows, node->attribute.at[k], c->data->gold.at[t]);
         if (at != SIZE_MAX) {
             counts[at] += weight;
         }
     }
 }
 
-void tr_hmm_count_words(const struct tr_training *training, double *counts)
+static trellis_status count_sequence(void *user, struct tr_pass_worker *worker, size_t s,
+                                     double weight, double *ret_value, trellis_error *error)
 {
-    const struct tr_dataset *data = &training->data;
-    for (size_t s = 0; s < data->sequences; s++) {
-        size_t end = tr_dataset_is_partial(data, s) ? data->sequence.at[s]
-                                                    : data->sequence.at[s + 1];
-        for (size_t t = data->sequence.at[s]; t < end; t++) {
-            count_token(training, t, weight_of(data, s), counts);
-        }
+    (void)ret_value, (void)error;
+    const struct hmm_counting *c = user;
+    if (tr_dataset_is_partial(c->data, s)) {
+        return TRELLIS_OK;
+    }
+    if (c->transitions) {
+        count_transitions(c, s, weight, worker->doubles);
+    }
+    for (size_t t = c->data->sequence.at[s]; t < c->data->sequence.at[s + 1]; t++) {
+        count_token(c, t, weight, worker->doubles);
+    }
+    return TRELLIS_OK;
+}
+
+static void gather_counts(void *user, const struct tr_pass_worker *worker)
+{
+    const struct hmm_counting *c = user;
+    for (size_t j = 0; j < c->size; j++) {
+        c->counts[j] += worker->doubles[j];
     }
 }
 
-void tr_hmm_count(const struct tr_training *training, double *counts)
+static trellis_status count(struct tr_training *training, struct hmm_counting *c,
+                            trellis_error *error)
 {
-    for (size_t s = 0; s < training->data.sequences; s++) {
-        if (!tr_dataset_is_partial(&training->data, s)) {
-            count_steps(training, s, counts);
-        }
+    struct tr_pass_plan plan = {.visit = count_sequence, .gather = gather_counts, .user = c};
+    struct tr_pass *pass;
+    double ignored;
+    trellis_status status = tr_pass_create(training, (struct tr_pass_room){.doubles = c->size},
+                                           &pass, error);
+    if (!status) {
+        status = tr_pass_run(pass, c->data, &plan, &ignored, error);
     }
-    tr_hmm_count_words(training, counts);
+    tr_pass_destroy(pass);
+    return status;
+}
+
+trellis_status tr_hmm_count_words(struct tr_training *training, double *counts,
+                                  trellis_error *error)
+{
+    struct hmm_counting c = {.training = training,
+                             .data = &training->data.train,
+                             .counts = counts,
+                             .size = training->data.vocabulary.node.rows->size};
+    return count(training, &c, error);
+}
+
+trellis_status tr_hmm_count(struct tr_training *training, const struct tr_dataset *data,
+                            double *counts, trellis_error *error)
+{
+    struct hmm_counting c = {.training = training,
+                             .data = data,
+                             .transitions = true,
+                             .counts = counts,
+                             .size = training->layout.size};
+    return count(training, &c, error);
 }
 
 /* ---- from counts to logarithms of probabilities -------------------------------------------------- */
@@ -203,7 +189,7 @@ struct sums {
  * ones are filled up with the start. */
 static size_t history_of(const struct tr_training *training, const struct tr_gram *gram)
 {
-    uint32_t order = training->plan.order, labels = training->plan.labels;
+    uint32_t order = training->layout.plan.order, labels = training->layout.plan.labels;
     uint32_t before = gram->length - 1u;
     if (before == 0 || (before < order && gram->label[0] != labels)) {
         return SIZE_MAX;
@@ -225,8 +211,8 @@ static double log_share(double count, double total, double ways, double alpha)
 static void estimate_steps(const struct tr_training *training, const double *counts, double alpha,
                            struct sums sums, double *w)
 {
-    const struct tr_gram *grams = training->grams;
-    size_t gram_count = training->plan.gram_count;
+    const struct tr_gram *grams = training->layout.grams;
+    size_t gram_count = training->layout.plan.gram_count;
     for (size_t i = 0; i < gram_count; i++) {
         size_t from = history_of(training, &grams[i]);
         if (from != SIZE_MAX) {
@@ -249,7 +235,7 @@ typedef void (*pair_function)(struct tr_hmm_words *words, uint32_t label, double
 static void each_pair(const struct tr_training *training, struct tr_hmm_words *words,
                       const double *counts, double alpha, double *w, pair_function function)
 {
-    const struct tr_rows *rows = training->vocabulary.node.rows;
+    const struct tr_rows *rows = training->data.vocabulary.node.rows;
     for (uint32_t a = 0; a < rows->attributes; a++) {
         bool is_word = !words->rank || words->rank[a] == TR_NONE;
         uint32_t ending = words->guesses ? tr_hmm_ending(words->guesses, a) : TR_NONE;
@@ -272,8 +258,8 @@ static void sum_pair(struct tr_hmm_words *words, uint32_t label, double count, d
     words->count[label] += count;
 }
 
-static void weigh_pair(struct tr_hmm_words *words, uint32_t label, double count, double *w,
-                       double alpha)
+static void log_pair(struct tr_hmm_words *words, uint32_t label, double count, double *w,
+                     double alpha)
 {
     *w = (alpha > 0 ? log(count + alpha) - log(alpha)
                     : log_share(count, words->count[label], words->words, 0)) +
@@ -283,7 +269,7 @@ static void weigh_pair(struct tr_hmm_words *words, uint32_t label, double count,
 double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, const double *counts,
                     double *share)
 {
-    const struct tr_rows *rows = training->vocabulary.node.rows;
+    const struct tr_rows *rows = training->data.vocabulary.node.rows;
     double tokens = 0;
     for (uint32_t a = 0; a < rows->attributes; a++) {
         bool is_word = !rank || rank[a] == TR_NONE;
@@ -293,7 +279,7 @@ double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, co
             tokens += count;
         }
     }
-    for (uint32_t z = 0; z < training->data.label_count; z++) {
+    for (uint32_t z = 0; z < training->data.train.label_count; z++) {
         share[z] = tokens > 0 ? share[z] / tokens : 0;
     }
     return tokens;
@@ -302,7 +288,7 @@ double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, co
 /* The share of tokens that are words never seen before: about that of the words seen once (Good 1953). */
 static double unknown_share(const struct tr_training *training, const struct tr_hmm_words *words)
 {
-    const struct tr_attribute_index *dictionary = &training->vocabulary.node.index;
+    const struct tr_attribute_index *dictionary = &training->data.vocabulary.node.index;
     double once = 0;
     for (uint32_t a = 0; words->rank && a < dictionary->entries.size; a++) {
         once += words->rank[a] == TR_NONE && dictionary->entries.at[a].count == 1;
@@ -313,56 +299,36 @@ static double unknown_share(const struct tr_training *training, const struct tr_
 static void estimate_words(const struct tr_training *training, const double *counts, double alpha,
                            struct tr_hmm_words *words, double *w)
 {
-    const struct tr_rows *rows = training->vocabulary.node.rows;
-    const struct tr_gram *grams = training->grams;
-    double *steps = w + training->node_size + training->edge_size;
+    const struct tr_rows *rows = training->data.vocabulary.node.rows;
+    const struct tr_gram *grams = training->layout.grams;
+    double *steps = w + training->layout.step_begin;
     for (uint32_t a = 0; a < rows->attributes; a++) {
         words->words += !words->rank || words->rank[a] == TR_NONE;
     }
     each_pair(training, words, counts, alpha, w, sum_pair);
     words->unknown = unknown_share(training, words);
-    each_pair(training, words, counts, alpha, w, weigh_pair);
+    each_pair(training, words, counts, alpha, w, log_pair);
     double ways = words->words + (words->rank ? 0 : 1); // one for all unknown words
-    for (uint32_t z = 0; alpha > 0 && z < training->plan.labels; z++) {
+    for (uint32_t z = 0; alpha > 0 && z < training->layout.plan.labels; z++) {
         words->alone[z] = log_share(0, words->count[z], ways, alpha);
     }
-    for (size_t i = 0; i < training->plan.gram_count; i++) {
+    for (size_t i = 0; i < training->layout.plan.gram_count; i++) {
         steps[i] += grams[i].length == 1 ? words->alone[grams[i].label[0]] : 0;
     }
 }
 
-trellis_status tr_hmm_make_unknown(struct tr_training *training, trellis_error *error)
-{
-    size_t count = 1 + (size_t)training->plan.labels;
-    if (training->unknown || !tr_features_has_unknown(training->features)) {
-        return TRELLIS_OK;
-    }
-    training->unknown = tr_alloc(2 * count, sizeof *training->unknown);
-    if (!training->unknown) {
-        return tr_fail_memory(error);
-    }
-    training->best_unknown = training->unknown + count;
-    return TRELLIS_OK;
-}
-
 /* What the tagger has to know to make guesses about unknown words probabilities. */
-static trellis_status keep_unknown(struct tr_training *training, const struct tr_hmm_words *words,
-                                   trellis_error *error)
+static void set_unknown(const struct tr_hmm_words *words, uint32_t labels,
+                        struct tr_iterate *iterate)
 {
-    uint32_t labels = training->plan.labels;
-    trellis_status status = tr_hmm_make_unknown(training, error);
-    if (status) {
-        return status;
-    }
-    training->unknown[0] = log(words->unknown);
+    iterate->unknown[0] = log(words->unknown);
     for (uint32_t z = 0; z < labels; z++) {
-        training->unknown[1 + z] = log(words->share[z]) + words->alone[z];
+        iterate->unknown[1 + z] = log(words->share[z]) + words->alone[z];
     }
-    return TRELLIS_OK;
 }
 
 /* O, with the guesses about unknown words where the templates tell of them. */
-static trellis_status estimate_emissions(struct tr_training *training, const double *counts,
+static trellis_status estimate_emissions(const struct tr_training *training, const double *counts,
                                          double alpha, struct tr_hmm_words *words, double *w,
                                          trellis_error *error)
 {
@@ -379,27 +345,25 @@ static trellis_status estimate_emissions(struct tr_training *training, const dou
     if (!status && words->rank) {
         status = tr_hmm_guess(&guesses, words, w, error);
     }
-    if (!status && words->rank) {
-        status = keep_unknown(training, words, error);
-    }
     words->guesses = NULL;
     tr_guesses_free(&guesses);
     return status;
 }
 
-trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
-                               double *w, trellis_error *error)
+trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
+                               double alpha, double *w, struct tr_iterate *iterate,
+                               trellis_error *error)
 {
-    size_t before = training->node_size + training->edge_size, labels = training->plan.labels + 1;
-    size_t histories = tr_hmm_interpolates(training) ? 0
-                       : training->plan.order == 2   ? labels * labels
-                                                     : labels;
+    size_t before = training->layout.step_begin, labels = training->layout.plan.labels + 1;
+    size_t histories = training->settings.interpolate     ? 0
+                       : training->layout.plan.order == 2 ? labels * labels
+                                                          : labels;
     double *room = tr_alloc(4 * labels + 2 * histories, sizeof *room);
     uint32_t *rank = NULL;
     trellis_status status = room ? tr_hmm_rank(training, &rank, error) : tr_fail_memory(error);
     if (!status) {
-        memset(w, 0, training->size * sizeof *w);
-        if (tr_hmm_interpolates(training)) {
+        memset(w, 0, training->layout.size * sizeof *w);
+        if (training->settings.interpolate) {
             status = tr_hmm_interpolate(training, counts + before, alpha, w + before, error);
         } else {
             struct sums sums = {room + 4 * labels, room + 4 * labels + histories};
@@ -413,6 +377,12 @@ trellis_status tr_hmm_estimate(struct tr_training *training, const double *count
                                      .share = room + 2 * labels,
                                      .p = room + 3 * labels};
         status = estimate_emissions(training, counts, alpha, &words, w, error);
+        if (!status && rank) {
+            set_unknown(&words, training->layout.plan.labels, iterate);
+        }
+    }
+    if (!status) {
+        tr_iterate_set(iterate, w);
     }
     free(rank);
     free(room);
@@ -421,37 +391,33 @@ trellis_status tr_hmm_estimate(struct tr_training *training, const double *count
 
 /* ---- the learner --------------------------------------------------------------------------------- */
 
-trellis_status tr_train_hmm(struct tr_training *training, trellis_error *error)
+trellis_status tr_train_hmm_counts(struct tr_training *training, trellis_error *error)
 {
-    if (tr_training_is_em(training)) {
-        return tr_train_em(training, error);
-    }
-    double *counts = tr_alloc(training->size, sizeof *counts);
-    double *w = tr_alloc(training->size, sizeof *w);
-    float *weights = tr_alloc(training->size, sizeof *weights);
+    const struct tr_dataset *data = &training->data.train;
+    struct tr_iterate now = {0};
+    double *counts = tr_alloc(training->layout.size, sizeof *counts);
+    double *w = tr_alloc(training->layout.size, sizeof *w);
     bool stop;
-    trellis_status status = counts && w && weights ? tr_hmm_check(training, error)
-                                                   : tr_fail_memory(error);
+    trellis_status status = counts && w ? tr_hmm_check(training, error) : tr_fail_memory(error);
     if (!status) {
-        tr_hmm_count(training, counts);
-        status = tr_hmm_estimate(training, counts, tr_hmm_alpha(training), w, error);
-    }
-    if (!status && training->emissions) {
-        status = tr_hmm_gaussian_learn(training->emissions, &training->data, error);
+        status = tr_iterate_create(training, &now, error);
     }
     if (!status) {
-        trellis_progress figures = tr_training_figures(training);
-        figures.iteration = 1;
-        figures.fraction = 1;
-        for (size_t j = 0; j < training->size; j++) {
-            weights[j] = (float)w[j];
-        }
-        training->exact = w;
-        status = tr_training_iteration(training, &figures, weights, &stop, error);
-        training->exact = NULL;
+        status = tr_hmm_count(training, data, counts, error);
     }
+    if (!status) {
+        status = tr_hmm_estimate(training, counts, training->settings.alpha, w, &now, error);
+    }
+    if (!status && training->gaussian) {
+        status = tr_hmm_gaussian_learn(training->gaussian, data, now.emissions, error);
+    }
+    if (!status) {
+        now.figures.iteration = 1;
+        now.figures.fraction = 1;
+        status = tr_training_iteration(training, &now, &stop, error);
+    }
+    tr_iterate_free(&now);
     free(counts);
     free(w);
-    free(weights);
     return status;
 }

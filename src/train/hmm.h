@@ -11,33 +11,20 @@
 
 #include "train/train.h"
 
-/* What is added to counts: next to nothing in labelled data unless given, so that a word with a label it was
- * never seen with is all but impossible where the tag dictionary leaves no other way. */
-double tr_hmm_alpha(const struct tr_training *training);
-/* Whether the steps are to be interpolated with shorter histories, rather than have alpha added. */
-bool tr_hmm_interpolates(const struct tr_training *training);
-
-/* The attributes that need a weight for every label [node attributes, before they are arranged]; NULL
- * where there are none. The caller frees it. */
-trellis_status tr_hmm_whole(const struct tr_training *training, bool **ret_whole,
-                            trellis_error *error);
-
-/* Whether an HMM can be of the order of the plan, and have the features there are: none of label pairs. */
-trellis_status tr_hmm_check_plan(const struct tr_training *training, trellis_error *error);
 /* Whether one thing is emitted at each token. */
 trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error);
 
-/* counts[j] += how often feature j fires in the sequences whose labels are all known, each times its
- * weight; counts [training->size]. */
-void tr_hmm_count(const struct tr_training *training, double *counts);
+/* counts[j] += how often feature j fires in the sequences of a dataset whose labels are all known, each
+ * times its weight; counts [layout.size]. The dataset has the tokens of the training data. */
+trellis_status tr_hmm_count(struct tr_training *training, const struct tr_dataset *data,
+                            double *counts, trellis_error *error);
 
-/* w [training->size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state are
- * 0, and alpha too, each way out of it is as likely as any other. Where the templates tell of unknown words,
- * training->unknown is filled in. */
-trellis_status tr_hmm_estimate(struct tr_training *training, const double *counts, double alpha,
-                               double *w, trellis_error *error);
-/* Makes room for training->unknown where the templates tell of unknown words. */
-trellis_status tr_hmm_make_unknown(struct tr_training *training, trellis_error *error);
+/* w [layout.size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state are 0, and
+ * alpha too, its transitions are equally likely. Fills in the weights of the iterate, and what it has about
+ * unknown words. */
+trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
+                               double alpha, double *w, struct tr_iterate *iterate,
+                               trellis_error *error);
 
 /* Gives rare words weights for labels that their endings suggest; before the features are numbered. */
 trellis_status tr_hmm_widen(struct tr_training *training, trellis_error *error);
@@ -48,17 +35,20 @@ trellis_status tr_hmm_allow(const struct tr_training *training, const struct tr_
 
 /* ---- the parts of an estimate -------------------------------------------------------------------- */
 
-/* The templates of attributes that tell of unknown words [attributes], TR_NONE for words; NULL: all are words.
+/* The template of an attribute that tells of unknown words, TR_NONE where it does not. */
+uint32_t tr_hmm_unknown_template(const struct tr_training *training, uint32_t attribute);
+/* Those of all attributes [attributes], TR_NONE for words; NULL: all are words.
  * The caller frees it. */
 trellis_status tr_hmm_rank(const struct tr_training *training, uint32_t **ret_rank,
                            trellis_error *error);
 /* counts[j] += how often each pair of an attribute and a label was seen; laid out like the rows. */
-void tr_hmm_count_words(const struct tr_training *training, double *counts);
+trellis_status tr_hmm_count_words(struct tr_training *training, double *counts,
+                                  trellis_error *error);
 /* share [labels] = P(z), by the counts of words; how many tokens they are. */
 double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, const double *counts,
                     double *share);
 
-/* What attributes that tell of unknown words say about labels (unknown.c). */
+/* What attributes that tell of unknown words say about labels (hmm_unknown_words.c). */
 struct tr_guesses {
     const struct tr_training *training;
     const uint32_t *rank; // [attributes]
@@ -76,7 +66,8 @@ void tr_guesses_free(struct tr_guesses *guesses);
 /* p [labels] = P(z | attribute) */
 void tr_guess(const struct tr_guesses *guesses, uint32_t attribute, double *p);
 
-/* Whether rare words get some of what their endings say (rare.c), and of which ending; TR_NONE: not this. */
+/* Whether rare words are smoothed by their endings (hmm_rare_words.c), and by which ending a word is; TR_NONE:
+ * by none. */
 bool tr_hmm_smooths_words(const struct tr_training *training);
 uint32_t tr_hmm_ending(const struct tr_guesses *guesses, uint32_t attribute);
 

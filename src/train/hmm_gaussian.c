@@ -11,215 +11,197 @@
 #include "model/model.h"
 #include "train/pass.h"
 
-static const double least_variance = 1e-300, most_variance = DBL_MAX / 4;
-
 /* ---- the data as a whole ------------------------------------------------------------------------- */
 
 /* Mean and variance of each column, each token alike. */
-static void measure(struct tr_hmm_gaussian *emissions, const struct tr_dataset *data)
+static void compute_spread(struct tr_hmm_gaussian *gaussian, const struct tr_dataset *data)
 {
-    size_t columns = emissions->columns;
+    size_t columns = gaussian->columns;
     double tokens = (double)data->tokens;
     for (size_t t = 0; t < data->tokens; t++) {
         for (size_t d = 0; d < columns; d++) {
-            emissions->centre[d] += data->real.at[t * columns + d] / tokens;
+            gaussian->centre[d] += data->real.at[t * columns + d] / tokens;
         }
     }
     for (size_t t = 0; t < data->tokens; t++) {
         for (size_t d = 0; d < columns; d++) {
-            double distance = data->real.at[t * columns + d] - emissions->centre[d];
-            emissions->spread[d] += fmin(distance * distance / tokens, DBL_MAX / 8 / tokens);
+            double distance = data->real.at[t * columns + d] - gaussian->centre[d];
+            gaussian->spread[d] += fmin(distance * distance / tokens, DBL_MAX / 8 / tokens);
         }
     }
 }
 
-/* All labels alike. The floor is a share of the variance, and above 0 for a constant column too. */
-static void begin(struct tr_hmm_gaussian *emissions, double share)
+/* The floor is a share of the variance, and above 0 for a constant column too. */
+static void set_floors(struct tr_hmm_gaussian *gaussian, double share)
 {
-    for (size_t d = 0; d < emissions->columns; d++) {
-        double centre = emissions->centre[d];
-        double least = fmax(fmin(1e-20 * centre * centre, DBL_MAX / 8), least_variance);
-        emissions->floor[d] = fmax(share * emissions->spread[d], least);
-        emissions->spread[d] = fmax(emissions->spread[d], emissions->floor[d]);
-        for (size_t c = 0; c < emissions->labels; c++) {
-            emissions->mean[c * emissions->columns + d] = centre;
-            emissions->variance[c * emissions->columns + d] = emissions->spread[d];
-        }
+    for (size_t d = 0; d < gaussian->columns; d++) {
+        double centre = gaussian->centre[d];
+        double least = fmax(fmin(1e-20 * centre * centre, DBL_MAX / 8), TR_MIN_VARIANCE);
+        gaussian->floor[d] = fmax(share * gaussian->spread[d], least);
+        gaussian->spread[d] = fmax(gaussian->spread[d], gaussian->floor[d]);
     }
 }
 
 trellis_status tr_hmm_gaussian_create(const struct tr_training *training,
-                                      struct tr_hmm_gaussian **ret_normals, trellis_error *error)
+                                      struct tr_hmm_gaussian **ret_gaussian, trellis_error *error)
 {
-    const struct tr_dataset *data = &training->data;
-    *ret_normals = NULL;
+    const struct tr_dataset *data = &training->data.train;
+    *ret_gaussian = NULL;
     if (data->reals == 0) {
         return TRELLIS_OK;
     }
-    struct tr_hmm_gaussian *emissions = tr_alloc(1, sizeof *emissions);
-    if (!emissions) {
+    struct tr_hmm_gaussian *gaussian = tr_alloc(1, sizeof *gaussian);
+    if (!gaussian) {
         return tr_fail_memory(error);
     }
-    size_t cells = (size_t)data->label_count * data->reals;
-    emissions->labels = data->label_count;
-    emissions->columns = (uint32_t)data->reals;
-    emissions->names = tr_option_text(training->options, "gaussian");
-    emissions->moment_count = data->label_count + 2 * cells;
-    emissions->mean = tr_alloc(2 * cells, sizeof *emissions->mean);
-    emissions->best = tr_alloc(2 * cells, sizeof *emissions->best);
-    emissions->centre = tr_alloc(data->reals, sizeof *emissions->centre);
-    emissions->floor = tr_alloc(data->reals, sizeof *emissions->floor);
-    emissions->spread = tr_alloc(data->reals, sizeof *emissions->spread);
-    if (!emissions->mean || !emissions->best || !emissions->centre || !emissions->floor ||
-        !emissions->spread) {
-        tr_hmm_gaussian_destroy(emissions);
+    gaussian->labels = data->label_count;
+    gaussian->columns = (uint32_t)data->reals;
+    gaussian->names = training->settings.gaussian;
+    gaussian->moment_count = data->label_count + tr_hmm_gaussian_size(gaussian);
+    gaussian->centre = tr_alloc(data->reals, sizeof *gaussian->centre);
+    gaussian->floor = tr_alloc(data->reals, sizeof *gaussian->floor);
+    gaussian->spread = tr_alloc(data->reals, sizeof *gaussian->spread);
+    if (!gaussian->centre || !gaussian->floor || !gaussian->spread) {
+        tr_hmm_gaussian_destroy(gaussian);
         return tr_fail_memory(error);
     }
-    emissions->variance = emissions->mean + cells;
-    measure(emissions, data);
-    begin(emissions, tr_option_real(training->options, "variance-floor"));
-    *ret_normals = emissions;
+    compute_spread(gaussian, data);
+    set_floors(gaussian, training->settings.variance_floor);
+    *ret_gaussian = gaussian;
     return TRELLIS_OK;
 }
 
-void tr_hmm_gaussian_destroy(struct tr_hmm_gaussian *emissions)
+void tr_hmm_gaussian_destroy(struct tr_hmm_gaussian *gaussian)
 {
-    if (emissions) {
-        free(emissions->mean);
-        free(emissions->best);
-        free(emissions->centre);
-        free(emissions->floor);
-        free(emissions->spread);
-        free(emissions);
+    if (gaussian) {
+        free(gaussian->centre);
+        free(gaussian->floor);
+        free(gaussian->spread);
+        free(gaussian);
     }
 }
 
-static struct tr_gaussian view(const struct tr_hmm_gaussian *emissions, const double *both)
+size_t tr_hmm_gaussian_size(const struct tr_hmm_gaussian *gaussian)
 {
-    size_t cells = (size_t)emissions->labels * emissions->columns;
-    return (struct tr_gaussian){emissions->labels, emissions->columns, both, both + cells,
-                                emissions->names};
+    return 2 * (size_t)gaussian->labels * gaussian->columns;
 }
 
-struct tr_gaussian tr_hmm_gaussian_now(const struct tr_hmm_gaussian *emissions)
+void tr_hmm_gaussian_begin(const struct tr_hmm_gaussian *gaussian, double *emissions)
 {
-    return view(emissions, emissions->mean);
+    size_t columns = gaussian->columns;
+    double *variance = emissions + gaussian->labels * columns;
+    for (size_t c = 0; c < gaussian->labels; c++) {
+        memcpy(emissions + c * columns, gaussian->centre, columns * sizeof *emissions);
+        memcpy(variance + c * columns, gaussian->spread, columns * sizeof *variance);
+    }
 }
 
-struct tr_gaussian tr_hmm_gaussian_best(const struct tr_hmm_gaussian *emissions)
+struct tr_gaussian tr_hmm_gaussian_view(const struct tr_hmm_gaussian *gaussian,
+                                        const double *emissions)
 {
-    return view(emissions, emissions->best);
-}
-
-void tr_hmm_gaussian_keep(struct tr_hmm_gaussian *emissions)
-{
-    size_t cells = (size_t)emissions->labels * emissions->columns;
-    memcpy(emissions->best, emissions->mean, 2 * cells * sizeof *emissions->best);
-}
-
-void tr_hmm_gaussian_name(const struct tr_hmm_gaussian *emissions, double *both,
-                          struct tr_state_registry *registry, const char *mean,
-                          const char *variance)
-{
-    size_t cells = (size_t)emissions->labels * emissions->columns;
-    tr_keep_doubles(registry, mean, both, cells);
-    tr_keep_between(registry, variance, both + cells, cells, least_variance, most_variance);
+    return (struct tr_gaussian){gaussian->labels, gaussian->columns, emissions,
+                                emissions + (size_t)gaussian->labels * gaussian->columns,
+                                gaussian->names};
 }
 
 /* ---- moments ------------------------------------------------------------------------------------- */
 
 /* n, then sum (x - centre) and sum (x - centre)^2 for each column. */
-static void add(const struct tr_hmm_gaussian *emissions, const double *x, size_t label,
+static void add(const struct tr_hmm_gaussian *gaussian, const double *x, size_t label,
                 double amount, double *moments)
 {
-    double *at = moments + label * (1 + 2 * (size_t)emissions->columns);
+    double *at = moments + label * (1 + 2 * (size_t)gaussian->columns);
     at[0] += amount;
-    for (size_t d = 0; d < emissions->columns; d++) {
-        double distance = x[d] - emissions->centre[d];
+    for (size_t d = 0; d < gaussian->columns; d++) {
+        double distance = x[d] - gaussian->centre[d];
         at[1 + 2 * d] += amount * distance;
         at[2 + 2 * d] += amount * distance * distance;
     }
 }
 
-void tr_hmm_gaussian_expect(const struct tr_hmm_gaussian *emissions, const double *x, size_t n,
+void tr_hmm_gaussian_expect(const struct tr_hmm_gaussian *gaussian, const double *x, size_t n,
                             const float *p, size_t width, double weight, double *moments)
 {
     for (size_t i = 0; i < n; i++) {
-        for (size_t c = 0; c < emissions->labels; c++) {
+        for (size_t c = 0; c < gaussian->labels; c++) {
             double amount = weight * (double)p[i * width + c];
             if (amount > 0) {
-                add(emissions, x + i * emissions->columns, c, amount, moments);
+                add(gaussian, x + i * gaussian->columns, c, amount, moments);
             }
         }
     }
 }
 
-void tr_hmm_gaussian_count(const struct tr_hmm_gaussian *emissions, const double *x, size_t n,
+void tr_hmm_gaussian_count(const struct tr_hmm_gaussian *gaussian, const double *x, size_t n,
                            const uint16_t *labels, double weight, double *moments)
 {
     for (size_t i = 0; i < n; i++) {
-        add(emissions, x + i * emissions->columns, labels[i], weight, moments);
+        add(gaussian, x + i * gaussian->columns, labels[i], weight, moments);
     }
 }
 
-void tr_hmm_gaussian_estimate(struct tr_hmm_gaussian *emissions, const double *moments)
+void tr_hmm_gaussian_estimate(const struct tr_hmm_gaussian *gaussian, const double *moments,
+                              double *emissions)
 {
+    double *variances = emissions + (size_t)gaussian->labels * gaussian->columns;
     const double next_to_nothing = 1e-9; // tokens
-    for (size_t c = 0; c < emissions->labels; c++) {
-        const double *at = moments + c * (1 + 2 * (size_t)emissions->columns);
-        for (size_t d = 0; at[0] > next_to_nothing && d < emissions->columns; d++) {
-            size_t cell = c * emissions->columns + d;
+    for (size_t c = 0; c < gaussian->labels; c++) {
+        const double *at = moments + c * (1 + 2 * (size_t)gaussian->columns);
+        for (size_t d = 0; at[0] > next_to_nothing && d < gaussian->columns; d++) {
+            size_t cell = c * gaussian->columns + d;
             double first = at[1 + 2 * d] / at[0], second = at[2 + 2 * d] / at[0];
-            double mean = emissions->centre[d] + first, variance = second - first * first;
+            double mean = gaussian->centre[d] + first, variance = second - first * first;
             if (isfinite(mean)) {
-                emissions->mean[cell] = mean;
-                emissions->variance[cell] = fmin(fmax(variance, emissions->floor[d]),
-                                                 most_variance);
+                emissions[cell] = mean;
+                variances[cell] = fmin(fmax(variance, gaussian->floor[d]), TR_MAX_VARIANCE);
             }
         }
     }
 }
 
-trellis_status tr_hmm_gaussian_learn(struct tr_hmm_gaussian *emissions,
-                                     const struct tr_dataset *data, trellis_error *error)
+trellis_status tr_hmm_gaussian_learn(const struct tr_hmm_gaussian *gaussian,
+                                     const struct tr_dataset *data, double *emissions,
+                                     trellis_error *error)
 {
-    double *moments = tr_alloc(emissions->moment_count, sizeof *moments);
+    double *moments = tr_alloc(gaussian->moment_count, sizeof *moments);
     if (!moments) {
         return tr_fail_memory(error);
     }
     for (size_t s = 0; s < data->sequences; s++) {
         size_t first = data->sequence.at[s], n = data->sequence.at[s + 1] - first;
         if (n > 0 && !tr_dataset_is_partial(data, s)) {
-            tr_hmm_gaussian_count(emissions, data->real.at + first * data->reals, n,
+            tr_hmm_gaussian_count(gaussian, data->real.at + first * data->reals, n,
                                   data->gold.at + first, tr_sequence_weight(data, s), moments);
         }
     }
-    tr_hmm_gaussian_estimate(emissions, moments);
+    tr_hmm_gaussian_estimate(gaussian, moments, emissions);
     free(moments);
     return TRELLIS_OK;
 }
 
-trellis_status tr_hmm_gaussian_from(struct tr_hmm_gaussian *emissions,
-                                    const struct tr_training *training, trellis_error *error)
+trellis_status tr_hmm_gaussian_from(const struct tr_hmm_gaussian *gaussian,
+                                    const struct tr_training *training, double *emissions,
+                                    trellis_error *error)
 {
-    const char *path = tr_option_text(training->options, "from");
+    const char *path = training->settings.from;
+    double *variances = emissions + (size_t)gaussian->labels * gaussian->columns;
     trellis_model *model;
     trellis_status status = trellis_model_open(path, &model, error);
     if (status) {
         return status;
     }
-    size_t columns = emissions->columns;
+    size_t columns = gaussian->columns;
     if (model->gaussian.columns != columns) {
         status = tr_fail(error, TRELLIS_MODEL,
                          "%s has normal distributions for %u columns, and --gaussian names %zu",
                          path, model->gaussian.columns, columns);
     }
     for (uint32_t i = 0; !status && i < model->label_count; i++) {
-        uint32_t here = tr_intern_find(&training->data.labels, model->labels[i]);
-        for (size_t d = 0; here < emissions->labels && d < columns; d++) {
-            emissions->mean[here * columns + d] = model->gaussian.mean[i * columns + d];
-            emissions->variance[here * columns + d] = fmax(
-                model->gaussian.variance[i * columns + d], emissions->floor[d]);
+        uint32_t here = tr_intern_find(&training->data.train.labels, model->labels[i]);
+        for (size_t d = 0; here < gaussian->labels && d < columns; d++) {
+            emissions[here * columns + d] = model->gaussian.mean[i * columns + d];
+            variances[here * columns + d] = fmax(model->gaussian.variance[i * columns + d],
+                                                 gaussian->floor[d]);
         }
     }
     trellis_model_close(model);
@@ -231,7 +213,7 @@ trellis_status tr_hmm_gaussian_from(struct tr_hmm_gaussian *emissions,
 enum { ROUNDS = 10 };
 
 struct k_means {
-    const struct tr_hmm_gaussian *emissions;
+    const struct tr_hmm_gaussian *gaussian;
     const struct tr_dataset *data;
     double *centre;  // [labels][columns]
     double *unit;    // [columns] 1 / variance of the column
@@ -241,7 +223,7 @@ struct k_means {
 
 static double distance(const struct k_means *k, size_t token, size_t label)
 {
-    size_t columns = k->emissions->columns;
+    size_t columns = k->gaussian->columns;
     const double *x = k->data->real.at + token * columns, *centre = k->centre + label * columns;
     double sum = 0;
     for (size_t d = 0; d < columns; d++) {
@@ -254,8 +236,8 @@ static double distance(const struct k_means *k, size_t token, size_t label)
  * before (Arthur and Vassilvitskii 2007); uniformly where all tokens are covered. */
 static void draw_centres(struct k_means *k, struct tr_random *random)
 {
-    size_t columns = k->emissions->columns, tokens = k->data->tokens;
-    for (size_t c = 0; c < k->emissions->labels; c++) {
+    size_t columns = k->gaussian->columns, tokens = k->data->tokens;
+    for (size_t c = 0; c < k->gaussian->labels; c++) {
         double all = 0, passed = 0;
         for (size_t t = 0; t < tokens; t++) {
             k->nearest[t] = c == 0   ? 1
@@ -278,9 +260,9 @@ static void draw_centres(struct k_means *k, struct tr_random *random)
 }
 
 /* Labels by the nearest centre; centres are then the means of what they got. */
-static void settle(struct k_means *k, uint16_t *labels)
+static void assign_tokens(struct k_means *k, uint16_t *labels)
 {
-    size_t columns = k->emissions->columns, count = k->emissions->labels;
+    size_t columns = k->gaussian->columns, count = k->gaussian->labels;
     memset(k->sum, 0, count * (1 + columns) * sizeof *k->sum);
     for (size_t t = 0; t < k->data->tokens; t++) {
         double least = distance(k, t, 0);
@@ -306,30 +288,30 @@ static void settle(struct k_means *k, uint16_t *labels)
     }
 }
 
-trellis_status tr_hmm_gaussian_cluster(const struct tr_hmm_gaussian *emissions,
+trellis_status tr_hmm_gaussian_cluster(const struct tr_hmm_gaussian *gaussian,
                                        const struct tr_dataset *data, struct tr_random *random,
                                        uint16_t *labels, trellis_error *error)
 {
-    size_t columns = emissions->columns, count = emissions->labels;
-    struct k_means k = {.emissions = emissions,
+    size_t columns = gaussian->columns, count = gaussian->labels;
+    struct k_means k = {.gaussian = gaussian,
                         .data = data,
                         .centre = tr_alloc(count * columns, sizeof *k.centre),
                         .unit = tr_alloc(columns, sizeof *k.unit),
                         .nearest = tr_alloc(data->tokens, sizeof *k.nearest),
                         .sum = tr_alloc(count * (1 + columns), sizeof *k.sum)};
-    bool fine = k.centre && k.unit && k.nearest && k.sum;
-    for (size_t d = 0; fine && d < columns; d++) {
-        k.unit[d] = 1 / emissions->spread[d];
+    bool ok = k.centre && k.unit && k.nearest && k.sum;
+    for (size_t d = 0; ok && d < columns; d++) {
+        k.unit[d] = 1 / gaussian->spread[d];
     }
-    if (fine) {
+    if (ok) {
         draw_centres(&k, random);
     }
-    for (int round = 0; fine && round < ROUNDS; round++) {
-        settle(&k, labels);
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        assign_tokens(&k, labels);
     }
     free(k.centre);
     free(k.unit);
     free(k.nearest);
     free(k.sum);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }

@@ -39,7 +39,7 @@ struct counted {
 
 static size_t find(const struct counted *c, struct tr_gram gram)
 {
-    return tr_gram_find(c->training->grams, c->training->plan.gram_count, &gram);
+    return tr_gram_find(c->training->layout.grams, c->training->layout.plan.gram_count, &gram);
 }
 
 static double count_of(const struct counted *c, struct tr_gram gram)
@@ -65,14 +65,14 @@ static struct history *history_of(const struct counted *c, const struct tr_gram 
     struct tr_gram shorter = {(uint8_t)(gram->length - 1), {gram->label[0], gram->label[1]}};
     bool at_start = shorter.length == 1 && gram->label[0] == c->start;
     shorter.label[1] = shorter.length == 1 ? 0 : shorter.label[1];
-    size_t at = at_start ? c->training->plan.gram_count : find(c, shorter);
+    size_t at = at_start ? c->training->layout.plan.gram_count : find(c, shorter);
     return at == SIZE_MAX ? NULL : &c->behind[at];
 }
 
 static void sum_up(struct counted *c)
 {
-    const struct tr_gram *grams = c->training->grams;
-    for (size_t i = 0; i < c->training->plan.gram_count; i++) {
+    const struct tr_gram *grams = c->training->layout.grams;
+    for (size_t i = 0; i < c->training->layout.plan.gram_count; i++) {
         struct history *history = grams[i].length > 1 ? history_of(c, &grams[i]) : NULL;
         if (history) {
             history->times += c->grams[i];
@@ -99,7 +99,7 @@ static double held_out(double count, struct history history, double k, double sh
 
 static double held_out_single(const struct counted *c, uint16_t z)
 {
-    double labels = c->training->plan.labels;
+    double labels = c->training->layout.plan.labels;
     return (fmax(single(c, z) - 1, 0) + c->alpha) /
            (fmax(c->steps - 1, 1) + c->alpha * (labels + 1));
 }
@@ -132,9 +132,9 @@ static double likelihood(const struct event *events, size_t count, double k)
  * all grams. */
 static double choose_k(const struct counted *c, uint32_t length, struct event *events)
 {
-    const struct tr_gram *grams = c->training->grams;
+    const struct tr_gram *grams = c->training->layout.grams;
     size_t count = 0;
-    for (size_t i = 0; i < c->training->plan.gram_count; i++) {
+    for (size_t i = 0; i < c->training->layout.plan.gram_count; i++) {
         const struct history *history = grams[i].length == length ? history_of(c, &grams[i]) : NULL;
         if (history && c->grams[i] > 0) {
             uint16_t y = grams[i].label[length - 2], z = grams[i].label[length - 1];
@@ -157,7 +157,7 @@ static double choose_k(const struct counted *c, uint32_t length, struct event *e
 
 static double q1(const struct counted *c, uint16_t z)
 {
-    double labels = c->training->plan.labels;
+    double labels = c->training->layout.plan.labels;
     return (single(c, z) + c->alpha) / (c->steps + c->alpha * (labels + 1));
 }
 
@@ -193,9 +193,10 @@ static double entering(const struct counted *c, uint16_t y)
 
 static double weight_of_pair(const struct counted *c, size_t gram)
 {
-    uint16_t y = c->training->grams[gram].label[0], z = c->training->grams[gram].label[1];
+    uint16_t y = c->training->layout.grams[gram].label[0],
+             z = c->training->layout.grams[gram].label[1];
     double shorter = z == c->end ? 0 : log(q1(c, z));
-    bool is_history = c->training->plan.order == 2 && was_seen(&c->behind[gram]);
+    bool is_history = c->training->layout.plan.order == 2 && was_seen(&c->behind[gram]);
     return log(q2(c, y, z)) - shorter - entering(c, y) +
            (is_history ? log(left(&c->behind[gram], c->k3)) : 0);
 }
@@ -210,10 +211,10 @@ static double weight_of_triple(const struct counted *c, struct tr_gram gram, dou
     return log1p(times / shorter);
 }
 
-static void weigh(const struct counted *c, double *w)
+static void set_weights(const struct counted *c, double *w)
 {
-    for (size_t i = 0; i < c->training->plan.gram_count; i++) {
-        struct tr_gram gram = c->training->grams[i];
+    for (size_t i = 0; i < c->training->layout.plan.gram_count; i++) {
+        struct tr_gram gram = c->training->layout.grams[i];
         uint16_t last = gram.label[gram.length - 1];
         if (last != c->end && q1(c, last) == 0) {
             w[i] = gram.length == 1 ? -INFINITY : 0; // a label never seen
@@ -230,8 +231,8 @@ static void weigh(const struct counted *c, double *w)
 trellis_status tr_hmm_interpolate(const struct tr_training *training, const double *counts,
                                   double alpha, double *w, trellis_error *error)
 {
-    uint32_t labels = training->plan.labels;
-    size_t grams = training->plan.gram_count;
+    uint32_t labels = training->layout.plan.labels;
+    size_t grams = training->layout.plan.gram_count;
     struct counted c = {.training = training,
                         .grams = counts,
                         .behind = tr_alloc(grams + 1, sizeof *c.behind),
@@ -239,14 +240,14 @@ trellis_status tr_hmm_interpolate(const struct tr_training *training, const doub
                         .end = (uint16_t)(labels + 1),
                         .alpha = alpha};
     struct event *events = tr_alloc(grams, sizeof *events);
-    bool fine = c.behind && events;
-    if (fine) {
+    bool ok = c.behind && events;
+    if (ok) {
         sum_up(&c);
         c.k2 = choose_k(&c, 2, events);
-        c.k3 = training->plan.order == 2 ? choose_k(&c, 3, events) : 0;
-        weigh(&c, w);
+        c.k3 = training->layout.plan.order == 2 ? choose_k(&c, 3, events) : 0;
+        set_weights(&c, w);
     }
     free(c.behind);
     free(events);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }

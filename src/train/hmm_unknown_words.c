@@ -23,9 +23,9 @@
 /* Finds the chains: those of a token in the order of their templates. The last one is that of its word. */
 static void link_chains(struct tr_guesses *g)
 {
-    const struct tr_occurrences *node = &g->training->data.node;
+    const struct tr_occurrences *node = &g->training->data.train.node;
     const uint32_t *rank = g->rank;
-    for (size_t t = 0; t < g->training->data.tokens; t++) {
+    for (size_t t = 0; t < g->training->data.train.tokens; t++) {
         for (uint32_t k = node->begin.at[t]; k < node->begin.at[t + 1]; k++) {
             uint32_t a = node->attribute.at[k], last = TR_NONE;
             if (g->before[a] != TR_NONE) {
@@ -44,7 +44,7 @@ static void link_chains(struct tr_guesses *g)
 
 static void count_times(struct tr_guesses *g)
 {
-    const struct tr_rows *rows = g->training->vocabulary.node.rows;
+    const struct tr_rows *rows = g->training->data.vocabulary.node.rows;
     for (uint32_t a = 0; a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             g->times[a] += g->counts[tr_rows_find(rows, a, rows->outcome[i])];
@@ -57,12 +57,12 @@ trellis_status tr_guesses_create(const struct tr_training *training, const uint3
                                  struct tr_guesses *ret_guesses, trellis_error *error)
 {
     struct tr_guesses *g = ret_guesses;
-    uint32_t attributes = training->vocabulary.node.rows->attributes;
+    uint32_t attributes = training->data.vocabulary.node.rows->attributes;
     *g = (struct tr_guesses){.training = training,
                              .rank = rank,
                              .counts = counts,
                              .share = share,
-                             .theta = tr_option_real(training->options, "theta"),
+                             .theta = training->settings.theta,
                              .before = tr_alloc(attributes, sizeof *g->before),
                              .times = tr_alloc(attributes, sizeof *g->times)};
     if (!g->before || !g->times) {
@@ -85,8 +85,8 @@ void tr_guesses_free(struct tr_guesses *g)
 /* From P(z | s_k-1) to P(z | s_k) */
 static void refine(const struct tr_guesses *g, uint32_t a, double *p)
 {
-    const struct tr_rows *rows = g->training->vocabulary.node.rows;
-    for (uint32_t z = 0; z < g->training->data.label_count; z++) {
+    const struct tr_rows *rows = g->training->data.vocabulary.node.rows;
+    for (uint32_t z = 0; z < g->training->data.train.label_count; z++) {
         p[z] *= g->theta / (1 + g->theta);
     }
     for (uint64_t i = rows->begin[a]; g->times[a] > 0 && i < rows->begin[a + 1]; i++) {
@@ -98,21 +98,21 @@ static void refine(const struct tr_guesses *g, uint32_t a, double *p)
 void tr_guess(const struct tr_guesses *g, uint32_t a, double *p)
 {
     if (a == TR_NONE) {
-        memcpy(p, g->share, g->training->data.label_count * sizeof *p);
+        memcpy(p, g->share, g->training->data.train.label_count * sizeof *p);
         return;
     }
     tr_guess(g, g->before[a], p);
     refine(g, a, p);
 }
 
-static void weigh(const struct tr_guesses *g, uint32_t a, const struct tr_hmm_words *words,
-                  double *shorter, double *now, double *w)
+static void set_weights(const struct tr_guesses *g, uint32_t a, const struct tr_hmm_words *words,
+                        double *shorter, double *now, double *w)
 {
-    const struct tr_rows *rows = g->training->vocabulary.node.rows;
+    const struct tr_rows *rows = g->training->data.vocabulary.node.rows;
     bool first = g->before[a] == TR_NONE;
     double unseen = log(g->theta / (1 + g->theta));
     tr_guess(g, g->before[a], shorter);
-    memcpy(now, shorter, g->training->data.label_count * sizeof *now);
+    memcpy(now, shorter, g->training->data.train.label_count * sizeof *now);
     refine(g, a, now);
     for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
         uint32_t z = rows->outcome[i];
@@ -125,12 +125,12 @@ static void weigh(const struct tr_guesses *g, uint32_t a, const struct tr_hmm_wo
 trellis_status tr_hmm_guess(const struct tr_guesses *g, const struct tr_hmm_words *words, double *w,
                             trellis_error *error)
 {
-    uint32_t labels = g->training->data.label_count;
+    uint32_t labels = g->training->data.train.label_count;
     double *room = tr_alloc(2 * (size_t)labels, sizeof *room);
-    uint32_t attributes = g->training->vocabulary.node.rows->attributes;
+    uint32_t attributes = g->training->data.vocabulary.node.rows->attributes;
     for (uint32_t a = 0; room && a < attributes; a++) {
         if (g->rank[a] != TR_NONE) {
-            weigh(g, a, words, room, room + labels, w);
+            set_weights(g, a, words, room, room + labels, w);
         }
     }
     free(room);

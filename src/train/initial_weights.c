@@ -1,4 +1,4 @@
-/* initial_weights.c - first weights from an earlier model.
+/* initial_weights.c - initial weights from an earlier model.
  *
  * The new data decides which labels, attributes and features there are; a feature that the earlier model
  * has as well begins with its weight. Attributes are matched by key, labels by text.
@@ -26,7 +26,7 @@ static void take_weight(void *user, uint32_t outcome, float weight)
     if (from == TR_NONE || to == TR_NONE) {
         return;
     }
-    uint32_t here = transfer->edge ? from * transfer->training->graph->width + to : to;
+    uint32_t here = transfer->edge ? from * transfer->training->layout.graph->width + to : to;
     size_t at = tr_rows_find(transfer->rows, transfer->attribute, here);
     if (at != SIZE_MAX) {
         transfer->weights[at] = weight;
@@ -61,7 +61,7 @@ static void take_steps(struct transfer *transfer, float *weights)
             known = known && label != TR_NONE;
             gram.label[k] = (uint16_t)label;
         }
-        size_t here = tr_gram_find(training->grams, training->plan.gram_count, &gram);
+        size_t here = tr_gram_find(training->layout.grams, training->layout.plan.gram_count, &gram);
         if (known && here != SIZE_MAX) {
             weights[here] = model->step_weights[i];
             transfer->found++;
@@ -72,7 +72,7 @@ static void take_steps(struct transfer *transfer, float *weights)
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error)
 {
-    const char *path = tr_option_text(training->options, "from");
+    const char *path = training->settings.from;
     if (!*path) {
         return TRELLIS_OK;
     }
@@ -81,7 +81,7 @@ trellis_status tr_training_initial_weights(struct tr_training *training, float *
     if (status) {
         return status;
     }
-    uint32_t count = model->label_count, labels = training->data.label_count;
+    uint32_t count = model->label_count, labels = training->data.train.label_count;
     struct transfer transfer = {.training = training, .model = model};
     transfer.label = tr_alloc((size_t)count + 2, sizeof *transfer.label);
     if (!transfer.label) {
@@ -89,16 +89,16 @@ trellis_status tr_training_initial_weights(struct tr_training *training, float *
         return tr_fail_memory(error);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t here = tr_intern_find(&training->data.labels, model->labels[i]);
+        uint32_t here = tr_intern_find(&training->data.train.labels, model->labels[i]);
         transfer.label[i] = here < labels ? here : TR_NONE;
     }
     transfer.label[count] = labels;
     transfer.label[count + 1] = labels + 1;
-    take_attributes(&transfer, &model->node, &training->vocabulary.node, weights);
+    take_attributes(&transfer, &model->node, &training->data.vocabulary.node, weights);
     transfer.edge = true;
-    take_attributes(&transfer, &model->edge, &training->vocabulary.edge,
-                    weights + training->node_size);
-    take_steps(&transfer, weights + training->node_size + training->edge_size);
+    take_attributes(&transfer, &model->edge, &training->data.vocabulary.edge,
+                    weights + training->layout.node_size);
+    take_steps(&transfer, weights + training->layout.step_begin);
     tr_training_note(training, "%zu weights taken from %s", transfer.found, path);
     free(transfer.label);
     trellis_model_close(model);

@@ -1,36 +1,106 @@
-/* learners.c - the one table that lists the learners. */
-#include "train/train.h"
+/* learners.c - the one table that lists the learners, what each can do and what it listens to. */
+#include "train/learners.h"
+
+#include <string.h>
+
+/* Options are listed where only some learners listen to them; the others are for all: of reading,
+ * features, --epochs, --dev, --order, ... */
+#define MARGIN "loss cost span-loss"
+#define PENALTY "l2 sigma lambda"
+
+static const struct tr_algorithm perceptron[] = {
+    {"averaged", tr_train_averaged_perceptron, 20, .options = ""},
+    {"plain", tr_train_plain_perceptron, 20, .options = ""},
+    {"pa", tr_train_pa, 20, .options = MARGIN},
+    {"pa1", tr_train_pa1, 20, .options = MARGIN " aggressiveness"},
+    {"pa2", tr_train_pa2, 20, .options = MARGIN " aggressiveness"},
+    {"arow", tr_train_arow, 20, .options = MARGIN " variance"},
+    {0}};
+
+static const struct tr_algorithm mira[] = {{"hildreth", tr_train_mira, 20, .options = ""}, {0}};
+
+static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options = "gap"},
+                                           {"subgradient", tr_train_subgradient, 50, .options = ""},
+                                           {0}};
+
+/* With --select-l1 all of them begin with L-BFGS, and listen to its options. */
+#define LBFGS "epsilon delta period history select-l1"
+static const struct tr_algorithm crf[] = {
+    {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
+    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average prune",
+     .abilities = TR_PRUNING},
+    {"cg", tr_train_cg, 0, .options = LBFGS},
+    {"gd", tr_train_gd, 0, .options = LBFGS},
+    {0}};
+static const struct tr_algorithm unpruned[] = {
+    {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
+    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average"},
+    {"cg", tr_train_cg, 0, .options = LBFGS},
+    {"gd", tr_train_gd, 0, .options = LBFGS},
+    {0}};
+
+#define HIDDEN "states restarts unlabelled unlabelled-weight dev-score delta period from"
+static const struct tr_algorithm hmm[] = {
+    {"counts", tr_train_hmm_counts, 1, TR_ONE_PASS, .options = "smoothing theta"},
+    {"em", tr_train_em, 100, TR_HIDDEN_LABELS | TR_PARTIAL_LABELS, HIDDEN, "id"},
+    {"viterbi", tr_train_hard_em, 100, TR_HIDDEN_LABELS | TR_PARTIAL_LABELS, HIDDEN, "id"},
+    {0}};
 
 static const struct tr_learner learners[] = {
     {"perceptron",
      "structured perceptron: fast, nearly as accurate as a CRF; -a averaged or plain, or its variants "
      "passive-aggressive (pa, pa1, pa2) and adaptive regularisation of weights (arow)",
-     "averaged plain pa pa1 pa2 arow", 20, tr_train_perceptron, .floats_per_weight = 5},
+     perceptron, TR_PARTIAL_LABELS | TR_BEAM, "beam update from", "general",
+     .floats_per_weight = 5},
     {"mira",
      "margin-infused relaxed algorithm: a perceptron that keeps a margin from the --mbest best "
      "labellings",
-     "hildreth", 20, tr_train_mira, .floats_per_weight = 5},
+     mira, 0, MARGIN " aggressiveness mbest from", "general", .floats_per_weight = 5},
     {"ssvm",
      "structural support vector machine: maximum margin; -a bcfw (block-coordinate Frank-Wolfe, with a "
      "duality gap) or subgradient",
+     ssvm, TR_PENALISED, MARGIN " " PENALTY " from", "general", 4, .floats_per_weight = 5,
      /* The labellings of the dual: 100 bytes a token in chunking, 220 with more labels. */
-     "bcfw subgradient", 50, tr_train_ssvm, .floats_per_weight = 5, .bytes_per_token = 200},
-    {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd",
-     "lbfgs sgd cg gd", 0, tr_train_crf, .floats_per_weight = 40},
-    {"maxent", "maximum-entropy classifier: predicts each label independently", "lbfgs sgd cg gd",
-     0, tr_train_crf, .floats_per_weight = 40, .no_steps = true},
+     .bytes_per_token = 200},
+    {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd", crf,
+     TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED, MARGIN " " PENALTY " from", "general", 1,
+     &tr_crf_hooks, .floats_per_weight = 40},
+    {"maxent", "maximum-entropy classifier: predicts each label independently", unpruned,
+     TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED | TR_NO_TRANSITIONS,
+     MARGIN " " PENALTY " from", "general", 1, &tr_crf_hooks, .floats_per_weight = 40},
     {"hmm",
      "hidden Markov model: -a counts, in one pass; without labels -a em (Baum-Welch) or viterbi (hard EM)",
-     "counts em viterbi", 1, tr_train_hmm, .floats_per_weight = 12, .generative = true},
+     hmm, TR_GENERATIVE, "alpha gaussian variance-floor", "hmm", .hooks = &tr_hmm_hooks,
+     .floats_per_weight = 12},
     {"memm",
      "maximum-entropy Markov model: predicts each label given the previous ones; trains faster than a "
      "CRF if there are many labels, but suffers from label bias",
-     "lbfgs sgd cg gd", 0, tr_train_crf, .floats_per_weight = 40, .local = true},
+     unpruned, TR_SHARED_ROWS | TR_PENALISED | TR_LOCAL, MARGIN " " PENALTY " from", "general", 1,
+     &tr_crf_hooks, .floats_per_weight = 40},
 };
 
 const struct tr_learner *tr_learner_at(size_t index)
 {
     return index < TR_COUNT(learners) ? &learners[index] : NULL;
+}
+
+static bool lists(const char *words, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = words; at && *at;) {
+        size_t n = strcspn(at, " ");
+        if (n == size && strncmp(at, word, n) == 0) {
+            return true;
+        }
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+bool tr_learner_listens(const struct tr_learner *learner, const struct tr_algorithm *algorithm,
+                        const char *option)
+{
+    return lists(learner->options, option) || lists(algorithm->options, option);
 }
 
 const char *trellis_learner_name(size_t index)

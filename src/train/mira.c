@@ -92,7 +92,7 @@ static trellis_status make_constraints(struct tr_online *online, struct mira *mi
         }
         double cost = tr_loss_of(online->loss, gold, labels, n);
         mira->b[count] = (mira->root ? sqrt(cost) : cost) -
-                         tr_sparse_dot(&mira->d[count], online->w);
+                         tr_sparse_dot(&mira->d[count], online->now.weights);
         count++;
     }
     for (size_t j = 0; j < count; j++) {
@@ -117,7 +117,8 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (status) {
         return status;
     }
-    tr_mira_solve(mira->a, mira->b, count, mira->c * tr_online_weight(online, s), mira->tau);
+    tr_mira_solve(mira->a, mira->b, count,
+                  mira->c * tr_sequence_weight(&online->training->data.train, s), mira->tau);
     for (size_t k = 0; k < count; k++) {
         if (mira->tau[k] > 0) {
             tr_online_change(online, &mira->d[k], mira->tau[k]);
@@ -128,10 +129,9 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
 
 trellis_status tr_train_mira(struct tr_training *training, trellis_error *error)
 {
-    const trellis_options *options = training->options;
-    struct mira mira = {.m = (size_t)tr_option_integer(options, "mbest"),
-                        .c = tr_option_real(options, "aggressiveness"),
-                        .root = tr_option_is(options, "loss", "root")};
+    const struct tr_settings *settings = &training->settings;
+    struct mira mira = {
+        .m = settings->mbest, .c = settings->aggressiveness, .root = settings->root_loss};
     struct tr_online *online;
     trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
     if (status) {

@@ -1,4 +1,4 @@
-/* online.c - what learners share that look at one sequence at a time.
+/* online.c - what learners share that update after each sequence.
  *
  * The average is kept lazily. Let the k-th iterate have weight 1 (even) or k (rising), and let
  * B_k be the total weight of the first k iterates: k, or k (k + 1) / 2. A change d made at the j-th
@@ -111,33 +111,33 @@ static bool add_step(const struct tr_online *online, struct tr_update_terms *ter
                      uint32_t to, float amount)
 {
     uint32_t features[TR_MAX_ORDER + 1];
-    size_t count = tr_path_features(online->training->graph, from, to, features);
-    bool fine = true;
-    for (size_t i = 0; fine && i < count; i++) {
-        fine = tr_push(&terms->list, (struct tr_update_term){TR_STEP, features[i], amount});
+    size_t count = tr_path_features(online->training->layout.graph, from, to, features);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = tr_push(&terms->list, (struct tr_update_term){TR_STEP, features[i], amount});
     }
-    return fine;
+    return ok;
 }
 
 /* The step features of both labellings, where they are in different states; with the end behind all n. */
 static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
                           const uint16_t *found, size_t n, struct tr_update_terms *terms)
 {
-    const struct tr_graph *graph = online->training->graph;
+    const struct tr_graph *graph = online->training->layout.graph;
     uint32_t gold_state = TR_NO_STATE, found_state = TR_NO_STATE;
     size_t steps = online->prefix < n ? online->prefix : n + 1;
-    bool fine = true;
-    for (size_t i = 0; fine && i < steps; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < steps; i++) {
         uint32_t gold_next = i < n ? tr_graph_next(graph, gold_state, gold[i]) : TR_NO_STATE;
         uint32_t found_next = i < n ? tr_graph_next(graph, found_state, found[i]) : TR_NO_STATE;
         if (gold_next != found_next || gold_state != found_state) {
-            fine = add_step(online, terms, gold_state, gold_next, 1) &&
-                   add_step(online, terms, found_state, found_next, -1);
+            ok = add_step(online, terms, gold_state, gold_next, 1) &&
+                 add_step(online, terms, found_state, found_next, -1);
         }
         gold_state = gold_next;
         found_state = found_next;
     }
-    return fine;
+    return ok;
 }
 
 static bool add_pair(struct tr_update_terms *terms, size_t place, uint32_t gold, uint32_t found)
@@ -152,20 +152,20 @@ trellis_status tr_online_compare(struct tr_online *online, size_t sequence, cons
     const struct tr_training *t = online->training;
     size_t n;
     const uint16_t *gold = tr_online_gold(online, sequence, &n);
-    uint32_t width = t->graph->width;
-    bool edges = t->data.edge.attribute.size > 0, fine = true;
+    uint32_t width = t->layout.graph->width;
+    bool edges = t->data.train.edge.attribute.size > 0, ok = true;
     terms->list.size = 0;
-    for (size_t i = 0; fine && i < online->prefix; i++) {
+    for (size_t i = 0; ok && i < online->prefix; i++) {
         if (gold[i] != found[i]) {
-            fine = add_pair(terms, 2 * i, gold[i], found[i]);
+            ok = add_pair(terms, 2 * i, gold[i], found[i]);
         }
-        if (fine && edges && i > 0 && (gold[i] != found[i] || gold[i - 1] != found[i - 1])) {
-            fine = add_pair(terms, 2 * i + 1, gold[i - 1] * width + gold[i],
-                            found[i - 1] * width + found[i]);
+        if (ok && edges && i > 0 && (gold[i] != found[i] || gold[i - 1] != found[i - 1])) {
+            ok = add_pair(terms, 2 * i + 1, gold[i - 1] * width + gold[i],
+                          found[i - 1] * width + found[i]);
         }
     }
-    fine = fine && compare_steps(online, gold, found, n, terms);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    ok = ok && compare_steps(online, gold, found, n, terms);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* sparse[attribute, outcome] += amount * value for all attributes of a token, where they are features. */
@@ -187,19 +187,19 @@ void tr_online_spread(const struct tr_online *online, size_t sequence,
                       struct tr_sparse *sparse)
 {
     const struct tr_training *t = online->training;
-    size_t first = t->data.sequence.at[sequence];
+    size_t first = t->data.train.sequence.at[sequence];
     for (size_t k = 0; k < count; k++) {
         const struct tr_update_term *term = &terms[k];
         double amount = scale * (double)term->amount;
         size_t token = first + term->place / 2;
         if (term->place == TR_STEP) {
-            tr_sparse_add(sparse, t->node_size + t->edge_size + term->outcome, amount);
+            tr_sparse_add(sparse, t->layout.step_begin + term->outcome, amount);
         } else if (term->place % 2) {
-            spread_token(t->vocabulary.edge.rows, t->node_size, &t->data.edge, token, term->outcome,
-                         amount, sparse);
+            spread_token(t->data.vocabulary.edge.rows, t->layout.node_size, &t->data.train.edge,
+                         token, term->outcome, amount, sparse);
         } else {
-            spread_token(t->vocabulary.node.rows, 0, &t->data.node, token, term->outcome, amount,
-                         sparse);
+            spread_token(t->data.vocabulary.node.rows, 0, &t->data.train.node, token, term->outcome,
+                         amount, sparse);
         }
     }
 }
@@ -222,13 +222,14 @@ trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
 void tr_online_move(struct tr_online *online, size_t at, double amount)
 {
     const struct tr_training *t = online->training;
-    float was = online->w[at];
-    online->w[at] = (float)((double)was + amount);
+    float was = online->now.weights[at];
+    online->now.weights[at] = (float)((double)was + amount);
     if (online->u) {
-        online->u[at] += online->before * ((double)online->w[at] - (double)was);
+        online->u[at] += online->before * ((double)online->now.weights[at] - (double)was);
     }
-    if (at >= t->node_size + t->edge_size) {
-        tr_steps_change(online->steps, (uint32_t)(at - t->node_size - t->edge_size), online->w[at]);
+    if (at >= t->layout.step_begin) {
+        tr_steps_change(online->steps, (uint32_t)(at - t->layout.node_size - t->layout.edge_size),
+                        online->now.weights[at]);
     }
 }
 
@@ -245,23 +246,24 @@ void tr_online_change(struct tr_online *online, const struct tr_sparse *change, 
 void tr_online_take_result(struct tr_online *online)
 {
     double total = online->before > 0 ? online->before : 1;
-    for (size_t j = 0; j < online->training->size; j++) {
-        double w = (double)online->w[j];
-        online->result[j] = online->u ? (float)(w - online->u[j] / total) : online->w[j];
+    for (size_t j = 0; j < online->training->layout.size; j++) {
+        double w = (double)online->now.weights[j];
+        online->result.weights[j] = online->u ? (float)(w - online->u[j] / total)
+                                              : online->now.weights[j];
     }
 }
 
 void tr_online_begin_average(struct tr_online *online)
 {
     online->seen = online->before = 0;
-    memset(online->u, 0, online->training->size * sizeof *online->u);
+    memset(online->u, 0, online->training->layout.size * sizeof *online->u);
 }
 
 /* ---- sequences ------------------------------------------------------------------------------------- */
 
 const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, size_t *ret_length)
 {
-    const struct tr_dataset *data = &online->training->data;
+    const struct tr_dataset *data = &online->training->data.train;
     size_t first = data->sequence.at[sequence];
     *ret_length = data->sequence.at[sequence + 1] - first;
     return tr_dataset_is_partial(data, sequence) ? online->given : data->gold.at + first;
@@ -272,23 +274,17 @@ static trellis_status take_given(struct tr_online *online, size_t sequence, trel
 {
     struct tr_training *t = online->training;
     double score;
-    if (!tr_dataset_is_partial(&t->data, sequence)) {
+    if (!tr_dataset_is_partial(&t->data.train, sequence)) {
         return TRELLIS_OK;
     }
-    trellis_status status = tr_training_scores(t, &t->data, sequence, online->w, online->lattice,
-                                               error);
+    trellis_status status = tr_training_scores(t, &t->data.train, sequence, &online->now,
+                                               online->lattice, error);
     if (!status) {
-        status = tr_constrain_to_partial(&t->data, sequence, online->lattice, error);
+        status = tr_constrain_to_partial(&t->data.train, sequence, online->lattice, error);
     }
     return status
                ? status
                : tr_lattice_viterbi(online->lattice, online->steps, online->given, &score, error);
-}
-
-double tr_online_weight(const struct tr_online *online, size_t sequence)
-{
-    const struct tr_dataset *data = &online->training->data;
-    return data->weight.size ? (double)data->weight.at[sequence] : 1;
 }
 
 trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,
@@ -300,11 +296,12 @@ trellis_status tr_online_scores(struct tr_online *online, size_t sequence, doubl
     online->prefix = n;
     trellis_status status = take_given(online, sequence, error);
     if (!status) {
-        status = tr_training_scores(t, &t->data, sequence, online->w, online->lattice, error);
+        status = tr_training_scores(t, &t->data.train, sequence, &online->now, online->lattice,
+                                    error);
     }
     if (!status && margin > 0) {
         tr_loss_augment(online->loss, gold, n, margin, tr_lattice_nodes(online->lattice),
-                        t->graph->width);
+                        t->layout.graph->width);
     }
     return status;
 }
@@ -323,15 +320,16 @@ void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *
 static trellis_status search(struct tr_online *online, const uint16_t *gold, trellis_error *error)
 {
     struct tr_lattice *lattice = online->lattice;
-    uint16_t *found = online->found.at;
+    const struct tr_settings *settings = &online->training->settings;
+    uint16_t *found = online->predicted.at;
     double score;
-    if (online->update != TR_STANDARD) {
-        return tr_lattice_beam_violation(lattice, online->steps, online->beam,
-                                         online->update == TR_EARLY, gold, found, &online->prefix,
+    if (settings->update != TR_STANDARD) {
+        return tr_lattice_beam_violation(lattice, online->steps, settings->beam,
+                                         settings->update == TR_EARLY, gold, found, &online->prefix,
                                          error);
     }
-    return online->beam
-               ? tr_lattice_beam(lattice, online->steps, online->beam, found, &score, error)
+    return settings->beam
+               ? tr_lattice_beam(lattice, online->steps, settings->beam, found, &score, error)
                : tr_lattice_viterbi(lattice, online->steps, found, &score, error);
 }
 
@@ -340,7 +338,7 @@ trellis_status tr_online_decode(struct tr_online *online, size_t sequence, doubl
 {
     size_t n;
     const uint16_t *gold = tr_online_gold(online, sequence, &n);
-    if (!tr_reserve(&online->found, n)) {
+    if (!tr_reserve(&online->predicted, n)) {
         return tr_fail_memory(error);
     }
     trellis_status status = tr_online_scores(online, sequence, margin, error);
@@ -348,7 +346,7 @@ trellis_status tr_online_decode(struct tr_online *online, size_t sequence, doubl
         status = search(online, gold, error);
     }
     if (!status) {
-        tr_online_count(online, sequence, online->found.at);
+        tr_online_count(online, sequence, online->predicted.at);
     }
     return status;
 }
@@ -360,7 +358,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
 {
     struct tr_training *t = online->training;
     double began = tr_training_seconds(t);
-    size_t done = 0, n = t->data.sequences;
+    size_t done = 0, n = t->data.train.sequences;
     online->wrong_in_all = 0;
     tr_random_shuffle(&t->random, online->order, n);
     for (size_t i = 0; i < n; i++) {
@@ -371,7 +369,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
         }
         online->seen++;
         online->before += online->averaging == TR_RISING_AVERAGE ? online->seen : 1;
-        done += t->data.sequence.at[s + 1] - t->data.sequence.at[s];
+        done += t->data.train.sequence.at[s + 1] - t->data.train.sequence.at[s];
         if (i % 64 == 63) {
             figures->fraction = (double)(i + 1) / (double)n;
             figures->error_rate = (double)online->wrong_in_all / (double)(done ? done : 1);
@@ -392,16 +390,16 @@ trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, tre
 {
     struct tr_training *t = online->training;
     struct tr_state_registry *registry = t->registry;
-    tr_keep_floats(registry, "WGHT", online->w, t->size);
-    tr_keep_order(registry, "ORDE", online->order, t->data.sequences);
+    tr_keep_floats(registry, "WGHT", online->now.weights, t->layout.size);
+    tr_keep_order(registry, "ORDE", online->order, t->data.train.sequences);
     tr_keep_doubles(registry, "SEEN", &online->seen, 1);
     tr_keep_doubles(registry, "BEFO", &online->before, 1);
     if (online->u) {
-        tr_keep_doubles(registry, "AVER", online->u, t->size);
+        tr_keep_doubles(registry, "AVER", online->u, t->layout.size);
     }
     trellis_status status = tr_registry_load(registry, ret_resumed, error);
     if (!status && *ret_resumed) {
-        tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
+        tr_steps_set(online->steps, online->now.weights + t->layout.step_begin);
     }
     return status;
 }
@@ -419,8 +417,8 @@ trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void
         }
         if (!status) {
             tr_online_take_result(online);
-            status = tr_training_iteration(online->training, &figures, online->result, &stop,
-                                           error);
+            online->result.figures = figures;
+            status = tr_training_iteration(online->training, &online->result, &stop, error);
         }
     }
     return status;
@@ -428,54 +426,46 @@ trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void
 
 static size_t longest_sequence(const struct tr_dataset *data)
 {
-    size_t most = 0;
+    size_t longest = 0;
     for (size_t s = 0; s < data->sequences; s++) {
-        size_t n = data->sequence.at[s + 1] - data->sequence.at[s];
-        most = n > most ? n : most;
+        size_t n = tr_sequence_length(data, s);
+        longest = n > longest ? n : longest;
     }
-    return most;
-}
-
-/* How --beam and --update want a sequence to be searched. */
-static void choose_search(struct tr_online *online)
-{
-    const trellis_options *options = online->training->options;
-    online->update = tr_option_is(options, "update", "early")           ? TR_EARLY
-                     : tr_option_is(options, "update", "max-violation") ? TR_MAX_VIOLATION
-                                                                        : TR_STANDARD;
-    bool by_beam = online->update != TR_STANDARD || trellis_options_given(options, "beam");
-    online->beam = by_beam ? (size_t)tr_option_integer(options, "beam") : 0;
+    return longest;
 }
 
 static trellis_status prepare(struct tr_online *online, trellis_error *error)
 {
     struct tr_training *t = online->training;
-    choose_search(online);
-    if (t->data.open_begin.size &&
-        !(online->given = tr_alloc(longest_sequence(&t->data), sizeof *online->given))) {
+    if (t->data.train.open_begin.size &&
+        !(online->given = tr_alloc(longest_sequence(&t->data.train), sizeof *online->given))) {
         return tr_fail_memory(error);
     }
-    online->w = tr_alloc_aligned(t->size, sizeof *online->w);
-    online->result = tr_alloc_aligned(t->size, sizeof *online->result);
-    online->u = online->averaging ? tr_alloc(t->size, sizeof *online->u) : NULL;
-    online->order = tr_alloc(t->data.sequences, sizeof *online->order);
-    if (!online->w || !online->result || !online->order || (online->averaging && !online->u)) {
+    online->u = online->averaging ? tr_alloc(t->layout.size, sizeof *online->u) : NULL;
+    online->order = tr_alloc(t->data.train.sequences, sizeof *online->order);
+    if (!online->order || (online->averaging && !online->u)) {
         return tr_fail_memory(error);
     }
-    for (uint32_t i = 0; i < t->data.sequences; i++) {
+    for (uint32_t i = 0; i < t->data.train.sequences; i++) {
         online->order[i] = i;
     }
-    trellis_status status = tr_training_initial_weights(t, online->w, error);
+    trellis_status status = tr_iterate_create(t, &online->now, error);
     if (!status) {
-        status = tr_loss_create(t->options, &t->data.labels, t->data.label_count, &online->loss,
-                                error);
+        status = tr_iterate_create(t, &online->result, error);
     }
     if (!status) {
-        status = tr_steps_create(t->graph, &online->steps, error);
+        status = tr_training_initial_weights(t, online->now.weights, error);
     }
     if (!status) {
-        tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
-        status = tr_lattice_create(t->graph, &online->lattice, error);
+        status = tr_loss_create(t->settings.options, &t->data.train.labels,
+                                t->data.train.label_count, &online->loss, error);
+    }
+    if (!status) {
+        status = tr_steps_create(t->layout.graph, &online->steps, error);
+    }
+    if (!status) {
+        tr_steps_set(online->steps, online->now.weights + t->layout.step_begin);
+        status = tr_lattice_create(t->layout.graph, &online->lattice, error);
     }
     return status;
 }
@@ -507,11 +497,11 @@ void tr_online_destroy(struct tr_online *online)
     tr_loss_destroy(online->loss);
     tr_sparse_free(&online->change);
     free(online->terms.list.at);
-    free(online->found.at);
+    free(online->predicted.at);
     free(online->given);
     free(online->order);
-    free(online->result);
+    tr_iterate_free(&online->now);
+    tr_iterate_free(&online->result);
     free(online->u);
-    free(online->w);
     free(online);
 }

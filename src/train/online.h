@@ -1,6 +1,6 @@
-/* online.h - what learners share that look at one sequence at a time.
+/* online.h - what learners share that update after each sequence.
  *
- * Such a learner decodes a sequence and moves w along differences of feature vectors,
+ * An online learner decodes a sequence and moves w along differences of feature vectors,
  *
  *     w += tau (Phi(X, Z) - Phi(X, Z*))
  *
@@ -10,7 +10,7 @@
 #ifndef TRELLIS_TRAIN_ONLINE_H
 #define TRELLIS_TRAIN_ONLINE_H
 
-#include "train/train.h"
+#include "train/pass.h"
 
 /* ---- sparse vectors over the weights --------------------------------------------------------------- */
 
@@ -61,20 +61,18 @@ struct tr_online {
     struct tr_training *training;
     struct tr_loss *loss;
     enum tr_averaging averaging;
-    float *w;      // [size]
-    double *u;     // [size] see tr_online_move(); NULL where there is no average
-    double seen;   // sequences so far, in the average
-    double before; // total weight of the iterates so far
-    float *result; // [size] what is reported and kept: the average, or w
+    struct tr_iterate now;    // its weights are w
+    double *u;                // [size] see tr_online_move(); NULL where there is no average
+    double seen;              // sequences so far, in the average
+    double before;            // total weight of the iterates so far
+    struct tr_iterate result; // what is reported and kept: the average, or w
     struct tr_steps *steps;
     struct tr_lattice *lattice;
     uint32_t *order; // [sequences]
-    size_t beam;     // states that a search follows, 0 where it is exact
-    enum { TR_STANDARD, TR_EARLY, TR_MAX_VIOLATION } update; // see tr_online_decode()
 
     /* Of the sequence at hand. */
-    TR_ARRAY(uint16_t) found; // the best path
-    size_t prefix;            // what is compared of it: all, but for --update
+    TR_ARRAY(uint16_t) predicted; // the best path
+    size_t prefix;                // what is compared of it: all, but for --update
     uint16_t *given; // the best path that agrees with what is known of gold; NULL without --partial
     uint64_t wrong, wrong_in_all; // labels in it that are not gold; and in this epoch
     struct tr_update_terms terms;
@@ -88,7 +86,7 @@ void tr_online_destroy(struct tr_online *online);
 /* What a learner does with a sequence. */
 typedef trellis_status (*tr_online_rule)(struct tr_online *online, void *user, size_t sequence,
                                          trellis_error *error);
-/* Names the state that all have to training->registry, and goes on from an earlier run where there is one.
+/* Names the state that all have to training->registry, and resumes from a checkpoint where there is one.
  * What a learner adds to that state it has named before. */
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error);
 /* One epoch: all sequences in random order. */
@@ -102,19 +100,18 @@ void tr_online_take_result(struct tr_online *online);
 /* Leaves all iterates so far out of the average. */
 void tr_online_begin_average(struct tr_online *online);
 
-/* The labels and the weight of a sequence of the training data. Where some are not known, they are those
- * that tr_online_decode() takes for gold, and there is no use in them before. */
+/* The labels of a sequence of the training data. Where some are not known, they are those that
+ * tr_online_decode() takes for gold, and are not there before. */
 const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, size_t *ret_length);
-double tr_online_weight(const struct tr_online *online, size_t sequence);
 
 /* Fills in the lattice: w . Phi(X, Z') + margin * L(Z, Z') for all Z'. */
 trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
 /* Counts the wrong labels of what was found for a sequence. */
 void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *found);
-/* found = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. With --beam it
- * is what a beam finds instead; with --update it is the beginning of a path that is worth learning from
- * (tr_lattice_beam_violation), `prefix` labels long, with gold labels behind. */
+/* predicted = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. With --beam it
+ * is what beam search finds instead; with --update it is the prefix of a path that violates the margin
+ * (tr_lattice_beam_violation), `prefix` labels long, followed by gold labels. */
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
 /* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `found`, up to `prefix` */

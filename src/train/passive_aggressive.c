@@ -36,13 +36,14 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
         return status;
     }
     const struct tr_sparse *d = &online->change;
-    status = tr_online_difference(online, s, online->found.at, &online->change, error);
+    status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (status) {
         return status;
     }
-    double cost = tr_loss_of(online->loss, gold, online->found.at, n);
-    double loss = (rule->root ? sqrt(cost) : cost) - tr_sparse_dot(d, online->w);
-    double square = tr_sparse_square(d), weight = tr_online_weight(online, s);
+    double cost = tr_loss_of(online->loss, gold, online->predicted.at, n);
+    double loss = (rule->root ? sqrt(cost) : cost) - tr_sparse_dot(d, online->now.weights);
+    double square = tr_sparse_square(d),
+           weight = tr_sequence_weight(&online->training->data.train, s);
     if (loss > 0 && square > 0 && weight > 0) {
         double tau = loss / (square + rule->softness / weight);
         tr_online_change(online, d, fmin(weight * rule->cap, tau));
@@ -50,20 +51,31 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     return TRELLIS_OK;
 }
 
-trellis_status tr_train_passive_aggressive(struct tr_training *training, trellis_error *error)
+static trellis_status train(struct tr_training *training, struct rule rule, trellis_error *error)
 {
-    double c = tr_option_real(training->options, "aggressiveness");
-    struct rule rule = {.root = tr_option_is(training->options, "loss", "root"), .cap = INFINITY};
-    if (strcmp(training->algorithm, "pa1") == 0) {
-        rule.cap = c;
-    } else if (strcmp(training->algorithm, "pa2") == 0) {
-        rule.softness = 1 / (2 * c); // infinite for C = 0: nothing moves
-    }
     struct tr_online *online;
+    rule.root = training->settings.root_loss;
     trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
     if (!status) {
         status = tr_online_run(online, learn_sequence, &rule, error);
         tr_online_destroy(online);
     }
     return status;
+}
+
+trellis_status tr_train_pa(struct tr_training *training, trellis_error *error)
+{
+    return train(training, (struct rule){.cap = INFINITY}, error);
+}
+
+trellis_status tr_train_pa1(struct tr_training *training, trellis_error *error)
+{
+    return train(training, (struct rule){.cap = training->settings.aggressiveness}, error);
+}
+
+/* The softness is infinite for C = 0: nothing moves. */
+trellis_status tr_train_pa2(struct tr_training *training, trellis_error *error)
+{
+    double softness = 1 / (2 * training->settings.aggressiveness);
+    return train(training, (struct rule){.cap = INFINITY, .softness = softness}, error);
 }

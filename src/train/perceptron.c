@@ -18,19 +18,19 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (status || online->wrong == 0) {
         return status;
     }
-    status = tr_online_difference(online, s, online->found.at, &online->change, error);
+    status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (!status) {
-        tr_online_change(online, &online->change, tr_online_weight(online, s));
+        tr_online_change(online, &online->change,
+                         tr_sequence_weight(&online->training->data.train, s));
     }
     return status;
 }
 
-static trellis_status train_plain_or_averaged(struct tr_training *training, trellis_error *error)
+static trellis_status train(struct tr_training *training, enum tr_averaging averaging,
+                            trellis_error *error)
 {
-    bool averaged = strcmp(training->algorithm, "averaged") == 0;
     struct tr_online *online;
-    trellis_status status = tr_online_create(training, averaged ? TR_EVEN_AVERAGE : TR_NO_AVERAGE,
-                                             &online, error);
+    trellis_status status = tr_online_create(training, averaging, &online, error);
     if (!status) {
         status = tr_online_run(online, learn_sequence, NULL, error);
         tr_online_destroy(online);
@@ -38,14 +38,12 @@ static trellis_status train_plain_or_averaged(struct tr_training *training, trel
     return status;
 }
 
-/* The perceptron and those that came after it. */
-trellis_status tr_train_perceptron(struct tr_training *training, trellis_error *error)
+trellis_status tr_train_averaged_perceptron(struct tr_training *training, trellis_error *error)
 {
-    if (strncmp(training->algorithm, "pa", 2) == 0) {
-        return tr_train_passive_aggressive(training, error);
-    }
-    if (strcmp(training->algorithm, "arow") == 0) {
-        return tr_train_arow(training, error);
-    }
-    return train_plain_or_averaged(training, error);
+    return train(training, TR_EVEN_AVERAGE, error);
+}
+
+trellis_status tr_train_plain_perceptron(struct tr_training *training, trellis_error *error)
+{
+    return train(training, TR_NO_AVERAGE, error);
 }

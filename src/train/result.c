@@ -1,4 +1,4 @@
-/* result.c - what a training leaves behind: a model, with notes on where it comes from. */
+/* result.c - the model of a training, with notes on how it was made. */
 #include "train/train.h"
 
 #include <math.h>
@@ -18,101 +18,93 @@ static size_t count_open(const struct tr_dataset *data)
     return count;
 }
 
-bool tr_is_run_option(const char *option)
-{
-    static const char *const names[] = {"bits", "dev", "log", "checkpoint", "every", "resume"};
-    bool aside = false;
-    for (size_t i = 0; !aside && i < TR_COUNT(names); i++) {
-        aside = strcmp(option, names[i]) == 0;
-    }
-    return aside;
-}
-
 static void write_notes(struct tr_training *training)
 {
     struct tr_buffer *notes = &training->notes;
-    const struct tr_vocabulary *v = &training->vocabulary;
-    const trellis_progress *figures = &training->figures;
+    const struct tr_vocabulary *v = &training->data.vocabulary;
+    const trellis_progress *figures = &training->best.figures;
     tr_note_text(notes, "program", "trellis");
     tr_note_text(notes, "version", trellis_version());
-    tr_note_text(notes, "type", training->learner->name);
-    tr_note_text(notes, "algorithm", training->algorithm);
-    tr_note_text(notes, "features", tr_features_name(training->features));
-    if (training->local) {
+    tr_note_text(notes, "type", training->settings.learner->name);
+    tr_note_text(notes, "algorithm", training->settings.algorithm->name);
+    tr_note_text(notes, "features", tr_features_name(training->data.features));
+    if (tr_training_can(training, TR_LOCAL)) {
         tr_note_text(notes, TR_NOTE_NORMALISED, TR_LOCALLY);
     }
-    if (training->plan.pruned) {
-        tr_note_format(notes, TR_NOTE_PRUNED, "%.17g", training->plan.threshold);
+    if (training->layout.plan.pruned) {
+        tr_note_format(notes, TR_NOTE_PRUNED, "%.17g", training->layout.plan.threshold);
     }
-    tr_note_format(notes, "order", "%u", training->plan.order);
-    tr_note_format(notes, "sequences", "%zu", training->data.sequences);
-    tr_note_format(notes, "tokens", "%zu", training->data.tokens);
-    if (training->data.open_begin.size) {
-        tr_note_format(notes, "open-labels", "%zu", count_open(&training->data));
+    tr_note_format(notes, "order", "%u", training->layout.plan.order);
+    tr_note_format(notes, "sequences", "%zu", training->data.train.sequences);
+    tr_note_format(notes, "tokens", "%zu", training->data.train.tokens);
+    if (training->data.train.open_begin.size) {
+        tr_note_format(notes, "open-labels", "%zu", count_open(&training->data.train));
     }
     tr_note_format(notes, "training-features", "%zu",
                    tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
-                       training->step_size);
+                       training->layout.step_size);
     tr_note_format(notes, "data-fingerprint", "%016llx",
-                   (unsigned long long)training->data.fingerprint);
+                   (unsigned long long)training->data.train.fingerprint);
     tr_note_format(notes, "iterations", "%llu", (unsigned long long)figures->iteration);
     if (figures->objective != 0 && isfinite(figures->objective)) {
         tr_note_format(notes, "objective", "%.10g", figures->objective);
     }
-    if (training->dev.sequences) {
+    if (training->data.dev.sequences) {
         tr_note_format(notes, "dev-accuracy", "%.6f", figures->dev_accuracy);
         if (isfinite(figures->dev_f1)) {
             tr_note_format(notes, "dev-f1", "%.6f", figures->dev_f1);
         }
     }
-    if (training->inside != TRELLIS_NO_SCHEME && training->inside != training->outside) {
-        tr_note_text(notes, "scheme-inside", tr_scheme_name(training->inside));
-        tr_note_text(notes, "scheme-outside", tr_scheme_name(training->outside));
+    if (training->data.inside != TRELLIS_NO_SCHEME &&
+        training->data.inside != training->data.outside) {
+        tr_note_text(notes, "scheme-inside", tr_scheme_name(training->data.inside));
+        tr_note_text(notes, "scheme-outside", tr_scheme_name(training->data.outside));
     }
     /* Options that change the model; those of reading and running are not part of it. */
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);
         char key[80];
         if (option->groups & TRELLIS_GROUP_TRAIN &&
-            trellis_options_given(training->options, option->name) &&
+            trellis_options_given(training->settings.options, option->name) &&
             !tr_is_run_option(option->name) && strcmp(option->name, "partial") != 0) {
             snprintf(key, sizeof key, "option-%s", option->name);
-            tr_note_text(notes, key, trellis_options_get(training->options, option->name));
+            tr_note_text(notes, key, trellis_options_get(training->settings.options, option->name));
         }
     }
-    tr_note_text(notes, "option-seed", tr_option_text(training->options, "seed"));
+    tr_note_text(notes, "option-seed", tr_option_text(training->settings.options, "seed"));
 }
 
 static trellis_status make_model(struct tr_training *training, trellis_model **ret_model,
                                  trellis_error *error)
 {
-    const float *w = training->best, *low = training->low;
-    tr_rows_divide_shared(training->vocabulary.node.rows, training->best);
-    tr_rows_divide_shared(training->vocabulary.edge.rows, training->best + training->node_size);
+    const float *w = training->best.weights, *residual = training->best.residual;
+    tr_rows_divide_shared(training->data.vocabulary.node.rows, training->best.weights);
+    tr_rows_divide_shared(training->data.vocabulary.edge.rows,
+                          training->best.weights + training->layout.node_size);
     write_notes(training);
-    tr_dataset_drop_tokens(&training->data); // the model takes their place in memory
-    tr_dataset_drop_tokens(&training->dev);
+    tr_dataset_drop_tokens(&training->data.train); // the model takes their place in memory
+    tr_dataset_drop_tokens(&training->data.dev);
     if (training->notes.failed) {
         return tr_fail_memory(error);
     }
-    struct tr_vocabulary *v = &training->vocabulary;
+    struct tr_vocabulary *v = &training->data.vocabulary;
     struct tr_gaussian gaussian = {0};
-    if (training->emissions) {
-        gaussian = tr_hmm_gaussian_best(training->emissions);
+    if (training->gaussian) {
+        gaussian = tr_hmm_gaussian_view(training->gaussian, training->best.emissions);
     }
     struct tr_model_parts parts = {
-        .labels = &training->data.labels,
-        .plan = &training->plan,
-        .step_weights = w + training->node_size + training->edge_size,
-        .step_residuals = low ? low + training->node_size + training->edge_size : NULL,
-        .unknown = training->best_unknown,
-        .features = training->features,
-        .node = {&v->node.index, v->node.rows, w, low},
-        .edge = {&v->edge.index, v->edge.rows, w + training->node_size, NULL},
-        .gaussian = training->emissions ? &gaussian : NULL,
+        .labels = &training->data.train.labels,
+        .plan = &training->layout.plan,
+        .step_weights = w + training->layout.step_begin,
+        .step_residuals = residual ? residual + training->layout.step_begin : NULL,
+        .unknown = training->best.unknown,
+        .features = training->data.features,
+        .node = {&v->node.index, v->node.rows, w, residual},
+        .edge = {&v->edge.index, v->edge.rows, w + training->layout.node_size, NULL},
+        .gaussian = training->gaussian ? &gaussian : NULL,
         .notes = &training->notes,
-        .tag_dictionary = &training->tag_dictionary_block,
-        .words = &training->seen};
+        .tag_dictionary = &training->data.tag_dictionary_block,
+        .words = &training->data.seen};
     return tr_model_build(&parts, ret_model, error);
 }
 
@@ -121,7 +113,7 @@ trellis_status tr_training_result(struct tr_training *training, trellis_model **
 {
     trellis_model *model = NULL;
     trellis_status status = make_model(training, &model, error);
-    if (status || tr_option_is(training->options, "bits", "32")) {
+    if (status || tr_option_is(training->settings.options, "bits", "32")) {
         *ret_model = model;
         return status;
     }

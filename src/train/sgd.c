@@ -12,7 +12,7 @@
  *     average = (a + fraction * v) / divisor
  *
  * so that a change d of v costs one more addition: a -= fraction * d. Once an epoch, or more often where
- * the scale falls fast, both products are made plain numbers (settle).
+ * the scale falls fast, the factors are multiplied out (tr_sgd_normalise).
  */
 #include <math.h>
 
@@ -24,16 +24,16 @@
 /* The weights to report: the average, or the present ones. */
 static void take_weights(struct tr_sgd *sgd)
 {
-    tr_sgd_settle(sgd);
-    memcpy(sgd->weights, sgd->averaged > 0 ? sgd->a : sgd->v,
-           sgd->training->size * sizeof *sgd->weights);
+    tr_sgd_normalise(sgd);
+    memcpy(sgd->result.weights, sgd->averaged > 0 ? sgd->a : sgd->v.weights,
+           sgd->training->layout.size * sizeof *sgd->result.weights);
 }
 
 static double squared_norm(const struct tr_training *t, const float *weights)
 {
-    double sum = tr_rows_norm(t->vocabulary.node.rows, weights) +
-                 tr_rows_norm(t->vocabulary.edge.rows, weights + t->node_size);
-    for (size_t j = t->node_size + t->edge_size; j < t->size; j++) {
+    double sum = tr_rows_norm(t->data.vocabulary.node.rows, weights) +
+                 tr_rows_norm(t->data.vocabulary.edge.rows, weights + t->layout.node_size);
+    for (size_t j = t->layout.step_begin; j < t->layout.size; j++) {
         sum += (double)weights[j] * (double)weights[j];
     }
     return sum;
@@ -44,7 +44,7 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
                            trellis_error *error)
 {
     struct tr_training *t = sgd->training;
-    size_t n = t->data.sequences, tokens = 0;
+    size_t n = t->data.train.sequences, tokens = 0;
     double began = tr_training_seconds(t);
     sgd->loss = 0;
     for (size_t i = 0; i < count; i += sgd->batch) {
@@ -57,7 +57,8 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
         }
         sgd->t += (double)size / (double)n;
         for (size_t k = i; k < i + size; k++) {
-            tokens += t->data.sequence.at[sgd->order[k] + 1] - t->data.sequence.at[sgd->order[k]];
+            tokens += t->data.train.sequence.at[sgd->order[k] + 1] -
+                      t->data.train.sequence.at[sgd->order[k]];
         }
         if (i / 64 != (i + size) / 64) {
             figures->fraction = (double)(i + size) / (double)count;
@@ -73,14 +74,14 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
 /* Back to the first weights. */
 static void restart(struct tr_sgd *sgd)
 {
-    memcpy(sgd->v, sgd->first, sgd->training->size * sizeof *sgd->v);
+    memcpy(sgd->v.weights, sgd->first, sgd->training->layout.size * sizeof *sgd->v.weights);
     sgd->scale = sgd->divisor = 1;
     sgd->fraction = 0;
     sgd->t = 0;
 }
 
-/* How far two passes over a sample get with a rate: the objective there, infinite where they get
- * nowhere. The loss of a second pass tells more than that of the first. */
+/* The objective that two passes over a sample reach with a rate, infinite where they diverge. The loss of
+ * the second pass says more than that of the first. */
 static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
                                double *ret_objective, trellis_error *error)
 {
@@ -93,11 +94,11 @@ static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
     trellis_progress figures = tr_training_figures(sgd->training);
     figures.phase = TRELLIS_PHASE_CALIBRATING;
     trellis_status status = TRELLIS_OK;
-    for (int i = 0; !status && !sgd->training->stopped && i < 2; i++) {
+    for (int i = 0; !status && !sgd->training->report.interrupted && i < 2; i++) {
         status = pass(sgd, sample, &figures, error);
     }
     take_weights(sgd);
-    double norm = squared_norm(sgd->training, sgd->weights);
+    double norm = squared_norm(sgd->training, sgd->result.weights);
     double objective = sgd->loss + (double)sample * sgd->lambda / 2 * norm;
     if (!status && isfinite(objective)) {
         *ret_objective = objective;
@@ -110,14 +111,14 @@ static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
 static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
 {
     const double first = 0.0125, lowest = 1e-30, highest = 100;
-    size_t n = sgd->training->data.sequences, sample = n < 1000 ? n : 1000;
+    size_t n = sgd->training->data.train.sequences, sample = n < 1000 ? n : 1000;
     double best = INFINITY, best_rate = 0, objective;
     trellis_error ignored;
     for (int direction = 1; direction >= -1; direction -= 2) {
         double rate = direction > 0 ? first : first / 2;
         int worse = 0;
         while (rate < highest && rate > lowest && (worse < 2 || best == INFINITY) &&
-               !sgd->training->stopped) {
+               !sgd->training->report.interrupted) {
             if (try_rate(sgd, rate, sample, &objective, &ignored)) {
                 return tr_fail_memory(error);
             }
@@ -133,18 +134,18 @@ static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
         }
     }
     restart(sgd);
-    if (sgd->training->stopped) {
+    if (sgd->training->report.interrupted) {
         sgd->eta0 = first;
         return TRELLIS_OK;
     }
     if (best == INFINITY) {
         return tr_fail(
             error, TRELLIS_DATA,
-            "no learning rate leads anywhere: the values of the attributes are too large, "
-            "or the l2 penalty is");
+            "SGD diverged at every learning rate tried: the values of the attributes or the "
+            "l2 penalty are too large");
     }
     sgd->eta0 = best_rate;
-    tr_training_note(sgd->training, "learning rate %g, by trial on %zu sequences", best_rate,
+    tr_training_note(sgd->training, "learning rate %g (calibrated on %zu sequences)", best_rate,
                      sample);
     return TRELLIS_OK;
 }
@@ -152,26 +153,32 @@ static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
 static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trellis_error *error)
 {
     struct tr_training *t = sgd->training;
-    size_t n = t->data.sequences;
+    size_t n = t->data.train.sequences;
     sgd->batch = batch < n ? batch : n;
     sgd->lambda = 2 * l2 / (double)n;
-    sgd->v = tr_alloc_aligned(t->size, sizeof *sgd->v);
-    sgd->first = tr_alloc_aligned(t->size, sizeof *sgd->first);
-    sgd->a = tr_alloc_aligned(t->size, sizeof *sgd->a);
-    sgd->weights = tr_alloc_aligned(t->size, sizeof *sgd->weights);
+    sgd->first = tr_alloc_aligned(t->layout.size, sizeof *sgd->first);
+    sgd->a = tr_alloc_aligned(t->layout.size, sizeof *sgd->a);
     sgd->order = tr_alloc(n, sizeof *sgd->order);
     sgd->slots = tr_alloc(sgd->batch, sizeof *sgd->slots);
-    if (!sgd->v || !sgd->first || !sgd->a || !sgd->weights || !sgd->order || !sgd->slots) {
+    if (!sgd->first || !sgd->a || !sgd->order || !sgd->slots) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_sgd_cut_shares(sgd, error);
+    trellis_status status = tr_iterate_create(t, &sgd->v, error);
     if (!status) {
-        status = tr_steps_create(t->graph, &sgd->steps, error);
+        status = tr_iterate_create(t, &sgd->result, error);
+    }
+    if (status) {
+        return status;
+    }
+    status = tr_sgd_cut_shares(sgd, error);
+    if (!status) {
+        status = tr_steps_create(t->layout.graph, &sgd->steps, error);
     }
     for (size_t i = 0; !status && i < sgd->batch; i++) {
-        sgd->slots[i].steps = tr_alloc(t->step_size, sizeof(float));
-        status = sgd->slots[i].steps ? tr_lattice_create(t->graph, &sgd->slots[i].lattice, error)
-                                     : tr_fail_memory(error);
+        sgd->slots[i].steps = tr_alloc(t->layout.step_size, sizeof(float));
+        status = sgd->slots[i].steps
+                     ? tr_lattice_create(t->layout.graph, &sgd->slots[i].lattice, error)
+                     : tr_fail_memory(error);
     }
     for (uint32_t i = 0; i < n; i++) {
         sgd->order[i] = i;
@@ -200,10 +207,10 @@ static void sgd_free(struct tr_sgd *sgd)
     free(sgd->node_cuts);
     free(sgd->edge_cuts);
     free(sgd->order);
-    free(sgd->v);
+    tr_iterate_free(&sgd->v);
+    tr_iterate_free(&sgd->result);
     free(sgd->first);
     free(sgd->a);
-    free(sgd->weights);
 }
 
 /* Batches give all threads something to do, and set the steps once for all their sequences. 16 of 9,000
@@ -222,34 +229,35 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
     trellis_progress figures = tr_training_figures(training);
     figures.phase = TRELLIS_PHASE_WARM_UP;
     figures.max_iterations = epochs;
-    trellis_status status = prepare(&sgd, l2, warm_up_batch(training->data.sequences), error);
+    trellis_status status = prepare(&sgd, l2, warm_up_batch(training->data.train.sequences), error);
     if (!status) {
         status = calibrate(&sgd, error);
     }
-    for (; !status && !training->stopped && figures.iteration < epochs; figures.iteration++) {
+    for (; !status && !training->report.interrupted && figures.iteration < epochs;
+         figures.iteration++) {
         sgd.averaging = figures.iteration > 0;
-        tr_random_shuffle(&training->random, sgd.order, training->data.sequences);
-        status = pass(&sgd, training->data.sequences, &figures, error);
+        tr_random_shuffle(&training->random, sgd.order, training->data.train.sequences);
+        status = pass(&sgd, training->data.train.sequences, &figures, error);
     }
     if (!status) {
         take_weights(&sgd);
-        memcpy(weights, sgd.weights, training->size * sizeof *weights);
+        memcpy(weights, sgd.result.weights, training->layout.size * sizeof *weights);
     }
     sgd_free(&sgd);
     return status;
 }
 
-/* At the head of an epoch all products are plain numbers (settle). */
+/* At the head of an epoch all factors are 1. */
 static trellis_status resume(struct tr_sgd *sgd, bool *ret_resumed, trellis_error *error)
 {
     struct tr_training *t = sgd->training;
     struct tr_state_registry *registry = t->registry;
-    tr_keep_floats(registry, "WGHT", sgd->v, t->size);
-    tr_keep_floats(registry, "AVER", sgd->a, t->size);
+    tr_keep_floats(registry, "WGHT", sgd->v.weights, t->layout.size);
+    tr_keep_floats(registry, "AVER", sgd->a, t->layout.size);
     tr_keep_doubles(registry, "AVED", &sgd->averaged, 1);
     tr_keep_doubles(registry, "TIME", &sgd->t, 1);
     tr_keep_doubles(registry, "RATE", &sgd->eta0, 1);
-    tr_keep_order(registry, "ORDE", sgd->order, t->data.sequences);
+    tr_keep_order(registry, "ORDE", sgd->order, t->data.train.sequences);
     return tr_registry_load(registry, ret_resumed, error);
 }
 
@@ -258,20 +266,21 @@ static trellis_status resume(struct tr_sgd *sgd, bool *ret_resumed, trellis_erro
 static trellis_status find_objective(struct tr_training *training, double l2, trellis_error *error)
 {
     struct tr_likelihood *likelihood;
-    trellis_status status = tr_likelihood_create(training, l2, &likelihood, error);
+    trellis_status status = tr_likelihood_create(training, &likelihood, error);
     if (status) {
         return status;
     }
-    size_t size = tr_likelihood_size(likelihood);
+    struct tr_crf_objective objective = {likelihood, l2};
+    size_t size = likelihood->size;
     double *w = tr_alloc(size, sizeof *w), *gradient = tr_alloc(size, sizeof *gradient), value;
     status = w && gradient ? TRELLIS_OK : tr_fail_memory(error);
     if (!status) {
-        tr_likelihood_gather(likelihood, training->best, w);
-        status = tr_likelihood_evaluate(likelihood, w, gradient, &value, error);
+        tr_weights_to_features(likelihood, training->best.weights, w);
+        status = tr_crf_evaluate(&objective, w, gradient, &value, error);
     }
     if (!status) {
-        training->figures.objective = value;
-        tr_training_note(training, "the objective of the weights that are kept is %.6f", value);
+        training->best.figures.objective = value;
+        tr_training_note(training, "objective of the best weights: %.6f", value);
     }
     free(w);
     free(gradient);
@@ -279,19 +288,17 @@ static trellis_status find_objective(struct tr_training *training, double l2, tr
     return status;
 }
 
-trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis_error *error)
+trellis_status tr_sgd_minimise(struct tr_training *training, double l2, trellis_error *error)
 {
     struct tr_sgd sgd = {.training = training};
     bool stop = false, resumed = false;
-    trellis_status status = prepare(&sgd, l2, (size_t)tr_option_integer(training->options, "batch"),
-                                    error);
+    trellis_status status = prepare(&sgd, l2, training->settings.batch, error);
     if (!status) {
         status = resume(&sgd, &resumed, error);
     }
     trellis_progress figures = tr_training_figures(training);
-    figures.max_iterations = figures.max_iterations ? figures.max_iterations : 20;
     double rate = resumed ? sgd.eta0 : 0;
-    sgd.eta0 = tr_option_real(training->options, "rate");
+    sgd.eta0 = training->settings.rate;
     if (!status && sgd.eta0 * sgd.lambda >= 1) {
         status = tr_fail(error, TRELLIS_OPTION,
                          "--rate %g is too high for this l2 penalty: it must be below %g", sgd.eta0,
@@ -301,23 +308,26 @@ trellis_status tr_train_crf_sgd(struct tr_training *training, double l2, trellis
         sgd.eta0 = rate;
         status = resumed ? TRELLIS_OK : calibrate(&sgd, error);
     }
-    while (!status && !stop && !training->stopped && figures.iteration < figures.max_iterations) {
+    while (!status && !stop && !training->report.interrupted &&
+           figures.iteration < figures.max_iterations) {
         status = tr_registry_save(training->registry, error);
         if (status) {
             break;
         }
-        sgd.averaging = figures.iteration > 0 && tr_option_flag(training->options, "average");
-        tr_random_shuffle(&training->random, sgd.order, training->data.sequences);
-        status = pass(&sgd, training->data.sequences, &figures, error);
+        sgd.averaging = figures.iteration > 0 && training->settings.average;
+        tr_random_shuffle(&training->random, sgd.order, training->data.train.sequences);
+        status = pass(&sgd, training->data.train.sequences, &figures, error);
         if (!status) {
             take_weights(&sgd);
             figures.iteration++;
             figures.fraction = 1;
-            figures.objective = sgd.loss + l2 * squared_norm(training, sgd.weights);
-            status = tr_training_iteration(training, &figures, sgd.weights, &stop, error);
+            figures.objective = sgd.loss + l2 * squared_norm(training, sgd.result.weights);
+            sgd.result.figures = figures;
+            status = tr_training_iteration(training, &sgd.result, &stop, error);
         }
     }
     sgd_free(&sgd);
-    return status || training->stopped || !training->has_best ? status
-                                                              : find_objective(training, l2, error);
+    return status || training->report.interrupted || !training->best.known
+               ? status
+               : find_objective(training, l2, error);
 }

@@ -26,17 +26,18 @@ struct tr_sgd_slot {
 struct tr_sgd {
     struct tr_training *training;
     double lambda, eta0;
-    double t;     // sequences seen, in units of N
-    float *v;     // [size]
-    float *first; // [size] where it begins: 0, or the weights of --from
-    float *a;     // [size] see sgd.c
+    double t;            // sequences seen, in units of N
+    struct tr_iterate v; // its weights are v
+    float *first;        // [size] the initial weights: 0, or those of --from
+    float *a;            // [size] see sgd.c
     double scale, fraction, divisor;
     bool averaging;
     double averaged; // iterates in the average
-    float *weights;  // [size] what is scored with in the lattice: steps; and what is reported
+    struct tr_iterate
+        result; // what is reported; while an epoch lasts, transition weights to score with
     struct tr_steps *steps;
     struct tr_sgd_slot *slots; // [batch]
-    size_t batch, count;       // the most sequences of a step, and those of this one
+    size_t batch, count;       // the largest number of sequences of a step, and those of this one
     size_t shares;             // of the attributes, each moved by one thread
     uint32_t *node_cuts;       // [shares + 1] the first attribute of each
     uint32_t *edge_cuts;       // [shares + 1]
@@ -44,14 +45,14 @@ struct tr_sgd {
     double loss;               // of this epoch
 };
 
-/* A step of rate eta on `count` sequences, at most the batch: all threads look at them, and then all
+/* A step of rate eta on `count` sequences, at most the batch: all threads compute gradients, and then all
  * move the weights, each its own share of the attributes. So the result does not depend on how many there
  * are. */
 trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
                            trellis_error *error);
 /* Cuts the attributes into shares; to be called once. */
 trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error);
-/* Makes plain numbers of both products: v = w and a = the average. */
-void tr_sgd_settle(struct tr_sgd *sgd);
+/* Multiplies the factors out: v = w and a = the average. */
+void tr_sgd_normalise(struct tr_sgd *sgd);
 
 #endif

@@ -1,6 +1,6 @@
 /* sgd_step.c - a stochastic step on a batch of sequences.
  *
- * Looking (marginals, losses, expected steps) is done sequence by sequence, moving attribute by attribute:
+ * Gradients (marginals, losses, expected counts) are computed sequence by sequence, weights moved attribute by attribute:
  * the attributes are cut into shares, and whoever takes one goes through all sequences of the batch in their
  * order and moves its weights. No weight is moved by two threads, and each is moved in the same order whatever
  * their number.
@@ -9,7 +9,7 @@
 #include "train/objective.h"
 #include "train/sgd.h"
 
-/* ---- looking ------------------------------------------------------------------------------------ */
+/* ---- gradients ---------------------------------------------------------------------------------- */
 
 static void scale_scores(float *scores, size_t count, float scale)
 {
@@ -31,8 +31,8 @@ static trellis_status take_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
                                    bool first)
 {
     const struct tr_training *t = sgd->training;
-    size_t nodes = n * t->graph->width, edges = nodes * t->graph->labels;
-    bool has_edges = t->data.edge.attribute.size > 0;
+    size_t nodes = n * t->layout.graph->width, edges = nodes * t->layout.graph->labels;
+    bool has_edges = t->data.train.edge.attribute.size > 0;
     const float *p = has_edges ? tr_lattice_edge_marginals(slot->lattice, sgd->steps) : NULL;
     if (!tr_reserve(&slot->nodes, nodes) || (has_edges && !tr_reserve(&slot->edges, edges)) ||
         (has_edges && !p) ||
@@ -46,13 +46,13 @@ static trellis_status take_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
     return TRELLIS_OK;
 }
 
-static trellis_status look_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot, size_t n,
-                                   double log_z)
+static trellis_status partial_gradient(struct tr_sgd *sgd, struct tr_sgd_slot *slot, size_t n,
+                                       double log_z)
 {
     double log_z_known;
     trellis_status status = take_partial(sgd, slot, n, true);
     if (!status) {
-        status = tr_constrain_to_partial(&sgd->training->data, slot->sequence, slot->lattice,
+        status = tr_constrain_to_partial(&sgd->training->data.train, slot->sequence, slot->lattice,
                                          &slot->error);
     }
     if (!status) {
@@ -70,10 +70,10 @@ static trellis_status look_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
 /* The step features of the gold labels count down, the expected ones were counted up. */
 static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
-    const struct tr_training *t = sgd->training;
-    size_t begin = t->data.sequence.at[slot->sequence];
-    size_t end = t->data.sequence.at[slot->sequence + 1];
-    struct tr_path_walk walk = tr_path_walk(t->graph, t->data.gold.at + begin, end - begin);
+    const struct tr_dataset *data = &sgd->training->data.train;
+    struct tr_path_walk walk = tr_path_walk(sgd->training->layout.graph,
+                                            data->gold.at + data->sequence.at[slot->sequence],
+                                            tr_sequence_length(data, slot->sequence));
     while (tr_path_next(&walk)) {
         for (size_t k = 0; k < walk.count; k++) {
             slot->steps[walk.feature[k]] -= 1;
@@ -86,28 +86,29 @@ static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 static bool count_pruned_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot, const uint16_t *gold)
 {
     size_t count = 0;
-    bool fine = tr_lattice_collect_steps(slot->lattice, sgd->steps, 1) &&
-                tr_lattice_collect_path(slot->lattice, gold, -1);
+    bool ok = tr_lattice_collect_steps(slot->lattice, sgd->steps, 1) &&
+              tr_lattice_collect_path(slot->lattice, gold, -1);
     const uint32_t *fired = tr_lattice_collected(slot->lattice, &count);
-    fine = fine && tr_reserve(&slot->fired, count);
-    slot->fired.size = fine ? count : 0;
-    if (fine && count) {
+    ok = ok && tr_reserve(&slot->fired, count);
+    slot->fired.size = ok ? count : 0;
+    if (ok && count) {
         memcpy(slot->fired.at, fired, count * sizeof *fired);
     }
     tr_lattice_flush_transition_counts(slot->lattice, sgd->steps, slot->steps);
-    return fine;
+    return ok;
 }
 
 /* The marginals belong to the lattice, and it is ours: they are turned into the gradient in place. */
 static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
     const struct tr_training *t = sgd->training;
-    size_t first = t->data.sequence.at[slot->sequence], width = t->graph->width;
-    size_t n = t->data.sequence.at[slot->sequence + 1] - first, area = t->graph->labels * width;
-    const uint16_t *gold = t->data.gold.at + first;
+    size_t first = t->data.train.sequence.at[slot->sequence], width = t->layout.graph->width;
+    size_t n = t->data.train.sequence.at[slot->sequence + 1] - first,
+           area = t->layout.graph->labels * width;
+    const uint16_t *gold = t->data.train.gold.at + first;
     float *edge = NULL;
-    bool pruned = t->graph->pruned;
-    bool has_edges = t->data.edge.attribute.size &&
+    bool pruned = t->layout.graph->pruned;
+    bool has_edges = t->data.train.edge.attribute.size &&
                      !(pruned && tr_lattice_level(slot->lattice) == 0);
     if (!(pruned ? count_pruned_steps(sgd, slot, gold)
                  : tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps)) ||
@@ -132,12 +133,12 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 /* Where each share begins among the sorted attributes of every token, so that who moves it need not look. */
 static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool edge)
 {
-    struct tr_tokens tokens = tr_training_tokens(&sgd->training->data, edge, slot->sequence);
+    struct tr_tokens tokens = tr_training_tokens(&sgd->training->data.train, edge, slot->sequence);
     const uint32_t *cuts = edge ? sgd->edge_cuts : sgd->node_cuts;
     size_t room = tokens.n * (sgd->shares + 1);
-    bool fine = edge ? tr_reserve(&slot->edge_cuts, room) : tr_reserve(&slot->node_cuts, room);
+    bool ok = edge ? tr_reserve(&slot->edge_cuts, room) : tr_reserve(&slot->node_cuts, room);
     uint32_t *to = edge ? slot->edge_cuts.at : slot->node_cuts.at;
-    for (size_t i = 0; fine && i < tokens.n; i++) {
+    for (size_t i = 0; ok && i < tokens.n; i++) {
         uint32_t k = tokens.begin[i];
         for (size_t share = 0; share <= sgd->shares; share++) {
             while (k < tokens.begin[i + 1] && tokens.attribute[k] < cuts[share]) {
@@ -146,21 +147,22 @@ static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool 
             *to++ = k;
         }
     }
-    return fine;
+    return ok;
 }
 
 /* Marginals, loss and step expectations of one sequence under the present weights. */
-static void look(void *user, size_t index, unsigned thread)
+static void compute_gradient(void *user, size_t index, unsigned thread)
 {
     (void)thread;
     struct tr_sgd *sgd = user;
     struct tr_training *t = sgd->training;
     struct tr_sgd_slot *slot = &sgd->slots[index];
-    size_t n = t->data.sequence.at[slot->sequence + 1] - t->data.sequence.at[slot->sequence];
-    size_t width = t->graph->width;
+    size_t n = t->data.train.sequence.at[slot->sequence + 1] -
+               t->data.train.sequence.at[slot->sequence];
+    size_t width = t->layout.graph->width;
     slot->loss = 0;
     slot->fired.size = 0;
-    slot->status = tr_training_scores(t, &t->data, slot->sequence, sgd->v, slot->lattice,
+    slot->status = tr_training_scores(t, &t->data.train, slot->sequence, &sgd->v, slot->lattice,
                                       &slot->error);
     if (slot->status || n == 0) {
         return;
@@ -173,13 +175,13 @@ static void look(void *user, size_t index, unsigned thread)
     }
     scale_scores(tr_lattice_nodes(slot->lattice), n * width, (float)sgd->scale);
     if (edges) {
-        scale_scores(edges, n * t->graph->labels * width, (float)sgd->scale);
+        scale_scores(edges, n * t->layout.graph->labels * width, (float)sgd->scale);
     }
     slot->status = tr_likelihood_of(t, slot->sequence, sgd->steps, slot->lattice, &slot->loss,
                                     &slot->error);
     if (!slot->status) {
-        slot->status = tr_dataset_is_partial(&t->data, slot->sequence)
-                           ? look_partial(sgd, slot, n, slot->loss)
+        slot->status = tr_dataset_is_partial(&t->data.train, slot->sequence)
+                           ? partial_gradient(sgd, slot, n, slot->loss)
                            : take_known(sgd, slot);
     }
 }
@@ -188,7 +190,7 @@ static void look(void *user, size_t index, unsigned thread)
 
 static inline void change(struct tr_sgd *sgd, size_t at, float amount)
 {
-    sgd->v[at] += amount;
+    sgd->v.weights[at] += amount;
     if (sgd->averaging) {
         sgd->a[at] -= (float)sgd->fraction * amount;
     }
@@ -198,40 +200,40 @@ static inline void change(struct tr_sgd *sgd, size_t at, float amount)
 static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, bool edge, size_t index)
 {
     const struct tr_training *t = sgd->training;
-    const struct tr_rows *rows = edge ? t->vocabulary.edge.rows : t->vocabulary.node.rows;
+    const struct tr_rows *rows = edge ? t->data.vocabulary.edge.rows : t->data.vocabulary.node.rows;
     const uint32_t *cuts = edge ? slot->edge_cuts.at : slot->node_cuts.at;
-    size_t base = edge ? t->node_size : 0, width = t->graph->width;
-    struct tr_tokens tokens = tr_training_tokens(&t->data, edge, slot->sequence);
+    size_t base = edge ? t->layout.node_size : 0, width = t->layout.graph->width;
+    struct tr_tokens tokens = tr_training_tokens(&t->data.train, edge, slot->sequence);
     if (tokens.n == 0) {
         return;
     }
     bool all = sgd->count == 1;
-    struct tr_move move = {.weights = sgd->v + base,
+    struct tr_move move = {.weights = sgd->v.weights + base,
                            .average = sgd->averaging ? sgd->a + base : NULL,
                            .rate = slot->rate,
                            .fraction = (float)sgd->fraction,
                            .from = all ? tokens.begin : cuts + index,
                            .end = all ? tokens.begin + 1 : cuts + index + 1,
                            .stride = all ? 1 : sgd->shares + 1};
-    t->kernels->move(rows, &move, &tokens, edge ? slot->edge_change : slot->node_change,
-                     edge ? t->graph->labels * width : width);
+    t->layout.kernels->move(rows, &move, &tokens, edge ? slot->edge_change : slot->node_change,
+                            edge ? t->layout.graph->labels * width : width);
 }
 
 /* Moves the step weights from..end-1 by all sequences, and empties the counts. */
 static void move_steps(struct tr_sgd *sgd, size_t from, size_t end)
 {
     const struct tr_training *t = sgd->training;
-    size_t base = t->node_size + t->edge_size;
+    size_t base = t->layout.step_begin;
     for (size_t i = 0; i < sgd->count; i++) {
         struct tr_sgd_slot *slot = &sgd->slots[i];
-        for (size_t k = 0; t->graph->pruned && k < slot->fired.size; k++) {
+        for (size_t k = 0; t->layout.graph->pruned && k < slot->fired.size; k++) {
             uint32_t j = slot->fired.at[k];
             if (j >= from && j < end) {
                 change(sgd, base + j, slot->rate * slot->steps[j]);
                 slot->steps[j] = 0;
             }
         }
-        for (size_t j = from; !t->graph->pruned && j < end; j++) {
+        for (size_t j = from; !t->layout.graph->pruned && j < end; j++) {
             if (slot->steps[j] != 0) {
                 change(sgd, base + j, slot->rate * slot->steps[j]);
                 slot->steps[j] = 0;
@@ -252,7 +254,8 @@ static void move_share(void *user, size_t index, unsigned thread)
             move_tokens(sgd, &sgd->slots[i], true, index);
         }
     }
-    move_steps(sgd, t->step_size * index / shares, t->step_size * (index + 1) / shares);
+    move_steps(sgd, t->layout.step_size * index / shares,
+               t->layout.step_size * (index + 1) / shares);
 }
 
 /* Cuts the attributes so that every share has about as many occurrences, in one token of eight. */
@@ -262,7 +265,7 @@ static bool cut(struct tr_sgd *sgd, const struct tr_occurrences *occurrences,
     uint32_t *count = tr_alloc(rows->attributes, sizeof *count);
     uint64_t all = 0, before = 0;
     size_t share = 0;
-    for (size_t t = 0; count && t < sgd->training->data.tokens; t += 8) {
+    for (size_t t = 0; count && t < sgd->training->data.train.tokens; t += 8) {
         for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
             count[occurrences->attribute.at[k]]++;
             all++;
@@ -289,22 +292,22 @@ trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error)
     sgd->shares = threads > 1 ? (size_t)threads * SHARES_PER_THREAD : 1;
     sgd->node_cuts = tr_alloc(sgd->shares + 1, sizeof *sgd->node_cuts);
     sgd->edge_cuts = tr_alloc(sgd->shares + 1, sizeof *sgd->edge_cuts);
-    bool fine = sgd->node_cuts && sgd->edge_cuts &&
-                cut(sgd, &t->data.node, t->vocabulary.node.rows, sgd->node_cuts) &&
-                cut(sgd, &t->data.edge, t->vocabulary.edge.rows, sgd->edge_cuts);
-    return fine ? TRELLIS_OK : tr_fail_memory(error);
+    bool ok = sgd->node_cuts && sgd->edge_cuts &&
+              cut(sgd, &t->data.train.node, t->data.vocabulary.node.rows, sgd->node_cuts) &&
+              cut(sgd, &t->data.train.edge, t->data.vocabulary.edge.rows, sgd->edge_cuts);
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* While the products stand, v grows as 1 / scale,
  * and a and fraction * v with it, until their difference is nothing but rounding; so they must not stand
  * for long. */
-void tr_sgd_settle(struct tr_sgd *sgd)
+void tr_sgd_normalise(struct tr_sgd *sgd)
 {
-    size_t size = sgd->training->size;
+    size_t size = sgd->training->layout.size;
     for (size_t j = 0; j < size; j++) {
-        double v = (double)sgd->v[j];
+        double v = (double)sgd->v.weights[j];
         sgd->a[j] = (float)(((double)sgd->a[j] + sgd->fraction * v) / sgd->divisor);
-        sgd->v[j] = (float)(sgd->scale * v);
+        sgd->v.weights[j] = (float)(sgd->scale * v);
     }
     sgd->scale = sgd->divisor = 1;
     sgd->fraction = 0;
@@ -313,15 +316,15 @@ void tr_sgd_settle(struct tr_sgd *sgd)
 static void set_steps(struct tr_sgd *sgd)
 {
     const struct tr_training *t = sgd->training;
-    size_t base = t->node_size + t->edge_size;
-    if (t->graph->pruned) {
-        tr_steps_share(sgd->steps, sgd->v + base, sgd->scale);
+    size_t base = t->layout.step_begin;
+    if (t->layout.graph->pruned) {
+        tr_steps_share(sgd->steps, sgd->v.weights + base, sgd->scale);
         return;
     }
-    for (size_t j = 0; j < t->step_size; j++) {
-        sgd->weights[base + j] = (float)(sgd->scale * (double)sgd->v[base + j]);
+    for (size_t j = 0; j < t->layout.step_size; j++) {
+        sgd->result.weights[base + j] = (float)(sgd->scale * (double)sgd->v.weights[base + j]);
     }
-    tr_steps_set(sgd->steps, sgd->weights + base);
+    tr_steps_set(sgd->steps, sgd->result.weights + base);
 }
 
 /* The average moves a share mu towards the present w = scale * v. The k-th iterate has a weight of about
@@ -331,7 +334,7 @@ static void average(struct tr_sgd *sgd)
     enum { POWER = 3 };
     double mu = (1 + POWER) / (++sgd->averaged + POWER);
     if (mu >= 1) { // the first: the average is w
-        memset(sgd->a, 0, sgd->training->size * sizeof *sgd->a);
+        memset(sgd->a, 0, sgd->training->layout.size * sizeof *sgd->a);
         sgd->divisor = 1;
         sgd->fraction = sgd->scale;
         return;
@@ -344,12 +347,13 @@ static void average(struct tr_sgd *sgd)
 static void forget_counts(struct tr_sgd *sgd)
 {
     for (size_t i = 0; i < sgd->count; i++) {
-        memset(sgd->slots[i].steps, 0, sgd->training->step_size * sizeof *sgd->slots[i].steps);
+        memset(sgd->slots[i].steps, 0,
+               sgd->training->layout.step_size * sizeof *sgd->slots[i].steps);
     }
 }
 
 /* The work of one sequence is not worth waking anybody. */
-static void share_out(struct tr_sgd *sgd, size_t blocks, tr_pool_work work)
+static void share_work(struct tr_sgd *sgd, size_t blocks, tr_pool_work work)
 {
     if (blocks > 1) {
         tr_pool_run(sgd->training->pool, blocks, work, sgd);
@@ -367,7 +371,7 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
         sgd->slots[i].sequence = sequences[i];
     }
     set_steps(sgd);
-    share_out(sgd, count, look);
+    share_work(sgd, count, compute_gradient);
     eta *= (double)count / (double)sgd->batch; // what an epoch leaves over is a smaller step
     sgd->scale *= 1 - eta * sgd->lambda;
     for (size_t i = 0; i < count; i++) {
@@ -376,16 +380,16 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
             forget_counts(sgd);
             return tr_fail(error, slot->status, "%s", slot->error.message);
         }
-        double weight = t->data.weight.size ? (double)t->data.weight.at[slot->sequence] : 1;
+        double weight = tr_sequence_weight(&t->data.train, slot->sequence);
         slot->rate = (float)(-eta * weight / ((double)count * sgd->scale));
         sgd->loss += weight * slot->loss;
     }
-    share_out(sgd, count > 1 ? sgd->shares : 1, move_share);
+    share_work(sgd, count > 1 ? sgd->shares : 1, move_share);
     if (sgd->averaging) {
         average(sgd);
     }
     if (sgd->scale < 0.01 || sgd->divisor > 1e5) {
-        tr_sgd_settle(sgd);
+        tr_sgd_normalise(sgd);
     }
     return TRELLIS_OK;
 }

@@ -35,9 +35,9 @@
 
 #include "model/image.h"
 #include "train/online.h"
+#include "train/pass.h"
 
 enum {
-    PARTS = 16,    // of the data, whatever the number of threads
     DECODINGS = 2, // of a sequence in an epoch, at most
     STEPS = 5,     // for each of them, at most
 };
@@ -55,6 +55,7 @@ struct block {
 
 struct ssvm {
     struct tr_online *online;
+    struct tr_pass *pass; // for the objective
     double l2;
     struct block *blocks;               // [sequences]
     double loss;                        // sum_s sum_Z alpha_s(Z) weight_s L(Z_s, Z)
@@ -65,77 +66,32 @@ struct ssvm {
 
 /* ---- the objective --------------------------------------------------------------------------------- */
 
-struct worker {
-    struct tr_lattice *lattice;
-    uint16_t *found; // [longest]
-};
-
-struct margin_loss {
-    const struct ssvm *ssvm;
-    const struct tr_steps *steps;
-    struct worker *workers; // [threads]
-    double sum[PARTS];
-    trellis_status status[PARTS];
-    trellis_error error[PARTS];
-};
-
-/* weight_s max_Z' (L(Z_s, Z') - w . psi_s(Z')) */
-static trellis_status lose(struct margin_loss *m, size_t s, unsigned thread, double *sum,
-                           trellis_error *error)
+/* max_Z' (L(Z_s, Z') - w . psi_s(Z')) */
+static trellis_status margin_loss(void *user, struct tr_pass_worker *worker, size_t s,
+                                  double weight, double *ret_value, trellis_error *error)
 {
-    const struct tr_online *online = m->ssvm->online;
+    (void)weight;
+    const struct ssvm *ssvm = user;
+    const struct tr_online *online = ssvm->online;
     const struct tr_training *t = online->training;
-    struct tr_lattice *lattice = m->workers[thread].lattice;
+    const struct tr_steps *steps = tr_pass_steps(ssvm->pass);
     size_t n;
     const uint16_t *gold = tr_online_gold(online, s, &n);
     double best;
-    trellis_status status = tr_training_scores(t, &t->data, s, online->result, lattice, error);
+    if (!tr_reserve(&worker->path, n)) {
+        return tr_fail_memory(error);
+    }
+    trellis_status status = tr_training_scores(t, &t->data.train, s, &online->result,
+                                               worker->lattice, error);
     if (!status) {
-        tr_loss_augment(online->loss, gold, n, 1, tr_lattice_nodes(lattice), t->graph->width);
-        status = tr_lattice_viterbi(lattice, m->steps, m->workers[thread].found, &best, error);
+        tr_loss_augment(online->loss, gold, n, 1, tr_lattice_nodes(worker->lattice),
+                        t->layout.graph->width);
+        status = tr_lattice_viterbi(worker->lattice, steps, worker->path.at, &best, error);
     }
     if (!status) {
-        double loss = best - tr_lattice_path_score(lattice, m->steps, gold);
-        *sum += tr_online_weight(online, s) * fmax(0, loss);
+        *ret_value = fmax(0, best - tr_lattice_path_score(worker->lattice, steps, gold));
     }
     return status;
-}
-
-static void lose_part(void *user, size_t part, unsigned thread)
-{
-    struct margin_loss *m = user;
-    size_t n = m->ssvm->online->training->data.sequences, end = n * (part + 1) / PARTS;
-    for (size_t s = n * part / PARTS; !m->status[part] && s < end; s++) {
-        m->status[part] = lose(m, s, thread, &m->sum[part], &m->error[part]);
-    }
-}
-
-static trellis_status prepare_threads(struct margin_loss *m, unsigned threads, trellis_error *error)
-{
-    const struct tr_training *t = m->ssvm->online->training;
-    size_t longest = 0;
-    for (size_t s = 0; s < t->data.sequences; s++) {
-        size_t n = t->data.sequence.at[s + 1] - t->data.sequence.at[s];
-        longest = n > longest ? n : longest;
-    }
-    m->workers = tr_alloc(threads, sizeof *m->workers);
-    trellis_status status = m->workers ? TRELLIS_OK : tr_fail_memory(error);
-    for (unsigned i = 0; !status && i < threads; i++) {
-        struct worker *worker = &m->workers[i];
-        worker->found = tr_alloc(longest, sizeof *worker->found);
-        status = worker->found ? tr_lattice_create(t->graph, &worker->lattice, error)
-                               : tr_fail_memory(error);
-    }
-    return status;
-}
-
-static void free_threads(struct margin_loss *m, unsigned threads)
-{
-    for (unsigned i = 0; m->workers && i < threads; i++) {
-        tr_lattice_destroy(m->workers[i].lattice);
-        free(m->workers[i].found);
-    }
-    free(m->workers);
 }
 
 static double square(const float *w, size_t size)
@@ -148,32 +104,15 @@ static double square(const float *w, size_t size)
 }
 
 /* F(result), by all threads. */
-static trellis_status objective(const struct ssvm *ssvm, double *ret_value, trellis_error *error)
+static trellis_status objective(struct ssvm *ssvm, double *ret_value, trellis_error *error)
 {
-    struct tr_training *t = ssvm->online->training;
-    struct margin_loss m = {.ssvm = ssvm};
-    struct tr_steps *steps;
-    unsigned threads = tr_pool_threads(t->pool);
-    trellis_status status = tr_steps_create(t->graph, &steps, error);
-    if (status) {
-        return status;
-    }
-    tr_steps_set(steps, ssvm->online->result + t->node_size + t->edge_size);
-    m.steps = steps;
-    status = prepare_threads(&m, threads, error);
-    if (!status) {
-        tr_pool_run(t->pool, PARTS, lose_part, &m);
-        *ret_value = ssvm->l2 * square(ssvm->online->result, t->size);
-    }
-    for (size_t part = 0; !status && part < PARTS; part++) {
-        *ret_value += m.sum[part];
-        status = m.status[part];
-        if (status && error) {
-            *error = m.error[part];
-        }
-    }
-    free_threads(&m, threads);
-    tr_steps_destroy(steps);
+    const struct tr_training *t = ssvm->online->training;
+    const float *w = ssvm->online->result.weights;
+    struct tr_pass_plan plan = {.visit = margin_loss, .user = ssvm};
+    double sum;
+    tr_steps_set(tr_pass_steps(ssvm->pass), w + t->layout.step_begin);
+    trellis_status status = tr_pass_run(ssvm->pass, &t->data.train, &plan, &sum, error);
+    *ret_value = ssvm->l2 * square(w, t->layout.size) + sum;
     return status;
 }
 
@@ -238,18 +177,18 @@ static struct atom *find_atom(struct block *block, const struct tr_update_terms 
 static bool spread_atoms(struct ssvm *ssvm, size_t s)
 {
     const struct block *block = &ssvm->blocks[s];
-    double scale = tr_online_weight(ssvm->online, s) / (2 * ssvm->l2);
-    bool fine = tr_reserve(&ssvm->vectors, block->atoms.size) &&
-                tr_reserve(&ssvm->slopes, block->atoms.size);
-    for (size_t k = 0; fine && k < block->atoms.size; k++) {
+    double scale = tr_sequence_weight(&ssvm->online->training->data.train, s) / (2 * ssvm->l2);
+    bool ok = tr_reserve(&ssvm->vectors, block->atoms.size) &&
+              tr_reserve(&ssvm->slopes, block->atoms.size);
+    for (size_t k = 0; ok && k < block->atoms.size; k++) {
         const struct tr_update_terms *psi = &block->atoms.at[k].psi;
         ssvm->vectors.size = k + 1 > ssvm->vectors.size ? k + 1 : ssvm->vectors.size;
         tr_sparse_clear(&ssvm->vectors.at[k]);
         tr_online_spread(ssvm->online, s, psi->list.at, psi->list.size, scale,
                          &ssvm->vectors.at[k]);
-        fine = !ssvm->vectors.at[k].failed;
+        ok = !ssvm->vectors.at[k].failed;
     }
-    return fine;
+    return ok;
 }
 
 /* Which atoms get and give a share: those of the largest and the smallest g = loss - 2 l2 w . a. */
@@ -260,7 +199,8 @@ static void choose_atoms(struct ssvm *ssvm, const struct block *block, size_t *r
     double *g = ssvm->slopes.at;
     for (size_t k = 0; k < block->atoms.size; k++) {
         const struct atom *atom = &block->atoms.at[k];
-        g[k] = atom->loss - 2 * ssvm->l2 * tr_sparse_dot(&ssvm->vectors.at[k], ssvm->online->w);
+        g[k] = atom->loss -
+               2 * ssvm->l2 * tr_sparse_dot(&ssvm->vectors.at[k], ssvm->online->now.weights);
         to = g[k] > g[to] ? k : to;
         if (atom->share > 0 && (from == SIZE_MAX || g[k] < g[from])) {
             from = k;
@@ -283,8 +223,8 @@ static bool step(struct ssvm *ssvm, struct block *block)
     struct atom *gets = &block->atoms.at[to], *gives = &block->atoms.at[from];
     double square_of_d = tr_sparse_square(plus) + tr_sparse_square(minus) -
                          2 * tr_sparse_product(plus, minus);
-    double bend = 2 * ssvm->l2 * square_of_d;
-    double gamma = rise < gives->share * bend ? rise / bend : gives->share;
+    double curvature = 2 * ssvm->l2 * square_of_d;
+    double gamma = rise < gives->share * curvature ? rise / curvature : gives->share;
     tr_online_change(ssvm->online, plus, gamma);
     tr_online_change(ssvm->online, minus, -gamma);
     gets->share += gamma;
@@ -325,9 +265,9 @@ static trellis_status most_violated(struct tr_online *online, size_t s, double m
     const uint16_t *gold = tr_online_gold(online, s, &n);
     trellis_status status = tr_online_decode(online, s, margin, error);
     if (!status) {
-        status = tr_online_compare(online, s, online->found.at, &online->terms, error);
-        *ret_loss = tr_online_weight(online, s) *
-                    tr_loss_of(online->loss, gold, online->found.at, n);
+        status = tr_online_compare(online, s, online->predicted.at, &online->terms, error);
+        *ret_loss = tr_sequence_weight(&online->training->data.train, s) *
+                    tr_loss_of(online->loss, gold, online->predicted.at, n);
     }
     return status;
 }
@@ -395,14 +335,14 @@ static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
-    float *sum = tr_alloc_aligned(t->size, sizeof *sum);
+    float *sum = tr_alloc_aligned(t->layout.size, sizeof *sum);
     trellis_status status = sum ? TRELLIS_OK : tr_fail_memory(error);
-    for (size_t s = 0; !status && s < t->data.sequences; s++) {
+    for (size_t s = 0; !status && s < t->data.train.sequences; s++) {
         status = start_block(ssvm, s, sum, error);
     }
-    double bend = status ? 1 : 2 * ssvm->l2 * square(sum, t->size);
-    double theta = ssvm->loss < bend ? ssvm->loss / bend : 1;
-    for (size_t s = 0; !status && s < t->data.sequences; s++) {
+    double curvature = status ? 1 : 2 * ssvm->l2 * square(sum, t->layout.size);
+    double theta = ssvm->loss < curvature ? ssvm->loss / curvature : 1;
+    for (size_t s = 0; !status && s < t->data.train.sequences; s++) {
         struct block *block = &ssvm->blocks[s];
         struct atom *gold = block->atoms.size ? find_atom(block, &(struct tr_update_terms){0}, 0)
                                               : NULL;
@@ -415,10 +355,10 @@ static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
         }
     }
     ssvm->loss *= theta;
-    for (size_t j = 0; !status && j < t->size; j++) {
-        online->w[j] = (float)theta * sum[j];
+    for (size_t j = 0; !status && j < t->layout.size; j++) {
+        online->now.weights[j] = (float)theta * sum[j];
     }
-    tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
+    tr_steps_set(online->steps, online->now.weights + t->layout.step_begin);
     free(sum);
     return status;
 }
@@ -428,7 +368,7 @@ static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
 static void write_blocks(const void *at, struct tr_buffer *buffer)
 {
     const struct ssvm *ssvm = at;
-    for (size_t s = 0; s < ssvm->online->training->data.sequences; s++) {
+    for (size_t s = 0; s < ssvm->online->training->data.train.sequences; s++) {
         const struct block *block = &ssvm->blocks[s];
         tr_put_u64(buffer, block->atoms.size);
         for (size_t k = 0; k < block->atoms.size; k++) {
@@ -445,8 +385,10 @@ static void write_blocks(const void *at, struct tr_buffer *buffer)
 /* Whether a term is one that a sequence of n tokens can have. */
 static bool term_fits(const struct tr_training *t, const struct tr_update_term *term, size_t n)
 {
-    size_t labels = t->graph->labels, pairs = labels * t->graph->width;
-    size_t outcomes = term->place == TR_STEP ? t->step_size : term->place % 2 ? pairs : labels;
+    size_t labels = t->layout.graph->labels, pairs = labels * t->layout.graph->width;
+    size_t outcomes = term->place == TR_STEP ? t->layout.step_size
+                      : term->place % 2      ? pairs
+                                             : labels;
     return (term->place == TR_STEP || term->place / 2 < n) && term->outcome < outcomes &&
            isfinite(term->amount);
 }
@@ -456,7 +398,7 @@ static bool read_atom(const struct ssvm *ssvm, struct tr_cursor *cursor, size_t 
                       struct atom *atom, trellis_status *status)
 {
     const struct tr_training *t = ssvm->online->training;
-    size_t n = t->data.sequence.at[s + 1] - t->data.sequence.at[s];
+    size_t n = t->data.train.sequence.at[s + 1] - t->data.train.sequence.at[s];
     const void *numbers = tr_cursor_bytes(cursor, 2 * sizeof(double));
     uint64_t count = tr_cursor_u64(cursor);
     size_t left = (size_t)(cursor->end - cursor->at) / sizeof(struct tr_update_term);
@@ -487,7 +429,7 @@ static trellis_status read_blocks(void *at, trellis_text content, trellis_error 
     struct tr_cursor cursor = tr_cursor(content);
     trellis_status status = TRELLIS_OK;
     bool fits = true;
-    for (size_t s = 0; fits && s < ssvm->online->training->data.sequences; s++) {
+    for (size_t s = 0; fits && s < ssvm->online->training->data.train.sequences; s++) {
         uint64_t count = tr_cursor_u64(&cursor);
         for (uint64_t k = 0; fits && k < count; k++) {
             struct atom atom = {0};
@@ -512,19 +454,19 @@ static trellis_status read_blocks(void *at, trellis_text content, trellis_error 
 
 static const struct tr_kept_form blocks_form = {write_blocks, read_blocks};
 
-static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
+static trellis_status run_bcfw(struct ssvm *ssvm, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
-    double wanted = tr_option_real(t->options, "gap");
+    double wanted = t->settings.gap;
     bool stop = false, resumed = false;
-    ssvm->blocks = tr_alloc(t->data.sequences, sizeof *ssvm->blocks);
+    ssvm->blocks = tr_alloc(t->data.train.sequences, sizeof *ssvm->blocks);
     tr_keep_form(t->registry, "BLOC", ssvm, &blocks_form);
     tr_keep_doubles(t->registry, "LOSS", &ssvm->loss, 1);
     trellis_status status = ssvm->blocks ? tr_online_resume(online, &resumed, error)
                                          : tr_fail_memory(error);
     trellis_progress figures = tr_training_figures(t);
-    if (!status && !resumed && square(online->w, t->size) > 0) {
+    if (!status && !resumed && square(online->now.weights, t->layout.size) > 0) {
         status = start_from(ssvm, error);
     }
     while (!status && !stop && figures.iteration < figures.max_iterations) {
@@ -543,10 +485,11 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
         if (status) {
             break;
         }
-        double dual = ssvm->loss - ssvm->l2 * square(online->w, t->size);
+        double dual = ssvm->loss - ssvm->l2 * square(online->now.weights, t->layout.size);
         double gap = fmax(0, figures.objective - dual);
         figures.gradient_norm = figures.objective > 0 ? gap / figures.objective : 0;
-        status = tr_training_iteration(t, &figures, online->result, &stop, error);
+        online->result.figures = figures;
+        status = tr_training_iteration(t, &online->result, &stop, error);
         bool reached = figures.gradient_norm <= wanted && wanted > 0;
         if (reached || stop || figures.iteration == figures.max_iterations) {
             tr_training_note(t, "the duality gap is %.3g, %.3g %% of the objective %.6g%s", gap,
@@ -562,7 +505,7 @@ static trellis_status train_bcfw(struct ssvm *ssvm, trellis_error *error)
 
 static double lambda_of(const struct ssvm *ssvm)
 {
-    return 2 * ssvm->l2 / (double)ssvm->online->training->data.sequences;
+    return 2 * ssvm->l2 / (double)ssvm->online->training->data.train.sequences;
 }
 
 /* v += weight_s psi_s(Z*), with Z* = argmax_Z' v . Phi(X_s, Z') + lambda t L(Z_s, Z') */
@@ -575,9 +518,10 @@ static trellis_status learn_subgradient(struct tr_online *online, void *user, si
     if (status || online->wrong == 0) {
         return status;
     }
-    status = tr_online_difference(online, s, online->found.at, &online->change, error);
+    status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (!status) {
-        tr_online_change(online, &online->change, tr_online_weight(online, s));
+        tr_online_change(online, &online->change,
+                         tr_sequence_weight(&online->training->data.train, s));
     }
     return status;
 }
@@ -587,12 +531,12 @@ static void scale_result(struct ssvm *ssvm)
 {
     struct tr_online *online = ssvm->online;
     double a = ssvm->begun, b = ssvm->begun + online->seen;
-    for (size_t j = 0; j < online->training->size; j++) {
-        online->result[j] *= (float)(2 / (lambda_of(ssvm) * (a + b + 1)));
+    for (size_t j = 0; j < online->training->layout.size; j++) {
+        online->result.weights[j] *= (float)(2 / (lambda_of(ssvm) * (a + b + 1)));
     }
 }
 
-static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
+static trellis_status run_subgradient(struct ssvm *ssvm, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
     struct tr_training *t = online->training;
@@ -601,12 +545,13 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
     trellis_status status = tr_online_resume(online, &resumed, error);
     trellis_progress figures = tr_training_figures(t);
     if (!status && !resumed &&
-        square(online->w, t->size) > 0) { // those of --from count as much as an epoch
-        ssvm->begun = (double)t->data.sequences;
-        for (size_t j = 0; j < t->size; j++) {
-            online->w[j] *= (float)(lambda_of(ssvm) * ssvm->begun);
+        square(online->now.weights, t->layout.size) >
+            0) { // those of --from count as much as an epoch
+        ssvm->begun = (double)t->data.train.sequences;
+        for (size_t j = 0; j < t->layout.size; j++) {
+            online->now.weights[j] *= (float)(lambda_of(ssvm) * ssvm->begun);
         }
-        tr_steps_set(online->steps, online->w + t->node_size + t->edge_size);
+        tr_steps_set(online->steps, online->now.weights + t->layout.step_begin);
     }
     while (!status && !stop && figures.iteration < figures.max_iterations) {
         status = tr_registry_save(t->registry, error);
@@ -619,7 +564,8 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
             status = objective(ssvm, &figures.objective, error);
         }
         if (!status) {
-            status = tr_training_iteration(t, &figures, online->result, &stop, error);
+            online->result.figures = figures;
+            status = tr_training_iteration(t, &online->result, &stop, error);
         }
     }
     return status;
@@ -627,32 +573,20 @@ static trellis_status train_subgradient(struct ssvm *ssvm, trellis_error *error)
 
 /* ---- the learner ----------------------------------------------------------------------------------- */
 
-trellis_status tr_train_ssvm(struct tr_training *training, trellis_error *error)
+static trellis_status train(struct tr_training *training, enum tr_averaging averaging,
+                            trellis_status (*run)(struct ssvm *ssvm, trellis_error *error),
+                            trellis_error *error)
 {
-    bool bcfw = strcmp(training->algorithm, "bcfw") == 0;
-    struct ssvm ssvm = {0};
-    double usual = 4; // the margin wants more than a likelihood does
-    trellis_status status = tr_training_l2(training, usual, &ssvm.l2, error);
-    if (!status && ssvm.l2 <= 0) {
-        status = tr_fail(error, TRELLIS_OPTION,
-                         "-t ssvm needs a penalty: --l2, --sigma or --lambda above 0");
-    }
-    if (!status && tr_option_is(training->options, "loss", "root")) {
-        status = tr_fail(error, TRELLIS_OPTION,
-                         "--loss root is no sum over positions, which -t ssvm needs");
-    }
-    if (!status && training->data.open_begin.size) {
-        status = tr_fail(error, TRELLIS_OPTION,
-                         "-t ssvm needs all labels: it cannot learn with --partial");
+    struct ssvm ssvm = {.l2 = training->settings.l2};
+    struct tr_pass_room room = {.lattice = true};
+    trellis_status status = tr_online_create(training, averaging, &ssvm.online, error);
+    if (!status) {
+        status = tr_pass_create(training, room, &ssvm.pass, error);
     }
     if (!status) {
-        status = tr_online_create(training, bcfw ? TR_RISING_AVERAGE : TR_EVEN_AVERAGE,
-                                  &ssvm.online, error);
+        status = run(&ssvm, error);
     }
-    if (!status) {
-        status = bcfw ? train_bcfw(&ssvm, error) : train_subgradient(&ssvm, error);
-    }
-    for (size_t s = 0; ssvm.blocks && s < training->data.sequences; s++) {
+    for (size_t s = 0; ssvm.blocks && s < training->data.train.sequences; s++) {
         for (size_t k = 0; k < ssvm.blocks[s].atoms.size; k++) {
             free(ssvm.blocks[s].atoms.at[k].psi.list.at);
         }
@@ -664,6 +598,17 @@ trellis_status tr_train_ssvm(struct tr_training *training, trellis_error *error)
     free(ssvm.vectors.at);
     free(ssvm.slopes.at);
     free(ssvm.blocks);
+    tr_pass_destroy(ssvm.pass);
     tr_online_destroy(ssvm.online);
     return status;
+}
+
+trellis_status tr_train_bcfw(struct tr_training *training, trellis_error *error)
+{
+    return train(training, TR_RISING_AVERAGE, run_bcfw, error);
+}
+
+trellis_status tr_train_subgradient(struct tr_training *training, trellis_error *error)
+{
+    return train(training, TR_EVEN_AVERAGE, run_subgradient, error);
 }

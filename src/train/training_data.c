@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "corpus/corpus.h"
-#include "train/hmm.h"
 #include "train/unsupervised.h"
 
 static bool reading_progress(void *user, uint64_t tokens)
@@ -16,44 +15,65 @@ static bool reading_progress(void *user, uint64_t tokens)
     return tr_training_tick(training, &figures);
 }
 
-/* The templates: as asked for, or what suits the input. */
+/* The templates: as asked for, or the default for the input and the learner. */
 static trellis_status choose_features(struct tr_training *training, trellis_error *error)
 {
-    const char *wanted = tr_option_text(training->options, "features");
-    bool ready_made = tr_option_is(training->options, "format", "crfsuite");
-    if (strcmp(wanted, "auto") == 0 && ready_made) {
-        return tr_features_none(&training->features, error);
+    const struct tr_settings *settings = &training->settings;
+    const char *wanted = tr_option_text(settings->options, "features");
+    trellis_features **features = &training->data.features;
+    if (strcmp(wanted, "auto") != 0) {
+        return trellis_features_open(wanted, features, error);
     }
-    if (strcmp(wanted, "auto") == 0 && *tr_option_text(training->options, "gaussian")) {
-        return tr_features_parse(TR_TEXT("step start end\n"), "gaussian", &training->features,
-                                 error);
+    if (tr_option_is(settings->options, "format", "crfsuite")) { // attributes are ready-made
+        return tr_features_none(features, error);
     }
-    const char *usual = !training->learner->generative ? "general"
-                        : tr_training_is_em(training)  ? "id"
-                                                       : "hmm";
-    return trellis_features_open(strcmp(wanted, "auto") == 0 ? usual : wanted, &training->features,
-                                 error);
+    if (*settings->gaussian) {
+        return tr_features_parse(TR_TEXT("step start end\n"), "gaussian", features, error);
+    }
+    const char *by_default = settings->algorithm->features ? settings->algorithm->features
+                                                           : settings->learner->features;
+    return trellis_features_open(by_default, features, error);
 }
 
-/* A pass over the data for templates that want to know how often words occur. */
-static trellis_status count_file(struct tr_training *training, const char *path,
-                                 trellis_error *error)
+/* ---- what must be known of the data before it is read ------------------------------------------------ */
+
+/* Some templates ask how often words occur, and --train-scheme for the scheme of the labels. */
+struct survey {
+    bool counts, labels;
+    struct tr_intern seen; // labels
+};
+
+static trellis_status survey_sequence(struct tr_training *training, struct survey *survey,
+                                      struct tr_extractor *extractor,
+                                      const trellis_sequence *sequence, trellis_error *error)
+{
+    for (size_t i = 0; survey->labels && sequence->labels && i < sequence->length; i++) {
+        if (tr_intern_add(&survey->seen, sequence->labels[i]) == TR_NONE) {
+            return tr_fail_memory(error);
+        }
+    }
+    return survey->counts ? tr_features_count(training->data.features, extractor, sequence, error)
+                          : TRELLIS_OK;
+}
+
+static trellis_status survey_file(struct tr_training *training, struct survey *survey,
+                                  const char *path, trellis_error *error)
 {
     trellis_reader *reader = NULL;
     struct tr_extractor *extractor = NULL;
     const trellis_sequence *sequence;
     bool bound = false;
-    trellis_status status = trellis_reader_open(path, training->options, &reader, error);
-    if (!status) {
-        status = tr_extractor_create(training->features, true, &extractor, error);
+    trellis_status status = trellis_reader_open(path, training->settings.options, &reader, error);
+    if (!status && survey->counts) {
+        status = tr_extractor_create(training->data.features, true, &extractor, error);
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        if (!bound) {
+        if (survey->counts && !bound) {
             status = tr_extractor_bind(extractor, reader, tr_reader_label_column(reader), error);
             bound = true;
         }
         if (!status) {
-            status = tr_features_count(training->features, extractor, sequence, error);
+            status = survey_sequence(training, survey, extractor, sequence, error);
         }
     }
     tr_extractor_destroy(extractor);
@@ -61,190 +81,163 @@ static trellis_status count_file(struct tr_training *training, const char *path,
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-static trellis_status count_words(struct tr_training *training, const char *const *paths,
-                                  size_t path_count, trellis_error *error)
+/* The scheme of the labels of the first file, judged from all of them. */
+static trellis_status guess_scheme(struct tr_training *training, const struct tr_intern *labels,
+                                   const char *path, trellis_error *error)
 {
-    if (!tr_features_needs_counts(training->features)) {
-        return TRELLIS_OK;
-    }
-    trellis_status status = TRELLIS_OK;
-    for (size_t i = 0; !status && i < path_count; i++) {
-        if (strcmp(paths[i], "-") == 0) {
-            return tr_fail(error, TRELLIS_OPTION,
-                           "these templates ask for rare words, so the data is read twice: "
-                           "give it as a file, not on standard input");
-        }
-        status = count_file(training, paths[i], error);
-    }
-    return status ? status : tr_features_end_count(training->features, error);
-}
-
-/* The scheme of the labels in the files, judged from the first ones of the training data. */
-static trellis_status choose_schemes(struct tr_training *training, const char *path,
-                                     trellis_error *error)
-{
-    training->inside = trellis_scheme_from_name(tr_option_text(training->options, "train-scheme"));
-    training->outside = trellis_scheme_from_name(tr_option_text(training->options, "scheme"));
-    if (training->inside == TRELLIS_NO_SCHEME || training->outside != TRELLIS_NO_SCHEME) {
-        return TRELLIS_OK;
-    }
-    if (strcmp(path, "-") == 0) {
-        return tr_fail(
-            error, TRELLIS_OPTION,
-            "--train-scheme with standard input needs --scheme, the scheme of the input");
-    }
-    trellis_reader *reader = NULL;
-    struct tr_intern labels = {0};
-    const trellis_sequence *sequence;
-    trellis_status status = trellis_reader_open(path, training->options, &reader, error);
-    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        for (size_t i = 0; sequence->labels && i < sequence->length; i++) {
-            if (tr_intern_add(&labels, sequence->labels[i]) == TR_NONE) {
-                status = tr_fail_memory(error);
-                break;
-            }
-        }
-    }
-    trellis_reader_close(reader);
-    size_t count = tr_intern_count(&labels);
+    size_t count = tr_intern_count(labels);
     trellis_text *texts = tr_alloc(count, sizeof *texts);
-    if (status == TRELLIS_END) {
-        status = texts ? TRELLIS_OK : tr_fail_memory(error);
+    if (!texts) {
+        return tr_fail_memory(error);
     }
-    for (uint32_t i = 0; !status && i < count; i++) {
-        texts[i] = tr_intern_text(&labels, i);
+    for (uint32_t i = 0; i < count; i++) {
+        texts[i] = tr_intern_text(labels, i);
     }
-    training->outside = status ? TRELLIS_NO_SCHEME : tr_scheme_guess(texts, count);
-    if (!status && training->outside == TRELLIS_NO_SCHEME) {
-        status = tr_fail(error, TRELLIS_DATA,
+    training->data.outside = tr_scheme_guess(texts, count);
+    free(texts);
+    return training->data.outside != TRELLIS_NO_SCHEME
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_DATA,
                          "%s: --train-scheme needs span labels (B-X, I-X, O), and these are not",
                          path);
-    }
-    free(texts);
-    tr_intern_free(&labels);
-    return status;
 }
 
-/* Words of a generative model keep to the labels they were seen with, unless the user would have all of
- * them smoothed; and which words are unknown, the dictionary says. */
+static trellis_status check_rereadable(const struct survey *survey, const char *path,
+                                       trellis_error *error)
+{
+    if (strcmp(path, "-") != 0) {
+        return TRELLIS_OK;
+    }
+    return survey->labels
+               ? tr_fail(error, TRELLIS_OPTION,
+                         "--train-scheme with standard input needs --scheme, the scheme of the "
+                         "input")
+               : tr_fail(error, TRELLIS_OPTION,
+                         "these templates ask for rare words, so the data is read twice: "
+                         "give it as a file, not on standard input");
+}
+
+/* Reads the files once for both, where either is needed. */
+static trellis_status survey_files(struct tr_training *training, const char *const *paths,
+                                   size_t path_count, trellis_error *error)
+{
+    const trellis_options *options = training->settings.options;
+    struct tr_training_data *data = &training->data;
+    data->inside = trellis_scheme_from_name(tr_option_text(options, "train-scheme"));
+    data->outside = trellis_scheme_from_name(tr_option_text(options, "scheme"));
+    struct survey survey = {.counts = tr_features_needs_counts(data->features),
+                            .labels = data->inside != TRELLIS_NO_SCHEME &&
+                                      data->outside == TRELLIS_NO_SCHEME};
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && (survey.counts || survey.labels) && i < path_count; i++) {
+        status = check_rereadable(&survey, paths[i], error);
+        if (!status) {
+            status = survey_file(training, &survey, paths[i], error);
+        }
+        if (!status && survey.labels) {
+            status = guess_scheme(training, &survey.seen, paths[i], error);
+            survey.labels = false; // the other files have the same
+        }
+    }
+    tr_intern_free(&survey.seen);
+    return status || !survey.counts ? status : tr_features_end_count(data->features, error);
+}
+
+/* ---- the tag dictionary ------------------------------------------------------------------------------ */
+
+/* Whether the learner has to have one, though the user asks for none. */
 static bool needs_dictionary(const struct tr_training *training)
 {
-    const trellis_options *options = training->options;
-    return training->learner->generative && !tr_training_is_em(training) &&
-           !*tr_option_text(options, "gaussian") && !*tr_option_text(options, "dictionary") &&
-           (!trellis_options_given(options, "alpha") ||
-            tr_features_has_unknown(training->features));
+    const struct tr_learner_hooks *hooks = training->settings.learner->hooks;
+    return hooks && hooks->needs_dictionary && hooks->needs_dictionary(training);
 }
 
-static bool wants_dictionary(const struct tr_training *training)
+/* The words with their labels: learned from the data, or as the user has them. */
+static trellis_status draft_dictionary(struct tr_training *training, const struct tr_intern *words,
+                                       struct tr_tag_dictionary_builder *draft,
+                                       trellis_error *error)
 {
-    return *tr_option_text(training->options, "dictionary") || needs_dictionary(training);
+    const trellis_options *options = training->settings.options;
+    const struct tr_learner_hooks *hooks = training->settings.learner->hooks;
+    struct tr_dataset *data = &training->data.train;
+    bool needed = needs_dictionary(training);
+    uint64_t least = needed ? 1 : (uint64_t)tr_option_integer(options, "dictionary-count");
+    trellis_status status = needed || tr_option_is(options, "dictionary", "learn")
+                                ? tr_tag_dictionary_learn(draft, data, words, least, error)
+                                : tr_tag_dictionary_load(draft, training->settings.dictionary,
+                                                         &data->labels, data->label_count, error);
+    return !status && needed && hooks->allow_words
+               ? hooks->allow_words(training, words, draft, error)
+               : status;
 }
 
-/* The tag dictionary: learned from the data, or as the user has it. */
 static trellis_status make_dictionary(struct tr_training *training, const struct tr_intern *words,
                                       trellis_error *error)
 {
-    const trellis_options *options = training->options;
-    struct tr_dataset *data = &training->data;
+    struct tr_training_data *data = &training->data;
     struct tr_tag_dictionary_builder draft = {0};
-    bool needed = needs_dictionary(training);
-    bool learn = needed || tr_option_is(options, "dictionary", "learn");
-    uint64_t least = needed ? 1 : (uint64_t)tr_option_integer(options, "dictionary-count");
-    trellis_status status = learn ? tr_tag_dictionary_learn(&draft, data, words, least, error)
-                                  : tr_tag_dictionary_load(&draft,
-                                                           tr_option_text(options, "dictionary"),
-                                                           &data->labels, data->label_count, error);
-    if (!status && needed) {
-        status = tr_hmm_allow(training, words, &draft, error);
-    }
+    trellis_status status = draft_dictionary(training, words, &draft, error);
     if (!status) {
-        status = tr_tag_dictionary_write(&draft, &training->tag_dictionary_block, error);
+        status = tr_tag_dictionary_write(&draft, &data->tag_dictionary_block, error);
     }
-    if (!status && !tr_tag_dictionary_read(training->tag_dictionary_block.data,
-                                           training->tag_dictionary_block.size, data->label_count,
-                                           &training->tag_dictionary)) {
+    if (!status &&
+        !tr_tag_dictionary_read(data->tag_dictionary_block.data, data->tag_dictionary_block.size,
+                                data->train.label_count, &data->tag_dictionary)) {
         status = tr_fail_memory(error);
     }
     if (!status) {
-        status = tr_tag_dictionary_apply(&training->tag_dictionary, data, words, error);
+        status = tr_tag_dictionary_apply(&data->tag_dictionary, &data->train, words, error);
     }
     if (!status) {
         tr_training_note(training, "the tag dictionary has %u words, with %.1f labels each",
-                         training->tag_dictionary.words,
-                         (double)draft.pairs.size / fmax(1, training->tag_dictionary.words));
+                         data->tag_dictionary.words,
+                         (double)draft.pairs.size / fmax(1, data->tag_dictionary.words));
     }
     tr_tag_dictionary_builder_free(&draft);
     return status;
 }
 
-/* Whether attributes that always occur together may share a row: where every learner's step would treat them
- * alike, and none begins with weights of its own. */
-static bool may_share(const struct tr_training *training)
-{
-    const trellis_options *options = training->options;
-    return training->learner->train == tr_train_crf && tr_option_real(options, "l1") == 0 &&
-           tr_option_real(options, "select-l1") == 0 && !*tr_option_text(options, "from");
-}
+/* ---- features ---------------------------------------------------------------------------------------- */
 
-/* Lays out the features. With a count of 0 in it, an HMM that is not smoothed needs a weight of minus
- * infinity; so every pair is a feature there. */
+/* Lays out the features. Attributes that always occur together share a row where the learner treats them
+ * alike, and they begin alike. */
 static trellis_status arrange(struct tr_training *training, trellis_error *error)
 {
-    const trellis_options *options = training->options;
-    bool *whole = NULL;
-    bool generative = training->learner->generative;
-    trellis_status status = generative ? tr_hmm_whole(training, &whole, error) : TRELLIS_OK;
-    struct tr_arrangement arrangement = {
-        .min_count = (uint32_t)tr_option_integer(options, "min-count"),
-        .all_features = tr_option_flag(options, "all-features") || tr_training_is_em(training) ||
-                        (generative && tr_hmm_alpha(training) == 0),
-        .whole = whole,
-        .share = may_share(training),
-        .pool = training->pool};
-    if (!status) {
-        status = tr_dataset_arrange(&training->data, &training->vocabulary, &arrangement, error);
-    }
-    if (!status && generative) {
-        status = tr_hmm_widen(training, error);
-    }
-    free(whole);
-    return status;
+    const struct tr_settings *settings = &training->settings;
+    const struct tr_learner_hooks *hooks = settings->learner->hooks;
+    struct tr_arrangement arrangement = {.min_count = settings->min_count,
+                                         .all_features = settings->all_features,
+                                         .share = tr_training_can(training, TR_SHARED_ROWS) &&
+                                                  settings->l1 == 0 && settings->select_l1 == 0 &&
+                                                  !*settings->from,
+                                         .pool = training->pool};
+    return hooks && hooks->arrange
+               ? hooks->arrange(training, &arrangement, error)
+               : tr_dataset_arrange(&training->data.train, &training->data.vocabulary, &arrangement,
+                                    error);
 }
 
-static trellis_status read_data(struct tr_training *training, const char *const *paths,
-                                size_t path_count, trellis_error *error)
+/* ---- reading ----------------------------------------------------------------------------------------- */
+
+/* The training data as it was read: labels are numbers, and attributes are not laid out yet. */
+static trellis_status read_train(struct tr_training *training,
+                                 const struct tr_dataset_source *source, const char *const *paths,
+                                 size_t path_count, trellis_error *error)
 {
-    const char *dev = tr_option_text(training->options, "dev");
-    struct tr_intern words = {0};
-    struct tr_dataset_source source = {.options = training->options,
-                                       .features = training->features,
-                                       .from = training->outside,
-                                       .to = training->inside,
-                                       .words = wants_dictionary(training) ? &words : NULL,
-                                       .reals = tr_option_text(training->options, "gaussian"),
-                                       .label_use = tr_unsupervised_label_use(training),
-                                       .seen = &training->seen,
-                                       .partial = tr_option_flag(training->options, "partial"),
-                                       .progress = reading_progress,
-                                       .user = training};
-    if (training->inside == TRELLIS_NO_SCHEME) {
-        source.from = source.to = TRELLIS_NO_SCHEME;
-    }
+    struct tr_training_data *data = &training->data;
     trellis_status status = TRELLIS_OK;
-    if (source.partial && source.from != source.to) {
+    if (source->partial && source->from != source->to) {
         status = tr_fail(error, TRELLIS_OPTION,
-                         "--partial does not go with --train-scheme: labels that are not known "
-                         "cannot be put into another scheme");
+                         "--partial cannot be combined with --train-scheme: unknown labels cannot "
+                         "be converted");
     }
     for (size_t i = 0; !status && i < path_count; i++) {
-        status = tr_dataset_read(&training->data, &training->vocabulary, NULL, &source, paths[i],
-                                 error);
+        status = tr_dataset_read(&data->train, &data->vocabulary, NULL, source, paths[i], error);
     }
     if (!status) {
-        status = tr_unsupervised_read_more(training, &source, error);
+        status = tr_unsupervised_read_more(training, source, error);
     }
-    if (!status && training->data.tokens == 0) {
+    if (!status && data->train.tokens == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no tokens in %s%s",
                          path_count ? paths[0] : "no files",
                          path_count > 1 ? " and the other files" : "");
@@ -252,32 +245,67 @@ static trellis_status read_data(struct tr_training *training, const char *const 
     if (!status) {
         status = tr_unsupervised_name(training, error);
     }
-    if (!status && training->data.label_count == 0) {
+    if (!status && data->train.label_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
     }
-    if (!status) {
-        status = arrange(training, error);
-    }
-    if (!status && source.words) {
-        status = make_dictionary(training, &words, error);
-        source.tag_dictionary = &training->tag_dictionary;
+    return status;
+}
+
+/* The dev data, through the vocabulary of the training data. */
+static trellis_status read_dev(struct tr_training *training, struct tr_dataset_source source,
+                               trellis_error *error)
+{
+    struct tr_training_data *data = &training->data;
+    const char *path = tr_option_text(training->settings.options, "dev");
+    if (!*path) {
+        return TRELLIS_OK;
     }
     source.words = NULL;
     source.seen = NULL;
-    tr_intern_free(&words);
-    if (!status) {
-        status = tr_features_end_training(training->features, error);
-    }
+    source.tag_dictionary = data->tag_dictionary_block.size ? &data->tag_dictionary : NULL;
     source.label_use = tr_unsupervised_dev_likelihood(training) ? TR_LABELS_IGNORED
                                                                 : TR_LABELS_NEEDED;
-    if (!status && *dev) {
-        status = tr_dataset_read(&training->dev, &training->vocabulary, &training->data, &source,
-                                 dev, error);
-        if (!status && training->dev.tokens == 0) {
-            status = tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on", dev);
-        }
+    trellis_status status = tr_dataset_read(&data->dev, &data->vocabulary, &data->train, &source,
+                                            path, error);
+    return !status && data->dev.tokens == 0
+               ? tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on", path)
+               : status;
+}
+
+static trellis_status read_data(struct tr_training *training, const char *const *paths,
+                                size_t path_count, trellis_error *error)
+{
+    const struct tr_settings *settings = &training->settings;
+    struct tr_training_data *data = &training->data;
+    struct tr_intern words = {0};
+    bool convert = data->inside != TRELLIS_NO_SCHEME;
+    bool has_dictionary = *settings->dictionary || needs_dictionary(training);
+    struct tr_dataset_source source = {.options = settings->options,
+                                       .features = data->features,
+                                       .from = convert ? data->outside : TRELLIS_NO_SCHEME,
+                                       .to = data->inside,
+                                       .words = has_dictionary ? &words : NULL,
+                                       .reals = settings->gaussian,
+                                       .label_use = tr_unsupervised_label_use(training),
+                                       .seen = &data->seen,
+                                       .partial = tr_option_flag(settings->options, "partial"),
+                                       .progress = reading_progress,
+                                       .user = training};
+    trellis_status status = read_train(training, &source, paths, path_count, error);
+    if (!status) {
+        status = arrange(training, error);
     }
-    tr_vocabulary_close(&training->vocabulary);
+    if (!status && has_dictionary) {
+        status = make_dictionary(training, &words, error);
+    }
+    if (!status) {
+        status = tr_features_end_training(data->features, error);
+    }
+    tr_intern_free(&words);
+    if (!status) {
+        status = read_dev(training, source, error);
+    }
+    tr_vocabulary_close(&data->vocabulary);
     return status;
 }
 
@@ -286,10 +314,7 @@ trellis_status tr_training_read(struct tr_training *training, const char *const 
 {
     trellis_status status = choose_features(training, error);
     if (!status) {
-        status = choose_schemes(training, paths[0], error);
-    }
-    if (!status) {
-        status = count_words(training, paths, path_count, error);
+        status = survey_files(training, paths, path_count, error);
     }
     return status ? status : read_data(training, paths, path_count, error);
 }

@@ -10,51 +10,24 @@
 
 #include "model/model.h"
 
-bool tr_training_is_em(const struct tr_training *training)
-{
-    return strcmp(training->algorithm, "em") == 0 || strcmp(training->algorithm, "viterbi") == 0;
-}
-
-/* Options that only EM has a use for. */
-trellis_status tr_unsupervised_check_options(const struct tr_training *training,
-                                             trellis_error *error)
-{
-    static const char *const own[] = {"states", "restarts", "unlabelled", "unlabelled-weight",
-                                      "dev-score"};
-    for (size_t i = 0; !tr_training_is_em(training) && i < TR_COUNT(own); i++) {
-        if (trellis_options_given(training->options, own[i])) {
-            return tr_fail(error, TRELLIS_OPTION,
-                           "--%s is for learning without labels: it needs -t hmm -a em or "
-                           "-a viterbi",
-                           own[i]);
-        }
-    }
-    if (!training->learner->generative && *tr_option_text(training->options, "gaussian")) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "--gaussian is for -t hmm; templates can use real(x) with all other types");
-    }
-    return TRELLIS_OK;
-}
-
 enum tr_label_use tr_unsupervised_label_use(const struct tr_training *training)
 {
-    return !tr_training_is_em(training)                         ? TR_LABELS_NEEDED
-           : trellis_options_given(training->options, "states") ? TR_LABELS_IGNORED
-                                                                : TR_LABELS_IF_ANY;
+    return !tr_training_can(training, TR_HIDDEN_LABELS)                  ? TR_LABELS_NEEDED
+           : trellis_options_given(training->settings.options, "states") ? TR_LABELS_IGNORED
+                                                                         : TR_LABELS_IF_ANY;
 }
 
 bool tr_unsupervised_dev_likelihood(const struct tr_training *training)
 {
-    const trellis_options *options = training->options;
-    bool automatic = tr_option_is(options, "dev-score", "auto") && !training->labels_known;
-    return tr_training_is_em(training) &&
-           (automatic || tr_option_is(options, "dev-score", "likelihood"));
+    enum tr_dev_score score = training->settings.dev_score;
+    bool automatic = score == TR_DEV_AUTO && !training->data.labels_known;
+    return tr_training_can(training, TR_HIDDEN_LABELS) && (automatic || score == TR_DEV_LIKELIHOOD);
 }
 
 bool tr_unsupervised_dev_clusters(const struct tr_training *training)
 {
-    return tr_option_is(training->options, "dev-score", "one-to-one") ||
-           tr_option_is(training->options, "dev-score", "many-to-one");
+    enum tr_dev_score score = training->settings.dev_score;
+    return score == TR_DEV_ONE || score == TR_DEV_MANY;
 }
 
 /* ---- names --------------------------------------------------------------------------------------- */
@@ -87,14 +60,12 @@ static trellis_status name_by_number(struct tr_intern *labels, size_t states, tr
 
 trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error *error)
 {
-    const trellis_options *options = training->options;
-    struct tr_dataset *data = &training->data;
-    const char *from = tr_option_text(options, "from");
-    const char *dictionary = tr_option_text(options, "dictionary");
-    size_t states = (size_t)tr_option_integer(options, "states");
+    struct tr_dataset *data = &training->data.train;
+    const char *from = training->settings.from, *dictionary = training->settings.dictionary;
+    size_t states = training->settings.states;
     trellis_status status = TRELLIS_OK;
-    training->labels_known = data->label_count > 0;
-    if (!tr_training_is_em(training) || training->labels_known) {
+    training->data.labels_known = data->label_count > 0;
+    if (!tr_training_can(training, TR_HIDDEN_LABELS) || training->data.labels_known) {
         return TRELLIS_OK;
     }
     if (states > data->tokens) {
@@ -130,16 +101,16 @@ trellis_status tr_unsupervised_read_more(struct tr_training *training,
                                          const struct tr_dataset_source *source,
                                          trellis_error *error)
 {
-    const char *path = tr_option_text(training->options, "unlabelled");
-    double weight = tr_option_real(training->options, "unlabelled-weight");
-    struct tr_dataset *data = &training->data;
+    const char *path = tr_option_text(training->settings.options, "unlabelled");
+    double weight = tr_option_real(training->settings.options, "unlabelled-weight");
+    struct tr_dataset *data = &training->data.train;
     size_t before = data->sequences;
     struct tr_dataset_source without = *source;
     if (!*path) {
         return TRELLIS_OK;
     }
     without.label_use = TR_LABELS_IGNORED;
-    trellis_status status = tr_dataset_read(data, &training->vocabulary, NULL, &without, path,
+    trellis_status status = tr_dataset_read(data, &training->data.vocabulary, NULL, &without, path,
                                             error);
     if (status || weight == 1) {
         return status;

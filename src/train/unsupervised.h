@@ -4,16 +4,11 @@
 
 #include "train/train.h"
 
-/* Whether the labels are hidden: -a em and -a viterbi. */
-bool tr_training_is_em(const struct tr_training *training);
-/* Whether options were given that need -a em or -a viterbi, where it is neither. */
-trellis_status tr_unsupervised_check_options(const struct tr_training *training,
-                                             trellis_error *error);
-/* What the labels of the training data are good for. */
+/* How the labels of the training data are used. */
 enum tr_label_use tr_unsupervised_label_use(const struct tr_training *training);
 /* Whether states stand for the labels of --dev, by the best assignment, rather than being labels. */
 bool tr_unsupervised_dev_clusters(const struct tr_training *training);
-/* Whether the likelihood of --dev decides, not its accuracy. After tr_unsupervised_name(). */
+/* Whether iterates are compared by the likelihood of --dev, not its accuracy. After tr_unsupervised_name(). */
 bool tr_unsupervised_dev_likelihood(const struct tr_training *training);
 
 /* Notes whether labels are known and gives names to the states where none is. After reading the data. */

@@ -27,7 +27,7 @@ static void solve_rosenbrock(enum tr_method method, size_t size, double toleranc
     }
     enum tr_stop stop;
     struct tr_optim_settings settings = {
-        .method = method, .epsilon = 1e-6, .most_iterations = 100000};
+        .method = method, .epsilon = 1e-6, .max_iterations = 100000};
     assert_int_equal(minimise(problem, settings, w, &stop, NULL), TRELLIS_OK);
     assert_int_equal(stop, TR_STOP_GRADIENT);
     if (fabs(w[0] + 1) >
@@ -118,7 +118,7 @@ static void kinks_end_well(void **state)
         }
         double before = kinks(problem, w, gradient);
         enum tr_stop stop;
-        struct tr_optim_settings settings = {.method = all_methods[m], .most_iterations = 10000};
+        struct tr_optim_settings settings = {.method = all_methods[m], .max_iterations = 10000};
         assert_int_equal(minimise(problem, settings, w, &stop, NULL), TRELLIS_OK);
         assert_true(stop != TR_STOP_NONE);
         assert_true(kinks(problem, w, gradient) < before / 2);
@@ -154,7 +154,7 @@ static void runs_are_repeatable(void **state)
         struct problem *problem = make_problem(30, rosenbrock);
         double a[30] = {0}, b[30] = {0};
         enum tr_stop stop;
-        struct tr_optim_settings settings = {.method = all_methods[m], .most_iterations = 40};
+        struct tr_optim_settings settings = {.method = all_methods[m], .max_iterations = 40};
         assert_int_equal(minimise(problem, settings, a, &stop, NULL), TRELLIS_OK);
         assert_int_equal(minimise(problem, settings, b, &stop, NULL), TRELLIS_OK);
         assert_memory_equal(a, b, sizeof a);

@@ -44,12 +44,12 @@ static void a_small_change_stops(void **state)
     }
 }
 
-static void the_most_iterations_stop(void **state)
+static void the_max_iterations_stop(void **state)
 {
     (void)state;
     for (size_t m = 0; m < TR_COUNT(all_methods); m++) {
         for (uint64_t most = 1; most < 6; most += 4) {
-            struct tr_optim_settings settings = {.method = all_methods[m], .most_iterations = most};
+            struct tr_optim_settings settings = {.method = all_methods[m], .max_iterations = most};
             struct tr_optim_report last;
             assert_int_equal(stop_of(settings, -INFINITY, &last), TR_STOP_MOST);
             assert_int_equal(last.iteration, most);
@@ -139,7 +139,7 @@ static trellis_status walk_over_kinks(struct problem *problem, enum tr_method me
         w[j] = 3 + 0.37 * (double)j;
     }
     enum tr_stop stop;
-    struct tr_optim_settings settings = {.method = method, .most_iterations = 500};
+    struct tr_optim_settings settings = {.method = method, .max_iterations = 500};
     return minimise(problem, settings, w, &stop, NULL);
 }
 
@@ -239,7 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_gradient_stops),
         cmocka_unit_test(a_small_change_stops),
-        cmocka_unit_test(the_most_iterations_stop),
+        cmocka_unit_test(the_max_iterations_stop),
         cmocka_unit_test(the_caller_stops),
         cmocka_unit_test(precision_stops),
         cmocka_unit_test(a_start_at_the_minimum_stops_at_once),

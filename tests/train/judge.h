@@ -182,11 +182,13 @@ static inline void learn_dictionary(struct tr_training *t, struct tr_intern *wor
 {
     struct tr_tag_dictionary_builder draft = {0};
     trellis_error error = {0};
-    assert_ok(tr_tag_dictionary_learn(&draft, &t->data, words, 1, &error), error);
-    assert_ok(tr_tag_dictionary_write(&draft, &t->tag_dictionary_block, &error), error);
-    assert_true(tr_tag_dictionary_read(t->tag_dictionary_block.data, t->tag_dictionary_block.size,
-                                       t->data.label_count, &t->tag_dictionary));
-    assert_ok(tr_tag_dictionary_apply(&t->tag_dictionary, &t->data, words, &error), error);
+    assert_ok(tr_tag_dictionary_learn(&draft, &t->data.train, words, 1, &error), error);
+    assert_ok(tr_tag_dictionary_write(&draft, &t->data.tag_dictionary_block, &error), error);
+    assert_true(tr_tag_dictionary_read(t->data.tag_dictionary_block.data,
+                                       t->data.tag_dictionary_block.size, t->data.train.label_count,
+                                       &t->data.tag_dictionary));
+    assert_ok(tr_tag_dictionary_apply(&t->data.tag_dictionary, &t->data.train, words, &error),
+              error);
     tr_tag_dictionary_builder_free(&draft);
 }
 
@@ -198,32 +200,34 @@ static inline void read_data(struct problem *p, const struct recipe *recipe)
     tr_random_seed(&t->random, recipe->seed);
     const char *path = recipe->path ? recipe->path : draw_corpus(&t->random, recipe);
     assert_ok(trellis_options_create(&p->options, &error), error);
-    t->options = p->options;
-    assert_ok(tr_features_parse(tr_text(recipe->templates), "test", &t->features, &error), error);
+    t->settings.options = p->options;
+    assert_ok(tr_features_parse(tr_text(recipe->templates), "test", &t->data.features, &error),
+              error);
     struct tr_dataset_source source = {.options = p->options,
-                                       .features = t->features,
+                                       .features = t->data.features,
                                        .from = TRELLIS_NO_SCHEME,
                                        .to = TRELLIS_NO_SCHEME,
                                        .words = recipe->dictionary ? &words : NULL,
                                        .partial = recipe->partial};
-    assert_ok(tr_dataset_read(&t->data, &t->vocabulary, NULL, &source, path, &error), error);
+    assert_ok(tr_dataset_read(&t->data.train, &t->data.vocabulary, NULL, &source, path, &error),
+              error);
     if (recipe->dictionary) {
         learn_dictionary(t, &words);
     }
     tr_intern_free(&words);
     struct tr_arrangement arrangement = {.min_count = 1, .all_features = recipe->all_features};
-    assert_ok(tr_dataset_arrange(&t->data, &t->vocabulary, &arrangement, &error), error);
+    assert_ok(tr_dataset_arrange(&t->data.train, &t->data.vocabulary, &arrangement, &error), error);
 }
 
 static inline void add_gram(struct problem *p, struct tr_gram gram)
 {
-    for (size_t i = 0; i < p->training.plan.gram_count; i++) {
+    for (size_t i = 0; i < p->training.layout.plan.gram_count; i++) {
         if (memcmp(&p->grams[i], &gram, sizeof gram) == 0) {
             return;
         }
     }
-    assert_true(p->training.plan.gram_count < MAX_GRAMS);
-    p->grams[p->training.plan.gram_count++] = gram;
+    assert_true(p->training.layout.plan.gram_count < MAX_GRAMS);
+    p->grams[p->training.layout.plan.gram_count++] = gram;
 }
 
 /* The grams of the corpus, label priors where asked for, and for counted states c c d and c c c d. */
@@ -233,24 +237,24 @@ static inline void make_grams(struct problem *p, const struct recipe *recipe)
     trellis_error error = {0};
     size_t count;
     bool all = !recipe->seen_steps && !recipe->kind->free_steps;
-    assert_ok(tr_dataset_grams(&t->data, &t->plan, tr_features_steps(t->features), all ? 2 : 0,
-                               &t->grams, &count, &error),
+    assert_ok(tr_dataset_grams(&t->data.train, &t->layout.plan, tr_features_steps(t->data.features),
+                               all ? 2 : 0, &t->layout.grams, &count, &error),
               error);
     for (size_t i = 0; i < count; i++) {
-        add_gram(p, t->grams[i]);
+        add_gram(p, t->layout.grams[i]);
     }
-    for (uint16_t c = 0; c < t->plan.labels; c++) {
+    for (uint16_t c = 0; c < t->layout.plan.labels; c++) {
         if (recipe->priors) {
             add_gram(p, (struct tr_gram){1, {c}});
         }
-        for (uint16_t d = 0; t->plan.count_cap && d < t->plan.labels + 2; d++) {
-            if (d != t->plan.labels) {
+        for (uint16_t d = 0; t->layout.plan.count_cap && d < t->layout.plan.labels + 2; d++) {
+            if (d != t->layout.plan.labels) {
                 add_gram(p, (struct tr_gram){3, {c, c, d}});
                 add_gram(p, (struct tr_gram){4, {c, c, c, d}});
             }
         }
     }
-    t->plan.grams = p->grams;
+    t->layout.plan.grams = p->grams;
 }
 
 static inline void make_graph(struct problem *p, const struct recipe *recipe)
@@ -258,27 +262,28 @@ static inline void make_graph(struct problem *p, const struct recipe *recipe)
     const struct kind *kind = recipe->kind;
     struct tr_training *t = &p->training;
     trellis_error error = {0};
-    t->plan = (struct tr_graph_plan){.labels = t->data.label_count,
-                                     .order = kind->order,
-                                     .count_cap = kind->count_cap,
-                                     .observed_states = kind->observed_states,
-                                     .forbidden = forbidden,
-                                     .forbidden_count = recipe->forbid ? TR_COUNT(forbidden) : 0};
+    t->layout.plan = (struct tr_graph_plan){.labels = t->data.train.label_count,
+                                            .order = kind->order,
+                                            .count_cap = kind->count_cap,
+                                            .observed_states = kind->observed_states,
+                                            .forbidden = forbidden,
+                                            .forbidden_count = recipe->forbid ? TR_COUNT(forbidden)
+                                                                              : 0};
     make_grams(p, recipe);
     enum tr_listing listing = kind->free_steps ? TR_LIST_FREE : TR_LIST_BY_SIZE;
-    assert_ok(tr_graph_create_listing(&t->plan, listing, &t->graph, &error), error);
+    assert_ok(tr_graph_create_listing(&t->layout.plan, listing, &t->layout.graph, &error), error);
 }
 
 static inline void problem_free(struct problem *p)
 {
     struct tr_training *t = &p->training;
     tr_pool_destroy(t->pool);
-    tr_graph_destroy(t->graph);
-    free(t->grams);
-    tr_dataset_free(&t->data);
-    tr_vocabulary_free(&t->vocabulary);
-    tr_buffer_free(&t->tag_dictionary_block);
-    trellis_features_destroy(t->features);
+    tr_graph_destroy(t->layout.graph);
+    free(t->layout.grams);
+    tr_dataset_free(&t->data.train);
+    tr_vocabulary_free(&t->data.vocabulary);
+    tr_buffer_free(&t->data.tag_dictionary_block);
+    trellis_features_destroy(t->data.features);
     trellis_options_destroy(p->options);
     tr_loss_destroy(t->loss);
     free(p->entries.at);
@@ -294,21 +299,24 @@ static inline struct problem *make_problem(const struct recipe *recipe)
     struct tr_training *t = &p->training;
     read_data(p, recipe);
     make_graph(p, recipe);
-    t->local = recipe->local;
+    t->settings.abilities = recipe->local ? TR_LOCAL : 0;
     if (recipe->loss) {
         trellis_error error = {0};
         assert_ok(trellis_options_set(p->options, "cost", put_text("costs", cost_file), &error),
                   error);
-        assert_ok(tr_loss_create(p->options, &t->data.labels, LABELS, &t->loss, &error), error);
+        assert_ok(tr_loss_create(p->options, &t->data.train.labels, LABELS, &t->loss, &error),
+                  error);
     }
-    t->kernels = recipe->priors ? tr_row_kernels() : &tr_row_kernels_baseline;
-    t->node_size = (t->vocabulary.node.rows->size + 15) / 16 * 16; // rows begin at whole vectors
-    t->edge_size = (t->vocabulary.edge.rows->size + 15) / 16 * 16;
-    t->step_size = t->plan.gram_count;
-    t->size = t->node_size + t->edge_size + t->step_size;
-    p->node = tr_rows_pairs(t->vocabulary.node.rows);
-    p->edge = tr_rows_pairs(t->vocabulary.edge.rows);
-    p->size = p->node + p->edge + t->step_size;
+    t->layout.kernels = recipe->priors ? tr_row_kernels() : &tr_row_kernels_baseline;
+    t->layout.node_size = (t->data.vocabulary.node.rows->size + 15) / 16 *
+                          16; // rows begin at whole vectors
+    t->layout.edge_size = (t->data.vocabulary.edge.rows->size + 15) / 16 * 16;
+    t->layout.step_size = t->layout.plan.gram_count;
+    t->layout.step_begin = t->layout.node_size + t->layout.edge_size;
+    t->layout.size = t->layout.step_begin + t->layout.step_size;
+    p->node = tr_rows_pairs(t->data.vocabulary.node.rows);
+    p->edge = tr_rows_pairs(t->data.vocabulary.edge.rows);
+    p->size = p->node + p->edge + t->layout.step_size;
     return p;
 }
 
@@ -338,7 +346,7 @@ static inline void add_attributes(struct problem *p, const struct tr_rows *rows,
 /* The grams that end at a place of the sequence as written out; false where the step is forbidden. */
 static inline bool add_grams(struct problem *p, const uint16_t *written, size_t place)
 {
-    const struct tr_graph_plan *plan = &p->training.plan;
+    const struct tr_graph_plan *plan = &p->training.layout.plan;
     for (size_t g = 0; g < plan->gram_count; g++) {
         size_t length = plan->grams[g].length;
         if (length <= place + 1 && memcmp(written + place + 1 - length, plan->grams[g].label,
@@ -357,18 +365,18 @@ static inline bool add_label(struct problem *p, size_t first, const uint16_t *la
     uint16_t written[LONGEST + 2] = {LABELS}; // the start, the labels, the end
     memcpy(written + 1, labels, n * sizeof *labels);
     written[n + 1] = LABELS + 1;
-    add_attributes(p, t->vocabulary.node.rows, 0, &t->data.node, first + i, labels[i]);
+    add_attributes(p, t->data.vocabulary.node.rows, 0, &t->data.train.node, first + i, labels[i]);
     if (i > 0) {
-        add_attributes(p, t->vocabulary.edge.rows, p->node, &t->data.edge, first + i,
+        add_attributes(p, t->data.vocabulary.edge.rows, p->node, &t->data.train.edge, first + i,
                        labels[i - 1] * tr_row_width(LABELS) + labels[i]);
     }
-    uint32_t entry = t->data.entry.size ? t->data.entry.at[first + i] : TR_NONE;
+    uint32_t entry = t->data.train.entry.size ? t->data.train.entry.at[first + i] : TR_NONE;
     bool allowed = add_grams(p, written, i + 1);
     if (i + 1 == n) {
         allowed = add_grams(p, written, n + 1) && allowed;
     }
-    return allowed &&
-           (entry == TR_NONE || tr_tag_dictionary_allows(&t->tag_dictionary, entry, labels[i]));
+    return allowed && (entry == TR_NONE ||
+                       tr_tag_dictionary_allows(&t->data.tag_dictionary, entry, labels[i]));
 }
 
 /* Whether a label agrees with what is known of a token. */
@@ -391,10 +399,11 @@ static inline void add_alternative(struct problem *p, size_t first, const uint16
     bool allowed = true;
     for (size_t i = from; i < to; i++) {
         allowed = add_label(p, first, labels, n, i) && allowed;
-        alternative.loss += p->training.loss ? costs[p->training.data.gold.at[first + i]][labels[i]]
-                                             : 0;
+        alternative.loss += p->training.loss
+                                ? costs[p->training.data.train.gold.at[first + i]][labels[i]]
+                                : 0;
         alternative.agrees = alternative.agrees &&
-                             is_known(&p->training.data, first + i, labels[i]);
+                             is_known(&p->training.data.train, first + i, labels[i]);
     }
     alternative.end = p->entries.size;
     if (allowed) {
@@ -417,14 +426,14 @@ static inline bool next_labels(uint16_t *labels, size_t n)
 /* All choices of the corpus. */
 static inline void write_out(struct problem *p)
 {
-    const struct tr_dataset *data = &p->training.data;
+    const struct tr_dataset *data = &p->training.data.train;
     for (size_t s = 0; s < data->sequences; s++) {
         size_t first = data->sequence.at[s], n = data->sequence.at[s + 1] - first;
         struct choice choice = {.weight = data->weight.size ? (double)data->weight.at[s] : 1};
-        for (size_t i = 0; i < (p->training.local ? n : 1); i++) {
+        for (size_t i = 0; i < (tr_training_can(&p->training, TR_LOCAL) ? n : 1); i++) {
             uint16_t labels[LONGEST] = {0};
             choice.begin = p->alternatives.size;
-            if (p->training.local) {
+            if (tr_training_can(&p->training, TR_LOCAL)) {
                 memcpy(labels, data->gold.at + first, n * sizeof *labels);
                 for (labels[i] = 0; labels[i] < LABELS; labels[i]++) {
                     add_alternative(p, first, labels, n, i, i + 1);
@@ -521,11 +530,12 @@ static inline double evaluate(struct problem *p, unsigned threads, double l2, co
     trellis_error error = {0};
     double value;
     assert_ok(tr_pool_create(threads, &p->training.pool, &error), error);
-    assert_ok(tr_likelihood_create(&p->training, l2, &likelihood, &error), error);
-    assert_int_equal(tr_likelihood_size(likelihood), p->size);
+    assert_ok(tr_likelihood_create(&p->training, &likelihood, &error), error);
+    assert_int_equal(likelihood->size, p->size);
+    struct tr_crf_objective objective = {likelihood, l2};
     for (int twice = 0; twice < 2; twice++) { // what the first call leaves behind must not be seen
         memset(gradient, 0x55, p->size * sizeof *gradient);
-        assert_ok(tr_likelihood_evaluate(likelihood, w, gradient, &value, &error), error);
+        assert_ok(tr_crf_evaluate(&objective, w, gradient, &value, &error), error);
     }
     tr_likelihood_destroy(likelihood);
     tr_pool_destroy(p->training.pool);

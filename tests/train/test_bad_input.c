@@ -350,7 +350,7 @@ static void test_margins(void **state)
     assert_refused(PLAIN, "type=crf cost=/nowhere/costs", TRELLIS_IO, "/nowhere/costs");
     assert_refused(PLAIN, "type=crf span-loss=2", TRELLIS_DATA, "--span-loss needs span labels");
     assert_refused(PLAIN, "type=mira span-loss=-1", TRELLIS_OPTION, "--span-loss");
-    assert_refused(PLAIN, "type=crf loss=root", TRELLIS_OPTION, "--loss root is no sum");
+    assert_refused(PLAIN, "type=crf loss=root", TRELLIS_OPTION, "--loss root does not decompose");
     assert_refused("the _\ncat N\n\na D\n\n", "type=crf loss=hamming partial=yes", TRELLIS_OPTION,
                    "--partial");
     assert_refused(PLAIN, "type=mira mbest=0", TRELLIS_OPTION, "between 1 and 100");

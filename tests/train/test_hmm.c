@@ -375,7 +375,7 @@ static void test_refused(void **state)
     char options[800];
     assert_refused("type=hmm features=extended", "one thing at each token");
     assert_refused("type=hmm order=0", "--order 1 or 2");
-    assert_refused("type=hmm order=2 smoothing=add", "goes with --order 1");
+    assert_refused("type=hmm order=2 smoothing=add", "needs --order 1");
     snprintf(options, sizeof options, "type=hmm features=%s",
              put_text("edge.tpl", "columns word\nnode word\nedge word\n"));
     assert_refused(options, "'edge' templates");

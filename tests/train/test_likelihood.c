@@ -19,10 +19,10 @@ static struct problem *make_variant(const struct kind *kind, size_t variant, siz
                             .loss = loss,
                             .seed = (unsigned)(1 + 100 * variant + (size_t)(kind - kinds))};
     struct problem *p = make_problem(&recipe);
-    assert_int_equal(p->training.data.label_count, LABELS);
-    assert_true(!dictionary || p->training.tag_dictionary.words > 0);
-    assert_int_equal(p->training.graph->free_steps,
-                     kind->free_steps || p->training.graph->step_count == 0);
+    assert_int_equal(p->training.data.train.label_count, LABELS);
+    assert_true(!dictionary || p->training.data.tag_dictionary.words > 0);
+    assert_int_equal(p->training.layout.graph->free_steps,
+                     kind->free_steps || p->training.layout.graph->step_count == 0);
     return p;
 }
 
@@ -90,13 +90,13 @@ static void test_spread_and_gather(void **state)
     struct tr_likelihood *likelihood;
     trellis_error error = {0};
     assert_ok(tr_pool_create(1, &p->training.pool, &error), error);
-    assert_ok(tr_likelihood_create(&p->training, 0, &likelihood, &error), error);
+    assert_ok(tr_likelihood_create(&p->training, &likelihood, &error), error);
     double *w = tr_alloc(p->size, sizeof *w), *back = tr_alloc(p->size, sizeof *w);
-    float *weights = tr_alloc_aligned(p->training.size, sizeof *weights);
+    float *weights = tr_alloc_aligned(p->training.layout.size, sizeof *weights);
     assert_true(w && back && weights);
     draw_weights(&p->training.random, 3, w, p->size);
-    tr_likelihood_spread(likelihood, w, weights);
-    tr_likelihood_gather(likelihood, weights, back);
+    tr_features_to_weights(likelihood, w, weights);
+    tr_weights_to_features(likelihood, weights, back);
     assert_memory_equal(w, back, p->size * sizeof *w);
     free(w);
     free(back);
@@ -114,10 +114,10 @@ static void test_forbidden_gold(void **state)
         struct problem *p = make_variant(&kinds[1], 0, 20, local, false);
         struct tr_training *t = &p->training;
         trellis_error error = {0};
-        tr_graph_destroy(t->graph);
-        t->plan.forbidden = all;
-        t->plan.forbidden_count = TR_COUNT(all);
-        assert_ok(tr_graph_create(&t->plan, &t->graph, &error), error);
+        tr_graph_destroy(t->layout.graph);
+        t->layout.plan.forbidden = all;
+        t->layout.plan.forbidden_count = TR_COUNT(all);
+        assert_ok(tr_graph_create(&t->layout.plan, &t->layout.graph, &error), error);
         double *w = tr_alloc(p->size, sizeof *w), *gradient = tr_alloc(p->size, sizeof *w);
         assert_true(w && gradient);
         assert_true(isinf(evaluate(p, 1, 0, w, gradient)));

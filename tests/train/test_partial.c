@@ -25,9 +25,9 @@ static void test_gradient(void **state)
                                     .dictionary = dictionary,
                                     .seed = (unsigned)(7 + k)};
             struct problem *p = make_problem(&recipe);
-            assert_int_equal(p->training.data.label_count, LABELS);
-            assert_true(p->training.data.open.size > 0);
-            assert_true(!dictionary || p->training.tag_dictionary.words > 0);
+            assert_int_equal(p->training.data.train.label_count, LABELS);
+            assert_true(p->training.data.train.open.size > 0);
+            assert_true(!dictionary || p->training.data.tag_dictionary.words > 0);
             write_out(p);
             compare(p, recipe.kind->name, 0, 0.25);
             compare(p, recipe.kind->name, 1, 0.25);
@@ -81,12 +81,12 @@ static void test_choices(void **state)
         recipe.path = put_text("written", written_out);
         struct problem *all = make_problem(&recipe);
         struct tr_training *a = &one->training, *b = &all->training;
-        assert_int_equal(a->plan.gram_count, b->plan.gram_count);
-        assert_memory_equal(one->grams, all->grams, a->plan.gram_count * sizeof *one->grams);
+        assert_int_equal(a->layout.plan.gram_count, b->layout.plan.gram_count);
+        assert_memory_equal(one->grams, all->grams, a->layout.plan.gram_count * sizeof *one->grams);
         for (int edge = 0; edge < 2; edge++) {
             struct tr_buffer x = {0}, y = {0};
-            list_pairs(edge ? &a->vocabulary.edge : &a->vocabulary.node, &x);
-            list_pairs(edge ? &b->vocabulary.edge : &b->vocabulary.node, &y);
+            list_pairs(edge ? &a->data.vocabulary.edge : &a->data.vocabulary.node, &x);
+            list_pairs(edge ? &b->data.vocabulary.edge : &b->data.vocabulary.node, &y);
             assert_string_equal(x.data, y.data);
             tr_buffer_free(&x);
             tr_buffer_free(&y);
@@ -105,13 +105,13 @@ static void test_unknown(void **state)
                             .path = put_text("unknown", "w0 A\nw1 _\n\nw2 B|B\nw1 _\nw3 B\n"),
                             .partial = true};
     struct problem *p = make_problem(&recipe);
-    const struct tr_dataset *data = &p->training.data;
+    const struct tr_dataset *data = &p->training.data.train;
     assert_int_equal(data->label_count, 2);
     assert_int_equal(data->gold.at[1], TR_UNKNOWN);
     assert_int_equal(data->gold.at[2], 1);
     assert_int_equal(data->open.size, 0);
     assert_true(tr_dataset_is_partial(data, 0) && tr_dataset_is_partial(data, 1));
-    assert_int_equal(p->training.vocabulary.node.rows->attributes, 3); // w1 has no feature
+    assert_int_equal(p->training.data.vocabulary.node.rows->attributes, 3); // w1 has no feature
     assert_int_equal(data->node.attribute.size, 3);
     problem_free(p);
 }
@@ -261,12 +261,13 @@ static void test_mistakes(void **state)
     } cases[] = {
         {"a _\nb _\n", "features=id", "no label is known"},
         {"a B-X\nb _\n", "features=id scheme=iob2 train-scheme=iobes",
-         "--partial does not go with"},
-        {"a A\nb _\n\na B\n", constrained, "sequence 1 of the training data can have no labels"},
+         "--partial cannot be combined with"},
+        {"a A\nb _\n\na B\n", constrained,
+         "sequence 1 of the training data: no labelling satisfies"},
         {"a A|B\nb A\n\na A|C\n", listed,
          "sequence 2 of the training data, token 1, 'a': the tag dictionary does not list"},
-        {"a A\nb _\n", "features=id type=ssvm", "does not learn from labels that are not known"},
-        {"a A\nb _\n", "features=id type=memm", "does not learn from labels that are not known"},
+        {"a A\nb _\n", "features=id type=ssvm", "does not learn from unknown labels"},
+        {"a A\nb _\n", "features=id type=memm", "does not learn from unknown labels"},
     };
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         char text[800];

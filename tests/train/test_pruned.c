@@ -16,10 +16,10 @@ static struct problem *make_pruned(size_t kind, size_t variant, size_t sequences
     struct problem *p = make_problem(&recipe);
     struct tr_training *t = &p->training;
     trellis_error error = {0};
-    tr_graph_destroy(t->graph);
-    t->plan.pruned = true;
-    t->plan.threshold = threshold;
-    assert_ok(tr_graph_create(&t->plan, &t->graph, &error), error);
+    tr_graph_destroy(t->layout.graph);
+    t->layout.plan.pruned = true;
+    t->layout.plan.threshold = threshold;
+    assert_ok(tr_graph_create(&t->layout.plan, &t->layout.graph, &error), error);
     return p;
 }
 

@@ -12,11 +12,10 @@
 static inline bool way_at(size_t index, char way[100])
 {
     for (size_t i = 0; tr_learner_at(i); i++) {
-        const char *at = tr_learner_at(i)->algorithms;
-        for (size_t n; *at; at += n + (at[n] == ' ')) {
-            n = strcspn(at, " ");
+        const struct tr_learner *learner = tr_learner_at(i);
+        for (const struct tr_algorithm *at = learner->algorithms; at->name; at++) {
             if (index-- == 0) {
-                snprintf(way, 100, "type=%s algorithm=%.*s", tr_learner_at(i)->name, (int)n, at);
+                snprintf(way, 100, "type=%s algorithm=%s", learner->name, at->name);
                 return true;
             }
         }

@@ -1,0 +1,250 @@
+/* likelihood.c - the likelihood of a CRF and its gradient (Wu 2013, equations 36 and 42), and of an MEMM.
+ *
+ *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - Phi_k(X_s, Z_s))
+ *
+ * The expectation is over all label sequences for a CRF. For an MEMM it is a sum over positions, each an
+ * expectation over the labels that may follow the gold ones: the same code adds up either.
+ *
+ * Where labels are known in part only (--partial), the probability of all label sequences C_s that are
+ * consistent with them takes the place of that of Z_s (Tsuboi et al. 2008):
+ *
+ *     f(w)    = sum_s weight_s (log Z(X_s) - log Z(X_s, C_s))
+ *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - E[Phi_k | X_s, C_s])
+ *
+ * which is the same where C_s has but one member.
+ *
+ * With a pruned graph P is that of the level of the model that Z_s survives to (src/lattice/pruned.c).
+ *
+ * With a loss (softmax-margin; Gimpel and Smith 2010) log Z and E[] are taken with L(Z_s, Z) added to the
+ * score of every Z, which is 0 for Z_s.
+ */
+#include "train/likelihood.h"
+
+#include <math.h>
+
+#include "graph/path.h"
+
+/* A sequence with partial labels: the lattice holds log Z(X), and is then restricted to log Z(X, C). */
+static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
+                                  double weight, double log_z, double *ret_value,
+                                  trellis_error *error)
+{
+    double log_z_known;
+    trellis_status status = tr_pass_collect(l->pass, worker, &l->training->data.train, s, weight,
+                                            NULL, error);
+    if (!status) {
+        status = tr_constrain_to_partial(&l->training->data.train, s, worker->lattice, error);
+    }
+    if (!status) {
+        status = tr_lattice_forward_backward(worker->lattice, l->steps, &log_z_known, error);
+    }
+    if (status) {
+        return status;
+    }
+    *ret_value = log_z - log_z_known;
+    return tr_pass_collect(l->pass, worker, &l->training->data.train, s, -weight, NULL, error);
+}
+
+trellis_status tr_likelihood_of(const struct tr_training *training, size_t sequence,
+                                const struct tr_steps *steps, struct tr_lattice *lattice,
+                                double *ret_loss, trellis_error *error)
+{
+    const struct tr_dataset *data = &training->data.train;
+    const uint16_t *gold = data->gold.at + data->sequence.at[sequence];
+    tr_training_add_loss(training, sequence, lattice);
+    if (training->layout.graph->pruned) {
+        return tr_lattice_pruned_likelihood(lattice, steps, gold, ret_loss, error);
+    }
+    if (tr_training_can(training, TR_LOCAL)) {
+        return tr_lattice_local_likelihood(lattice, steps, gold, ret_loss, error);
+    }
+    trellis_status status = tr_lattice_forward_backward(lattice, steps, ret_loss, error);
+    if (!status && !tr_dataset_is_partial(data, sequence)) {
+        *ret_loss -= tr_lattice_path_score(lattice, steps, gold);
+    }
+    return status;
+}
+
+static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, size_t s,
+                                   double weight, double *ret_value, trellis_error *error)
+{
+    struct tr_likelihood *l = user;
+    struct tr_training *t = l->training;
+    size_t first = t->data.train.sequence.at[s];
+    double loss;
+    trellis_status status = tr_training_scores(t, &t->data.train, s, &l->at, worker->lattice,
+                                               error);
+    if (!status) {
+        status = tr_likelihood_of(t, s, l->steps, worker->lattice, &loss, error);
+    }
+    if (status) {
+        return status;
+    }
+    if (tr_dataset_is_partial(&t->data.train, s)) {
+        return add_partial(l, worker, s, weight, loss, ret_value, error);
+    }
+    *ret_value = loss;
+    return tr_pass_collect(l->pass, worker, &t->data.train, s, weight,
+                           t->data.train.gold.at + first, error);
+}
+
+static void gather_block(void *user, const struct tr_pass_worker *worker)
+{
+    struct tr_likelihood *l = user;
+    const struct tr_training *t = l->training;
+    float *steps = worker->floats + t->layout.step_begin;
+    tr_rows_take_marked(t->data.vocabulary.node.rows, worker->node_marks, worker->floats,
+                        l->gradient);
+    tr_rows_take_marked(t->data.vocabulary.edge.rows, worker->edge_marks,
+                        worker->floats + t->layout.node_size, l->gradient + l->node);
+    for (size_t j = 0; j < t->layout.step_size; j++) {
+        l->gradient[l->node + l->edge + j] += (double)steps[j];
+        steps[j] = 0;
+    }
+}
+
+trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, double *ret_value,
+                                 trellis_error *error)
+{
+    struct tr_training *t = l->training;
+    tr_steps_set(l->steps, l->at.weights + t->layout.step_begin);
+    l->gradient = gradient;
+    struct tr_pass_plan plan = {
+        .visit = add_sequence, .gather = gather_block, .user = l, .clears = true};
+    trellis_error failure;
+    trellis_status status = tr_pass_run(l->pass, &t->data.train, &plan, ret_value, &failure);
+    if (status == TRELLIS_DATA) { // scores beyond all numbers: w went too far
+        *ret_value = INFINITY;
+        return TRELLIS_OK;
+    }
+    if (status) {
+        return tr_fail(error, status, "%s", failure.message);
+    }
+    for (size_t j = 0; j < t->layout.step_size; j++) {
+        gradient[l->node + l->edge + j] -= l->observed_steps[j];
+    }
+    return TRELLIS_OK;
+}
+
+/* How often each transition feature is fired by the gold labels, where they are known. In a pruned graph that
+ * depends on the level that they survive to, so there it is counted with what is expected. */
+static void count_steps(struct tr_likelihood *l)
+{
+    struct tr_training *t = l->training;
+    const struct tr_dataset *data = &t->data.train;
+    for (size_t s = 0; !t->layout.graph->pruned && s < data->sequences; s++) {
+        size_t n = tr_dataset_is_partial(data, s) ? 0 : tr_sequence_length(data, s);
+        struct tr_path_walk walk = tr_path_walk(t->layout.graph,
+                                                data->gold.at + data->sequence.at[s], n);
+        while (tr_path_next(&walk)) {
+            for (size_t k = 0; k < walk.count; k++) {
+                l->observed_steps[walk.feature[k]] += tr_sequence_weight(data, s);
+            }
+        }
+    }
+}
+
+trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood **ret_likelihood,
+                                    trellis_error *error)
+{
+    struct tr_likelihood *l = tr_alloc(1, sizeof *l);
+    *ret_likelihood = l;
+    if (!l) {
+        return tr_fail_memory(error);
+    }
+    l->training = t;
+    l->node = tr_rows_pairs(t->data.vocabulary.node.rows);
+    l->edge = tr_rows_pairs(t->data.vocabulary.edge.rows);
+    l->size = l->node + l->edge + t->layout.step_size;
+    l->observed_steps = tr_alloc(t->layout.step_size, sizeof *l->observed_steps);
+    trellis_status status = l->observed_steps ? tr_iterate_create(t, &l->at, error)
+                                              : tr_fail_memory(error);
+    if (!status) {
+        struct tr_pass_room room = {.lattice = true, .floats = t->layout.size};
+        status = tr_pass_create(t, room, &l->pass, error);
+    }
+    if (status) {
+        tr_likelihood_destroy(l);
+        *ret_likelihood = NULL;
+        return status;
+    }
+    l->steps = tr_pass_steps(l->pass);
+    count_steps(l);
+    return TRELLIS_OK;
+}
+
+void tr_likelihood_destroy(struct tr_likelihood *l)
+{
+    if (!l) {
+        return;
+    }
+    tr_pass_destroy(l->pass);
+    tr_iterate_free(&l->at);
+    free(l->observed_steps);
+    free(l);
+}
+
+/* ---- curvature ------------------------------------------------------------------------------------- */
+
+/* Where a pair stands among the features of its rows, SIZE_MAX where it is none. */
+static size_t feature_of(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome)
+{
+    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
+        if (rows->outcome[i] == outcome) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* An attribute that is seen with weight n, a share p of it with the outcome, is taken to have the
+ * variance n p (1 - p) there. The square root of that, half-way between all alike and the estimate
+ * itself, took the fewest iterations in practice (docs/results.md). */
+static trellis_status curvature_of(const struct tr_dataset *data, bool edge,
+                                   const struct tr_rows *rows, size_t width, double *curvature,
+                                   trellis_error *error)
+{
+    const struct tr_occurrences *occurrences = edge ? &data->edge : &data->node;
+    double *seen = tr_alloc(rows->attributes, sizeof *seen);
+    if (!seen) {
+        return tr_fail_memory(error);
+    }
+    for (size_t t = 0; t < data->tokens; t++) {
+        for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
+            double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+            uint32_t a = occurrences->attribute.at[k], gold = data->gold.at[t];
+            size_t i = feature_of(rows, a,
+                                  edge ? data->gold.at[t - 1] * (uint32_t)width + gold : gold);
+            seen[a] += value * value;
+            if (i != SIZE_MAX) {
+                curvature[i] += value * value;
+            }
+        }
+    }
+    for (uint32_t a = 0; a < rows->attributes; a++) {
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            double share = (curvature[i] + 0.5) / (seen[a] + 1);
+            curvature[i] = sqrt(seen[a] * share * (1 - share) + 2);
+        }
+    }
+    free(seen);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_likelihood_curvature(const struct tr_likelihood *l, double *curvature,
+                                       trellis_error *error)
+{
+    const struct tr_training *t = l->training;
+    trellis_status status = curvature_of(&t->data.train, false, t->data.vocabulary.node.rows,
+                                         t->layout.graph->width, curvature, error);
+    if (!status) {
+        status = curvature_of(&t->data.train, true, t->data.vocabulary.edge.rows,
+                              t->layout.graph->width, curvature + l->node, error);
+    }
+    double step = sqrt(2 * (double)t->data.train.tokens / ((double)t->layout.step_size + 1) +
+                       2); // all alike
+    for (size_t j = 0; j < t->layout.step_size; j++) {
+        curvature[l->node + l->edge + j] = step;
+    }
+    return status;
+}

@@ -1,0 +1,75 @@
+/* progress.c - reports to the person who waits. */
+#include "train/progress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "train/train.h"
+
+const char *trellis_phase_name(trellis_phase phase)
+{
+    static const char *const names[] = {
+        [TRELLIS_PHASE_MESSAGE] = "message",
+        [TRELLIS_PHASE_READING] = "reading",
+        [TRELLIS_PHASE_CALIBRATING] = "calibrating the learning rate",
+        [TRELLIS_PHASE_WARM_UP] = "warm-up",
+        [TRELLIS_PHASE_TRAINING] = "training",
+        [TRELLIS_PHASE_CLUSTERING] = "clustering"};
+    return (unsigned)phase < TR_COUNT(names) ? names[phase] : "unknown";
+}
+
+trellis_progress tr_figures_unknown(trellis_phase phase)
+{
+    return (trellis_progress){.phase = phase,
+                              .objective = NAN,
+                              .gradient_norm = NAN,
+                              .error_rate = NAN,
+                              .dev_accuracy = NAN,
+                              .dev_f1 = NAN,
+                              .likelihood = NAN,
+                              .dev_likelihood = NAN,
+                              .seconds = NAN,
+                              .tokens_per_second = NAN};
+}
+
+trellis_progress tr_training_figures(const struct tr_training *training)
+{
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_TRAINING);
+    figures.iteration = training->done;
+    figures.max_iterations = training->settings.epochs;
+    return figures;
+}
+
+double tr_training_seconds(const struct tr_training *training)
+{
+    const struct timespec *began = &training->report.began;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - began->tv_sec) + 1e-9 * (double)(now.tv_nsec - began->tv_nsec);
+}
+
+bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
+{
+    struct tr_report *report = &training->report;
+    if (report->progress) {
+        trellis_progress shown = *figures;
+        shown.seconds = tr_training_seconds(training);
+        if (!report->progress(report->user, &shown)) {
+            report->interrupted = true;
+        }
+    }
+    return !report->interrupted;
+}
+
+void tr_training_note(struct tr_training *training, const char *format, ...)
+{
+    char text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_MESSAGE);
+    figures.message = text;
+    tr_training_tick(training, &figures);
+}

@@ -1,0 +1,263 @@
+/* settings.c - the options of a training, resolved to values before anything reads them. */
+#include "train/settings.h"
+
+#include <stdio.h>
+
+#include "train/learners.h"
+
+/* ---- learner and algorithm ------------------------------------------------------------------------- */
+
+static trellis_status find_learner(struct tr_settings *settings, trellis_error *error)
+{
+    const char *type = tr_option_text(settings->options, "type");
+    char known[400] = "";
+    for (size_t i = 0; tr_learner_at(i); i++) {
+        const struct tr_learner *learner = tr_learner_at(i);
+        if (strcmp(learner->name, type) == 0) {
+            settings->learner = learner;
+        }
+        snprintf(known + strlen(known), sizeof known - strlen(known), " %s", learner->name);
+    }
+    return settings->learner
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_OPTION, "there is no type '%s'; there are:%s", type, known);
+}
+
+static trellis_status find_algorithm(struct tr_settings *settings, trellis_error *error)
+{
+    const char *name = tr_option_text(settings->options, "algorithm");
+    char known[200] = "";
+    if (strcmp(name, "default") == 0) {
+        settings->algorithm = settings->learner->algorithms;
+    }
+    for (const struct tr_algorithm *a = settings->learner->algorithms; a->name; a++) {
+        if (strcmp(a->name, name) == 0) {
+            settings->algorithm = a;
+        }
+        snprintf(known + strlen(known), sizeof known - strlen(known), " %s", a->name);
+    }
+    if (!settings->algorithm) {
+        return tr_fail(error, TRELLIS_OPTION, "the type '%s' has no algorithm '%s'; it has:%s",
+                       settings->learner->name, name, known);
+    }
+    settings->abilities = settings->learner->abilities | settings->algorithm->abilities;
+    return TRELLIS_OK;
+}
+
+/* ---- options that only some listen to, and that change too much to be ignored ------------------------ */
+
+/* What is pruned changes with the weights, so the objective is one that only stochastic steps follow. */
+static trellis_status check_pruning(const struct tr_settings *settings, trellis_error *error)
+{
+    const trellis_options *options = settings->options;
+    if (!(settings->abilities & TR_PRUNING)) {
+        return tr_fail(error, TRELLIS_OPTION, "--prune is for training with -t crf -a sgd");
+    }
+    if (tr_option_flag(options, "partial") || tr_option_real(options, "select-l1") > 0) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--prune cannot be combined with --partial or --select-l1");
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status check_given(const struct tr_settings *settings, trellis_error *error)
+{
+    static const char *const of_beams[] = {"beam", "update"};
+    static const char *const of_hidden[] = {"states", "restarts", "unlabelled", "unlabelled-weight",
+                                            "dev-score"};
+    const trellis_options *options = settings->options;
+    for (size_t i = 0; !(settings->abilities & TR_BEAM) && i < TR_COUNT(of_beams); i++) {
+        if (trellis_options_given(options, of_beams[i])) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "--%s is for training with -t perceptron; the type '%s' searches "
+                           "exactly",
+                           of_beams[i], settings->learner->name);
+        }
+    }
+    for (size_t i = 0; !(settings->abilities & TR_HIDDEN_LABELS) && i < TR_COUNT(of_hidden); i++) {
+        if (trellis_options_given(options, of_hidden[i])) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "--%s is for learning without labels: it needs -t hmm -a em or "
+                           "-a viterbi",
+                           of_hidden[i]);
+        }
+    }
+    if (!(settings->abilities & TR_GENERATIVE) && *tr_option_text(options, "gaussian")) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--gaussian is for -t hmm; templates can use real(x) with all other types");
+    }
+    return tr_option_real(options, "prune") > 0 ? check_pruning(settings, error) : TRELLIS_OK;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------- */
+
+/* The l2 penalty in the dialect that the user speaks. Where only l1 is given, there is none. */
+static trellis_status resolve_l2(struct tr_settings *settings, trellis_error *error)
+{
+    const trellis_options *options = settings->options;
+    bool l2 = trellis_options_given(options, "l2");
+    bool sigma = trellis_options_given(options, "sigma");
+    bool lambda = trellis_options_given(options, "lambda");
+    bool selects = tr_learner_listens(settings->learner, settings->algorithm, "select-l1");
+    double by_default = selects && settings->l1 > 0 ? 0 : settings->learner->l2;
+    if (l2 + sigma + lambda > 1) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--l2, --sigma and --lambda set the same penalty: give one of them");
+    }
+    double s = tr_option_real(options, "sigma");
+    if (sigma && s <= 0) {
+        return tr_fail(error, TRELLIS_OPTION, "--sigma must be above 0");
+    }
+    settings->l2 = sigma    ? 1 / (2 * s * s)
+                   : lambda ? tr_option_real(options, "lambda") / 2
+                   : l2     ? tr_option_real(options, "l2")
+                            : by_default;
+    return TRELLIS_OK;
+}
+
+static void resolve_model(struct tr_settings *settings)
+{
+    const trellis_options *options = settings->options;
+    bool transitions = !(settings->abilities & TR_NO_TRANSITIONS);
+    settings->order = transitions ? (uint32_t)tr_option_integer(options, "order") : 0;
+    settings->counted = (uint32_t)tr_option_integer(options, "counted");
+    settings->prune = tr_option_real(options, "prune");
+    settings->observed_states = tr_option_flag(options, "observed-states");
+    settings->all_features = tr_option_flag(options, "all-features");
+    settings->min_count = (uint32_t)tr_option_integer(options, "min-count");
+    settings->from = tr_option_text(options, "from");
+    settings->gaussian = tr_option_text(options, "gaussian");
+    settings->dictionary = tr_option_text(options, "dictionary");
+}
+
+static void resolve_stopping(struct tr_settings *settings)
+{
+    const trellis_options *options = settings->options;
+    settings->select_epochs = (uint64_t)tr_option_integer(options, "epochs");
+    settings->epochs = settings->select_epochs ? settings->select_epochs
+                                               : settings->algorithm->epochs;
+    settings->patience = (uint64_t)tr_option_integer(options, "patience");
+    settings->epsilon = tr_option_real(options, "epsilon");
+    settings->delta = tr_option_real(options, "delta");
+    settings->period = (unsigned)tr_option_integer(options, "period");
+    settings->gap = tr_option_real(options, "gap");
+}
+
+/* A beam is followed where the user asks for one, by its width or by an update that needs it. */
+static void resolve_search(struct tr_settings *settings)
+{
+    const trellis_options *options = settings->options;
+    settings->update = tr_option_is(options, "update", "early")           ? TR_EARLY
+                       : tr_option_is(options, "update", "max-violation") ? TR_MAX_VIOLATION
+                                                                          : TR_STANDARD;
+    bool by_beam = settings->update != TR_STANDARD || trellis_options_given(options, "beam");
+    settings->beam = by_beam ? (size_t)tr_option_integer(options, "beam") : 0;
+}
+
+static void resolve_method(struct tr_settings *settings)
+{
+    const trellis_options *options = settings->options;
+    settings->l1 = tr_option_real(options, "l1");
+    settings->select_l1 = tr_option_real(options, "select-l1");
+    settings->margin = trellis_options_given(options, "loss") ||
+                       trellis_options_given(options, "cost") ||
+                       trellis_options_given(options, "span-loss");
+    settings->root_loss = tr_option_is(options, "loss", "root");
+    settings->history = (unsigned)tr_option_integer(options, "history");
+    settings->warm_up = (uint64_t)tr_option_integer(options, "warm-up");
+    settings->batch = (size_t)tr_option_integer(options, "batch");
+    settings->rate = tr_option_real(options, "rate");
+    settings->average = tr_option_flag(options, "average");
+    settings->aggressiveness = tr_option_real(options, "aggressiveness");
+    settings->variance = tr_option_real(options, "variance");
+    settings->mbest = (size_t)tr_option_integer(options, "mbest");
+}
+
+/* Labelled data is smoothed next to nothing unless asked for, so that a word with a label it was never
+ * seen with is all but impossible where the tag dictionary leaves no other way. */
+static void resolve_hmm(struct tr_settings *settings)
+{
+    static const char *const dev_scores[] = {[TR_DEV_ACCURACY] = "accuracy",
+                                             [TR_DEV_ONE] = "one-to-one",
+                                             [TR_DEV_MANY] = "many-to-one",
+                                             [TR_DEV_LIKELIHOOD] = "likelihood"};
+    const trellis_options *options = settings->options;
+    bool hidden = settings->abilities & TR_HIDDEN_LABELS;
+    settings->alpha_given = trellis_options_given(options, "alpha");
+    settings->alpha = settings->alpha_given || hidden ? tr_option_real(options, "alpha") : 1e-9;
+    settings->theta = tr_option_real(options, "theta");
+    settings->variance_floor = tr_option_real(options, "variance-floor");
+    settings->interpolate = !hidden && (tr_option_is(options, "smoothing", "auto")
+                                            ? settings->order > 1 || !settings->alpha_given
+                                            : tr_option_is(options, "smoothing", "interpolated"));
+    settings->states = (size_t)tr_option_integer(options, "states");
+    settings->restarts = (uint64_t)tr_option_integer(options, "restarts");
+    for (enum tr_dev_score i = TR_DEV_ACCURACY; i <= TR_DEV_LIKELIHOOD; i++) {
+        if (tr_option_is(options, "dev-score", dev_scores[i])) {
+            settings->dev_score = i;
+        }
+    }
+}
+
+/* Values that do not go together. */
+static trellis_status check_values(const struct tr_settings *settings, trellis_error *error)
+{
+    const char *type = settings->learner->name;
+    bool penalised = settings->abilities & TR_PENALISED;
+    bool selects = tr_learner_listens(settings->learner, settings->algorithm, "select-l1");
+    if (selects && settings->l1 > 0 &&
+        !tr_learner_listens(settings->learner, settings->algorithm, "l1")) {
+        return tr_fail(error, TRELLIS_OPTION, "-a %s has no --l1; use -a lbfgs or --select-l1",
+                       settings->algorithm->name);
+    }
+    if (penalised && !selects && settings->l2 <= 0) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "-t %s needs a penalty: --l2, --sigma or --lambda above 0", type);
+    }
+    if (penalised && settings->root_loss) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--loss root does not decompose over positions, as -t %s needs it; use "
+                       "hamming",
+                       type);
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_settings_resolve(const trellis_options *options, struct tr_settings *ret_settings,
+                                   trellis_error *error)
+{
+    struct tr_settings *settings = ret_settings;
+    *settings = (struct tr_settings){.options = options};
+    trellis_status status = find_learner(settings, error);
+    if (!status) {
+        status = find_algorithm(settings, error);
+    }
+    if (!status) {
+        status = check_given(settings, error);
+    }
+    if (status) {
+        return status;
+    }
+    resolve_model(settings);
+    resolve_stopping(settings);
+    resolve_method(settings);
+    resolve_search(settings);
+    resolve_hmm(settings);
+    if (settings->abilities & TR_PENALISED) {
+        status = resolve_l2(settings, error);
+    }
+    return status ? status : check_values(settings, error);
+}
+
+/* ---- options of a run ------------------------------------------------------------------------------ */
+
+bool tr_is_run_option(const char *option)
+{
+    static const char *const names[] = {"bits", "dev", "log", "checkpoint", "every", "resume"};
+    for (size_t i = 0; i < TR_COUNT(names); i++) {
+        if (strcmp(option, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
