@@ -1,9 +1,9 @@
 /* kernels.h - the inner loops over rows of floats, chosen for the processor at run time.
  *
  * Each is written once, in kernels_body.h, with the compiler's vector types, and compiled for the
- * baseline, for AVX2 and for AVX-512. Widths are multiples of TR_LANES floats and rows are aligned to
- * 32 bytes; a matrix [rows][width] has its rows one behind the other. What stands in the columns beyond
- * the labels is up to the caller: 0 where sums are taken, minus infinity where maxima are.
+ * baseline, for AVX2 and for AVX-512. Widths are multiples of TR_LANES floats and rows are aligned
+ * to 32 bytes; a matrix [rows][width] is stored row by row. The caller pads the columns beyond the
+ * labels: with 0 for sums, with minus infinity for maxima.
  */
 #ifndef TRELLIS_BASE_KERNELS_H
 #define TRELLIS_BASE_KERNELS_H
@@ -31,8 +31,8 @@ struct tr_kernels {
     /* sum[j] += unit * sum_k rows[begin[k] + j], the same for rows of whole numbers */
     void (*add_listed_shorts)(float *sum, const int16_t *rows, const uint32_t *begin, size_t count,
                               float unit, size_t width);
-    /* out[j] = exp(in[j]), within 2 units in the last place; 0 below -86.5, where a float runs out of
-     * exponents, infinity above 88.73. out may be in. */
+    /* out[j] = exp(in[j]), within 2 units in the last place; 0 below -86.5, where a float would be
+     * subnormal, infinity above 88.73. out may be in. */
     void (*exp)(float *out, const float *in, size_t width);
     float (*sum)(const float *row, size_t width);
     float (*maximum)(const float *row, size_t width);
@@ -72,14 +72,14 @@ struct tr_kernels {
     /* The least row[j] - minus[j] of those j below count whose node[j] is above minus infinity; plus
      * infinity where there is none. */
     float (*least_above)(const float *row, const float *minus, const float *node, size_t count);
-    /* Lists the j with row[j] + plus[j] > limit, ascending, in index [width]; how many. */
+    /* Lists the j with row[j] + plus[j] > limit, ascending, in index [width]; returns how many. */
     size_t (*list_above)(uint32_t *index, const float *row, const float *plus, float limit,
                          size_t width);
     /* The lowest a of the largest from[a] + column[a]. */
     size_t (*argmax_plus)(const float *from, const float *column, size_t width);
 
     /* Rows of the trellis (src/lattice/forward_backward.c). */
-    /* most = max_j in[j], out[j] = exp(in[j] - most); returns most. out may be in. */
+    /* max = max_j in[j], out[j] = exp(in[j] - max); returns max. out may be in. */
     float (*exp_row)(float *out, const float *in, size_t width);
     /* alpha[j] *= psi[j] * factor; returns the sum of alpha */
     float (*forward_row)(float *alpha, const float *psi, float factor, size_t width);
@@ -90,7 +90,7 @@ struct tr_kernels {
 
 /* The best set for this processor; the environment is not consulted. */
 const struct tr_kernels *tr_kernels(void);
-/* The sets that this processor can run, best first; NULL behind the last. For tests. */
+/* The sets that this processor can run, best first; NULL after the last. For tests. */
 const struct tr_kernels *tr_kernels_at(size_t index);
 
 /* The sets themselves; only kernels.c asks for them by name. */

@@ -1,12 +1,12 @@
 /* kernels_body.h - the kernels, once for every instruction set.
  *
- * A file that includes this defines KERNELS (the table), KERNELS_NAME and LANES (floats of a vector).
- * Loops run over vectors of that many floats, written with the vector types of GCC and Clang; the few
- * operations that these lack (fused multiply-add, maximum, sums across a vector) are named below and
- * taken from the instruction set where there is one.
+ * A file that includes this defines KERNELS (the table), KERNELS_NAME and LANES (floats of a
+ * vector). Loops run over vectors of that many floats, written with the vector types of GCC and
+ * Clang; the few operations that these lack (fused multiply-add, maximum, sums across a vector) are
+ * defined below, with intrinsics where the instruction set has them.
  *
- * Small blocks of columns are held in registers: a block is a loop over a constant number of vectors
- * that the compiler unrolls.
+ * Small blocks of columns are held in registers: a block is a loop over a constant number of
+ * vectors that the compiler unrolls.
  */
 #include "base/kernels.h"
 
@@ -33,7 +33,7 @@ INLINE vector load(const float *row)
     return *(const vector *)row; // a vector may alias its elements
 }
 
-/* From where no row of ours begins. */
+/* An unaligned load. */
 INLINE vector load_loose(const float *row)
 {
     typedef float loose __attribute__((vector_size(4 * LANES), aligned(4)));
@@ -77,7 +77,7 @@ INLINE vector choose(integers mask, vector yes, vector no)
     return (vector)((mask & (integers)yes) | (~mask & (integers)no));
 }
 
-/* a > b ? a : b, so b where one is not a number. */
+/* a > b ? a : b, so b where one is NaN. */
 INLINE vector larger(vector a, vector b)
 {
 #if LANES == 8 && defined(__AVX2__)
@@ -263,19 +263,19 @@ static void multiply(float *product, const float *factor, size_t width)
     }
 }
 
-/* The lowest j of the largest from[j] + column[j]; column may be NULL, for 0. The largest is found
- * first, without places, and then the place of it. */
+/* The lowest j of the largest from[j] + column[j]; column may be NULL, for 0. The maximum is found
+ * first, and then its index. */
 INLINE size_t place_of_largest(const float *from, const float *column, size_t width)
 {
     vector largest = all(-INFINITY);
     for (size_t j = 0; j < width; j += LANES) {
         largest = larger(column ? load(from + j) + load(column + j) : load(from + j), largest);
     }
-    float most = across_largest(largest);
-    if (!(most > -INFINITY)) {
+    float max = across_largest(largest);
+    if (!(max > -INFINITY)) {
         return 0; // not the padding, which is minus infinity too
     }
-    vector goal = all(most);
+    vector goal = all(max);
     for (size_t j = 0; j < width; j += LANES) {
         vector x = column ? load(from + j) + load(column + j) : load(from + j);
         int lane = first_lane(x == goal);
@@ -333,11 +333,11 @@ static void row_exp(float *out, const float *in, size_t width)
 
 static float exp_row(float *out, const float *in, size_t width)
 {
-    float most = maximum(in, width);
+    float max = maximum(in, width);
     for (size_t j = 0; j < width; j += LANES) {
-        store(out + j, exponential(load(in + j) - most));
+        store(out + j, exponential(load(in + j) - max));
     }
-    return most;
+    return max;
 }
 
 /* ---- rows of the trellis ------------------------------------------------------------------------- */
@@ -527,13 +527,13 @@ static void raise_row(float *out, const float *row, float plus, size_t width)
 
 static float least_above(const float *row, const float *minus, const float *node, size_t count)
 {
-    vector most = all(-INFINITY); // of minus what is asked for
+    vector max = all(-INFINITY); // of minus what is asked for
     size_t j = 0;
     for (; j + LANES <= count; j += LANES) {
         vector x = load(minus + j) - load(row + j);
-        most = larger(choose(load(node + j) > -INFINITY, x, most), most);
+        max = larger(choose(load(node + j) > -INFINITY, x, max), max);
     }
-    float least = -across_largest(most);
+    float least = -across_largest(max);
     for (; j < count; j++) {
         float x = row[j] - minus[j];
         least = node[j] > -INFINITY && x < least ? x : least;
@@ -563,7 +563,8 @@ INLINE void add_widened(double *sum, vector x, double scale)
     *high += wide.high * scale;
 }
 
-/* In single precision over DOT_RUN numbers at a time, whose sum rounds about as much as they themselves have been. */
+/* In single precision over DOT_RUN numbers at a time: the sum then loses about as much as the
+ * numbers have lost by rounding themselves. */
 enum { DOT_RUN = 512 };
 
 static double dot(const float *a, const float *b, size_t count)

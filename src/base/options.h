@@ -1,7 +1,7 @@
 /* options.h - typed access to the option table, for the library's own use.
  *
- * A NULL set stands for all initial values. Asking for a name that the table does not have is a
- * mistake in the program: the answer is then 0, false or "".
+ * A NULL set stands for all defaults. A name that is not in the table is a bug in the caller: the
+ * result is then 0, false or "".
  */
 #ifndef TRELLIS_BASE_OPTIONS_H
 #define TRELLIS_BASE_OPTIONS_H

@@ -1,6 +1,6 @@
 /* random.h - seeded random numbers: xoshiro256** by Blackman and Vigna, started by splitmix64.
  *
- * The same seed gives the same numbers on every machine; there is no other source of chance.
+ * The same seed gives the same numbers on every machine; there is no other source of randomness.
  */
 #ifndef TRELLIS_BASE_RANDOM_H
 #define TRELLIS_BASE_RANDOM_H
@@ -41,7 +41,7 @@ static inline double tr_random_real(struct tr_random *random)
     return (double)(tr_random_bits(random) >> 11) * 0x1p-53;
 }
 
-/* Uniform in 0 .. n-1, for n > 0; the bias of at most n / 2^64 is beyond notice. */
+/* Uniform in 0 .. n-1, for n > 0; the bias is at most n / 2^64. */
 static inline uint64_t tr_random_below(struct tr_random *random, uint64_t n)
 {
     return (uint64_t)(((__uint128_t)tr_random_bits(random) * n) >> 64);

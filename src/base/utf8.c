@@ -1,4 +1,4 @@
-/* utf8.c - code points, their classes and their case, by utf8proc; ASCII by itself, for speed. */
+/* utf8.c - code points, their classes and their case, by utf8proc, with a fast path for ASCII. */
 #include "base/utf8.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ size_t tr_utf8_step(trellis_text text, size_t at)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Past the ASCII at `at`, eight bytes at a time; what is left over is for the caller. */
+/* Skips ASCII from `at`, eight bytes at a time; the caller handles the rest. */
 static size_t skip_ascii(trellis_text text, size_t at)
 {
     uint64_t bytes;

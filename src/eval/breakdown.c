@@ -1,7 +1,8 @@
-/* breakdown.c - counts by label, type, vocabulary, length, position and confidence, and their averages.
+/* breakdown.c - counts by label, type, vocabulary, length, position and confidence, and their
+ * averages.
  *
- * Lengths and positions are counted in ranges that double, which suits both sentences and words of a few
- * letters; probabilities in ten bins of equal width.
+ * Lengths and positions are counted in ranges that double in size, for sentences and short words
+ * alike; probabilities in ten bins of equal width.
  */
 #include <math.h>
 

@@ -53,11 +53,11 @@ static void fill(const trellis_evaluation *evaluation, struct tr_contingency *ta
             table->count[state_place[i] * table->labels + label_place[i]] = correct;
         }
     }
-    for (size_t i = 0; i < evaluation->mistake_counts.size; i++) {
+    for (size_t i = 0; i < evaluation->confusion_counts.size; i++) {
         uint32_t pair[2]; // gold, predicted
-        memcpy(pair, tr_intern_text(&evaluation->mistakes, (uint32_t)i).data, sizeof pair);
+        memcpy(pair, tr_intern_text(&evaluation->confusions, (uint32_t)i).data, sizeof pair);
         table->count[state_place[pair[1]] * table->labels + label_place[pair[0]]] =
-            evaluation->mistake_counts.at[i];
+            evaluation->confusion_counts.at[i];
     }
     for (size_t f = 0; f < table->states; f++) {
         for (size_t g = 0; g < table->labels; g++) {
@@ -138,7 +138,7 @@ static int64_t reduced_cost(const struct assignment *a, size_t row, size_t colum
     return -(int64_t)a->table->count[f * a->table->labels + g] - a->u[row] - a->v[column];
 }
 
-/* Makes the paths to all columns not yet reached shorter by way of `column`; the nearest one then. */
+/* Relaxes the paths to all unreached columns through `column`; returns the nearest. */
 static size_t nearest(struct assignment *a, size_t column)
 {
     size_t best = 0;
@@ -156,7 +156,7 @@ static size_t nearest(struct assignment *a, size_t column)
     return best;
 }
 
-/* Changes the potentials so that the nearest column is at 0. */
+/* Changes the potentials so that the distance of the nearest column is 0. */
 static void lower(struct assignment *a, int64_t distance)
 {
     for (size_t j = 0; j <= a->columns; j++) {

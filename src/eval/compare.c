@@ -1,14 +1,14 @@
 /* compare.c - significance tests for the difference between two systems.
  *
- * If the two are equally good, it does not matter which of them labelled a sequence. The randomisation
- * test (Noreen 1989; Yeh 2000 for F1) exchanges their labellings of each sequence by the toss of a coin
- * and asks how often the figures then differ at least as much as they do:
+ * If the two are equally good, it does not matter which of them labelled a sequence. The
+ * randomisation test (Noreen 1989; Yeh 2000 for F1) exchanges their labellings of each sequence
+ * with probability 1/2 and counts how often the figures then differ at least as much as observed:
  *
  *     p = (1 + number of exchanges that differ as much) / (1 + exchanges)
  *
- * Where few sequences were labelled differently all 2^n exchanges are tried instead, and p is exact. Tokens
- * are compared by McNemar's test as well: of the tokens that only one of the two has correct, each should
- * have half.
+ * Where few sequences were labelled differently all 2^n exchanges are tried instead, and p is
+ * exact. Tokens are compared by McNemar's test as well: of the tokens that only one of the two
+ * labels correctly, each should have half.
  */
 #include <math.h>
 
@@ -40,7 +40,7 @@ static trellis_status check_gold(const trellis_evaluation *first, const trellis_
 
 /* ---- the randomisation test ------------------------------------------------------------------- */
 
-/* The difference of each measure, the first from the second. */
+/* The difference of each measure, second minus first. */
 static void differences(const struct tr_totals *first, const struct tr_totals *second,
                         double ret[TRELLIS_MEASURE_COUNT])
 {

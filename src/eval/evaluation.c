@@ -61,9 +61,9 @@ void trellis_evaluation_destroy(trellis_evaluation *evaluation)
     }
     tr_names_tally_free(&evaluation->labels);
     tr_names_tally_free(&evaluation->types);
-    tr_intern_free(&evaluation->mistakes);
+    tr_intern_free(&evaluation->confusions);
     free(evaluation->readings.at);
-    free(evaluation->mistake_counts.at);
+    free(evaluation->confusion_counts.at);
     free(evaluation->outcomes.at);
     free(evaluation->correct_bits.at);
     free(evaluation->gold.at);
@@ -158,16 +158,16 @@ static bool number_labels(trellis_evaluation *evaluation, const trellis_labelled
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static bool count_mistake(trellis_evaluation *evaluation, uint32_t gold, uint32_t predicted)
+static bool count_confusion(trellis_evaluation *evaluation, uint32_t gold, uint32_t predicted)
 {
     uint32_t pair[2] = {gold, predicted};
-    uint32_t number = tr_intern_add(&evaluation->mistakes,
+    uint32_t number = tr_intern_add(&evaluation->confusions,
                                     (trellis_text){(const char *)pair, sizeof pair});
-    if (number == TR_NONE || !tr_reserve(&evaluation->mistake_counts, (size_t)number + 1)) {
+    if (number == TR_NONE || !tr_reserve(&evaluation->confusion_counts, (size_t)number + 1)) {
         return false;
     }
-    evaluation->mistake_counts.size = tr_intern_count(&evaluation->mistakes);
-    evaluation->mistake_counts.at[number]++;
+    evaluation->confusion_counts.size = tr_intern_count(&evaluation->confusions);
+    evaluation->confusion_counts.at[number]++;
     return true;
 }
 
@@ -187,7 +187,7 @@ static bool count_tokens(trellis_evaluation *evaluation, size_t length, uint32_t
             by_label[gold].correct++;
             (*ret_correct)++;
             evaluation->correct_bits.at[(before + i) / 8] |= (uint8_t)(1u << (before + i) % 8);
-        } else if (!count_mistake(evaluation, gold, predicted)) {
+        } else if (!count_confusion(evaluation, gold, predicted)) {
             return false;
         }
     }
@@ -344,7 +344,7 @@ uint64_t trellis_evaluation_confusion(const trellis_evaluation *evaluation, trel
     if (pair[0] == pair[1]) {
         return evaluation->labels.tallies.at[pair[0]].correct;
     }
-    uint32_t number = tr_intern_find(&evaluation->mistakes,
+    uint32_t number = tr_intern_find(&evaluation->confusions,
                                      (trellis_text){(const char *)pair, sizeof pair});
-    return number == TR_NONE ? 0 : evaluation->mistake_counts.at[number];
+    return number == TR_NONE ? 0 : evaluation->confusion_counts.at[number];
 }

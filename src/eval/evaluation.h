@@ -34,8 +34,8 @@ struct trellis_evaluation {
     struct tr_names_tally labels;            // of tokens
     TR_ARRAY(struct tr_span_label) readings; // [labels] how each is read
     struct tr_names_tally types;             // of spans
-    struct tr_intern mistakes;         // (gold, predicted) of tokens that are wrong, 4 bytes each
-    TR_ARRAY(uint64_t) mistake_counts; // [mistakes]
+    struct tr_intern confusions;         // (gold, predicted) of tokens that are wrong, 4 bytes each
+    TR_ARRAY(uint64_t) confusion_counts; // [confusions]
 
     /* Breakdowns into fixed parts; see breakdown.c. */
     struct tr_tally by_word[2]; // in vocabulary, out of vocabulary

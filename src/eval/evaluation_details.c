@@ -79,10 +79,10 @@ static void matrix(struct tr_buffer *out, const trellis_evaluation *evaluation)
     tr_buffer_char(out, '\n');
 }
 
-static void mistakes(struct tr_buffer *out, const trellis_evaluation *evaluation)
+static void list_confusions(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
-    struct tr_mistake *list = tr_sorted_mistakes(evaluation);
-    size_t count = evaluation->mistake_counts.size;
+    struct tr_confusion *list = tr_sorted_confusions(evaluation);
+    size_t count = evaluation->confusion_counts.size;
     out->failed = out->failed || !list;
     if (count) {
         tr_buffer_format(out, "most frequent errors\n%*s %9s %9s\n", NAME_WIDTH, "gold",
@@ -134,7 +134,7 @@ void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluati
     if (evaluation->labels.order.size <= MAX_IN_MATRIX) {
         matrix(out, evaluation);
     } else {
-        mistakes(out, evaluation);
+        list_confusions(out, evaluation);
     }
     trellis_scores scores = trellis_evaluation_scores(evaluation);
     tr_buffer_format(out, "sequence accuracy: %.2f%% (%llu of %llu)\n",

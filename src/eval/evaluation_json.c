@@ -121,18 +121,18 @@ static void interval_list(struct tr_buffer *out, const trellis_evaluation *evalu
 
 static void confusion(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
-    struct tr_mistake *mistakes = tr_sorted_mistakes(evaluation);
-    out->failed = out->failed || !mistakes;
+    struct tr_confusion *confusions = tr_sorted_confusions(evaluation);
+    out->failed = out->failed || !confusions;
     tr_buffer_string(out, "  \"confusion\": [");
-    for (size_t i = 0; mistakes && i < evaluation->mistake_counts.size; i++) {
+    for (size_t i = 0; confusions && i < evaluation->confusion_counts.size; i++) {
         tr_buffer_string(out, i ? ",\n    {\"gold\": " : "\n    {\"gold\": ");
-        tr_buffer_json(out, mistakes[i].gold);
+        tr_buffer_json(out, confusions[i].gold);
         tr_buffer_string(out, ", \"predicted\": ");
-        tr_buffer_json(out, mistakes[i].predicted);
-        tr_buffer_format(out, ", \"count\": %llu}", (unsigned long long)mistakes[i].count);
+        tr_buffer_json(out, confusions[i].predicted);
+        tr_buffer_format(out, ", \"count\": %llu}", (unsigned long long)confusions[i].count);
     }
     tr_buffer_string(out, "\n  ]\n");
-    free(mistakes);
+    free(confusions);
 }
 
 void tr_report_json(struct tr_buffer *out, const trellis_evaluation *evaluation,

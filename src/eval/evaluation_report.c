@@ -7,9 +7,9 @@
 
 #include "eval/clusters.h"
 
-static int compare_mistakes(const void *a, const void *b)
+static int compare_confusions(const void *a, const void *b)
 {
-    const struct tr_mistake *x = a, *y = b;
+    const struct tr_confusion *x = a, *y = b;
     if (x->count != y->count) {
         return x->count < y->count ? 1 : -1;
     }
@@ -17,19 +17,19 @@ static int compare_mistakes(const void *a, const void *b)
     return order ? order : tr_text_compare(x->predicted, y->predicted);
 }
 
-struct tr_mistake *tr_sorted_mistakes(const trellis_evaluation *evaluation)
+struct tr_confusion *tr_sorted_confusions(const trellis_evaluation *evaluation)
 {
-    size_t count = evaluation->mistake_counts.size;
-    struct tr_mistake *list = tr_alloc(count, sizeof *list);
+    size_t count = evaluation->confusion_counts.size;
+    struct tr_confusion *list = tr_alloc(count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) {
         uint32_t pair[2];
-        memcpy(pair, tr_intern_text(&evaluation->mistakes, (uint32_t)i).data, sizeof pair);
-        list[i] = (struct tr_mistake){tr_intern_text(&evaluation->labels.names, pair[0]),
-                                      tr_intern_text(&evaluation->labels.names, pair[1]),
-                                      evaluation->mistake_counts.at[i]};
+        memcpy(pair, tr_intern_text(&evaluation->confusions, (uint32_t)i).data, sizeof pair);
+        list[i] = (struct tr_confusion){tr_intern_text(&evaluation->labels.names, pair[0]),
+                                        tr_intern_text(&evaluation->labels.names, pair[1]),
+                                        evaluation->confusion_counts.at[i]};
     }
     if (list) {
-        qsort(list, count, sizeof *list, compare_mistakes);
+        qsort(list, count, sizeof *list, compare_confusions);
     }
     return list;
 }

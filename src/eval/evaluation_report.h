@@ -5,12 +5,12 @@
 #include "eval/evaluation.h"
 
 /* A gold label that was predicted as another. */
-struct tr_mistake {
+struct tr_confusion {
     trellis_text gold, predicted;
     uint64_t count;
 };
 /* All such pairs, the most frequent first, to be freed; NULL on allocation failure. */
-struct tr_mistake *tr_sorted_mistakes(const trellis_evaluation *evaluation);
+struct tr_confusion *tr_sorted_confusions(const trellis_evaluation *evaluation);
 
 /* Whether a breakdown has rows that apply to these labels. */
 bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdown breakdown);

@@ -183,10 +183,10 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
     trellis_error reason = {0};
     trellis_status status = TRELLIS_OK;
     *ret_resource = find_resource(features->resources.at, features->resources.size, &resource);
-    if (*ret_resource != TR_NONE) {
-        goto cleanup;
-    }
-    if (parser->stored) {
+    bool known = *ret_resource != TR_NONE;
+    if (known) {
+        status = TRELLIS_OK;
+    } else if (parser->stored) {
         status = take_stored(parser, &resource);
     } else if (resource.kind == TR_COUNTED || resource.kind == TR_KNOWN) {
         status = TRELLIS_OK; // filled in by the training
@@ -203,15 +203,14 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
                                               : tr_parse_fail(parser, at, "%s", reason.message);
         }
     }
-    if (!status && !tr_push(&features->resources, resource)) {
-        status = tr_fail_memory(parser->error);
+    if (!status && !known) {
+        *ret_resource = (uint32_t)features->resources.size;
+        status = tr_push(&features->resources, resource) ? TRELLIS_OK
+                                                         : tr_fail_memory(parser->error);
     }
-    if (!status) {
-        *ret_resource = (uint32_t)features->resources.size - 1;
-        return TRELLIS_OK;
+    if (status || known) {
+        tr_resource_free(&resource);
     }
-cleanup:
-    tr_resource_free(&resource);
     return status;
 }
 

@@ -72,7 +72,7 @@ trellis_status tr_push_column(struct tr_parser *parser, trellis_text name, size_
     return TRELLIS_OK;
 }
 
-/* A name that no `columns` line explains must be one of the input's. */
+/* A name that no `columns` line defines must be a column of the input. */
 static trellis_status named_column(struct tr_parser *parser, trellis_text name, size_t at,
                                    uint32_t *ret_column)
 {
@@ -110,7 +110,7 @@ static trellis_status column_view(struct tr_parser *parser, uint32_t *ret_view)
     return status ? status : tr_compile_view(parser, view, ret_view);
 }
 
-/* [offset] or [from..to], where it stands. */
+/* [offset] or [from..to], and its position in the text. */
 static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
                                     struct tr_choices *choices)
 {
@@ -136,7 +136,7 @@ static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
-/* What stands behind the first argument of a function. */
+/* The arguments of a function after the first. */
 struct arguments {
     struct tr_numbers numbers; // one choice each; a single 0 where the function takes none
     uint32_t regex, resource;
@@ -214,7 +214,7 @@ static trellis_status parse_arguments(struct tr_parser *parser, enum tr_operatio
     }
 }
 
-/* Puts the function around every choice of `inner`, once for each number. */
+/* Applies the function to every choice of `inner`, once for each number. */
 static trellis_status apply(struct tr_parser *parser, enum tr_operation operation,
                             const struct arguments *arguments, const struct tr_choices *inner,
                             struct tr_choices *choices)
@@ -262,7 +262,7 @@ static trellis_status make_ngrams(struct tr_parser *parser, const struct argumen
     return TRELLIS_OK;
 }
 
-/* What a function is applied to must be one text. */
+/* The argument of a function must be a single text. */
 static trellis_status check_inner(struct tr_parser *parser, size_t at, enum tr_operation operation,
                                   const struct tr_choices *inner)
 {

@@ -1,9 +1,9 @@
-/* functions.c - what the functions of the template language give for a text.
+/* functions.c - the functions of the template language.
  *
- * Each is a small function from text to text, or to nothing. Characters are code points; a byte that
- * is no UTF-8 is a character of its own (base/utf8.h). Results that are not a slice of their argument
- * are written to the scratch buffer of the view's depth, so that nested calls do not disturb one
- * another.
+ * Each is a small function from text to text, or to nothing. Characters are code points; a byte
+ * that is no UTF-8 is a character of its own (base/utf8.h). Results that are not a slice of their
+ * argument are written to the scratch buffer of the view's depth, so that nested calls do not
+ * disturb one another.
  */
 #include "features/compiled.h"
 
@@ -19,7 +19,7 @@ static struct tr_buffer *scratch_of(struct tr_evaluation *evaluation, const stru
     return buffer;
 }
 
-/* A buffer that ran out of memory gives nothing, and the extractor reports it. */
+/* After an allocation failure the result is nothing; the extractor reports it. */
 static bool finish(const struct tr_buffer *buffer, trellis_text *ret_text)
 {
     *ret_text = (trellis_text){buffer->data, buffer->size};
@@ -84,8 +84,8 @@ static bool apply_suffix(struct tr_evaluation *evaluation, const struct tr_view 
     return tr_utf8_suffix(x, view->number, ret_text);
 }
 
-/* The sign that stands for a character in a shape; -1 for accents, joiners and the like, which belong
- * to the character before them. */
+/* The character that represents a character in a shape; -1 for accents, joiners and the like, which
+ * belong to the character before them. */
 static int32_t shape_sign(int32_t code)
 {
     switch (tr_utf8_class(code)) {
@@ -147,12 +147,12 @@ static bool apply_cluster(struct tr_evaluation *evaluation, const struct tr_view
     }
     trellis_text beginning;
     if (view->number && tr_utf8_prefix(*ret_text, view->number, &beginning)) {
-        *ret_text = beginning; // a path that is shorter stays whole
+        *ret_text = beginning; // a shorter path is kept whole
     }
     return true;
 }
 
-/* Numbers are read by the extractor, which can say which line is wrong. */
+/* Numbers are read by the extractor, which knows the line for error messages. */
 static bool apply_real(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
                        trellis_text *ret_text)
 {
@@ -168,7 +168,7 @@ struct kinds {
     size_t characters;
     size_t of[TR_OTHER + 1];
     bool first_upper;
-    size_t later_uppers; // behind the first character
+    size_t later_uppers; // after the first character
     bool hyphen;
 };
 
@@ -225,7 +225,8 @@ static bool apply_kinds(struct tr_evaluation *evaluation, const struct tr_view *
     }
 }
 
-/* [+-] digit { digit | , | . } [%], or with a point in front; the last sign before % is a digit. */
+/* [+-] digit { digit | , | . } [%], or with a leading point; the last character before % is a
+ * digit. */
 static bool apply_isnumber(struct tr_evaluation *evaluation, const struct tr_view *view,
                            trellis_text x, trellis_text *ret_text)
 {
@@ -275,7 +276,7 @@ static bool apply_counted(struct tr_evaluation *evaluation, const struct tr_view
 
 /* ---- regular expressions ------------------------------------------------------------------------ */
 
-/* The text of group 1 where there is one that took part, else of the whole match. */
+/* The text of group 1 if it took part in the match, else of the whole match. */
 static bool find_match(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
                        trellis_text *ret_text)
 {
@@ -290,7 +291,7 @@ static bool find_match(struct tr_evaluation *evaluation, const struct tr_view *v
         span += 2;
     }
     if (span[0] > span[1] || span[1] > x.size) {
-        return false; // \K in a lookahead can turn a match round
+        return false; // \K in a lookahead can put the end before the start
     }
     *ret_text = (trellis_text){(const char *)subject + span[0], span[1] - span[0]};
     return true;

@@ -64,7 +64,7 @@ static trellis_status parse_conjunction(struct tr_parser *parser, struct conjunc
     return status;
 }
 
-/* Sorts a term into the parts that are mixed, must be there, or multiply. */
+/* Adds a term to the parts that are hashed, that are conditions, or that are real values. */
 static bool add_part(const trellis_features *features, struct tr_draft *draft,
                      struct tr_expression_term term)
 {

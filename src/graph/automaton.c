@@ -1,22 +1,23 @@
 /* automaton.c - graphs of higher order, of observed and of counted states.
  *
- * All three are the automaton of Aho and Corasick over label histories. A history is a short list of
- * labels, oldest first, that may begin with the start; the kinds differ in which histories are nodes:
+ * All three are the automaton of Aho and Corasick over label histories. A history is a short list
+ * of labels, oldest first, that may begin with the start; the kinds differ in which histories are
+ * nodes:
  *
  *   order k     all of up to k labels; states are those of k labels and those that begin with the start
- *   observed    single labels, and every beginning of a gram without its last label
+ *   observed    single labels, and every proper prefix of a gram
  *   counted     c, c c, c c c, ... up to the cap
  *
- * The link of a node is its longest proper suffix that is a node too. Reading label c in node v,
+ * The link of a node is its longest proper suffix that is itself a node. Reading label c in node v,
  *
  *   next(v, c) = v c where that is a node, else next(link(v), c)
  *
- * so that the node reached is the longest suffix of everything read that is a node. The step fires the
- * grams h c for which h is a suffix of v: those kept at v, at link(v), at link(link(v)), ... down to the
- * empty history, whose grams have length 1.
+ * so that the node reached is the longest suffix of everything read that is a node. The step fires
+ * the grams h c for which h is a suffix of v: those kept at v, at link(v), at link(link(v)), ...
+ * down to the empty history, whose grams have length 1.
  *
- * A node without children leads where its link leads, so all of them that share a first link with
- * children form a fan. States are numbered fan by fan.
+ * A node without children has the transitions of its link, so all nodes that share the first link
+ * with children form a fan. States are numbered fan by fan.
  */
 #include "base/hash.h"
 #include "base/memory.h"
@@ -34,7 +35,7 @@ struct trie_node {
     uint32_t link;
     uint32_t first_child, sibling; // nodes v c, as a list
     uint32_t first_gram;           // the grams that this history begins, as a list
-    uint32_t fan;                  // the node that says where this one leads
+    uint32_t fan;                  // the node whose transitions this one shares
     uint32_t state;                // TR_NO_STATE where it is none
 };
 
@@ -89,8 +90,8 @@ static bool grow_slots(struct automaton *automaton)
     return true;
 }
 
-/* Adds a history unless it is there. All its suffixes that will be nodes, being shorter, are there
- * already, and so is the history without its last label. */
+/* Adds a history unless it exists. Its suffixes that become nodes are shorter and so exist already,
+ * as does the history without its last label. */
 static trellis_status add_node(struct automaton *automaton, const uint16_t *history, size_t length)
 {
     if (2 * (automaton->nodes.size + 1) > automaton->slot_count && !grow_slots(automaton)) {
@@ -165,7 +166,7 @@ static trellis_status add_all_nodes(struct automaton *automaton)
     return TRELLIS_OK;
 }
 
-/* Every beginning of a gram, the shorter ones first; the gram's last label is what is read next. */
+/* Every prefix of a gram, shorter ones first, without the gram's last label, which is read next. */
 static trellis_status add_observed_nodes(struct automaton *automaton)
 {
     const struct tr_graph_plan *plan = automaton->plan;
@@ -236,7 +237,7 @@ static trellis_status number_states(struct automaton *automaton, bool dense)
 /* Order k: L^k histories of k labels and L + .. + L^(k-1) behind the start, each with L steps. */
 static bool all_nodes_fit(const struct tr_graph_plan *plan)
 {
-    size_t steps = plan->labels; // fits: of L <= 60000, one product of L more is looked at
+    size_t steps = plan->labels; // cannot overflow: L <= 60000, and each product is checked
     for (uint32_t length = 1; length <= plan->order; length++) {
         steps *= plan->labels;
         if (steps > tr_graph_max_steps(plan)) {
@@ -262,8 +263,8 @@ static trellis_status add_nodes(struct automaton *automaton)
     return status ? status : number_states(automaton, dense);
 }
 
-/* Hangs each gram on the history that it begins with. */
-static trellis_status hang_grams(struct automaton *automaton, trellis_error *error)
+/* Attaches each gram to the history that it begins with. */
+static trellis_status attach_grams(struct automaton *automaton, trellis_error *error)
 {
     const struct tr_graph_plan *plan = automaton->plan;
     automaton->next_gram = tr_alloc(plan->gram_count, sizeof *automaton->next_gram);
@@ -369,8 +370,8 @@ static void number_steps(struct tr_graph *graph)
 
 /* ---- features ------------------------------------------------------------------------------------ */
 
-/* Visits every (state, gram) where the gram is fired by a step out of the state or by its end, and
- * counts it, or places it where the counts are summed. */
+/* Visits every (state, gram) where the gram is fired by a step out of the state or at its end:
+ * counts it first, and places it once the counts are summed. */
 static void visit_grams(struct tr_graph *graph, const struct automaton *automaton, bool placing)
 {
     for (size_t v = START_NODE; v < automaton->nodes.size; v++) {
@@ -403,7 +404,7 @@ static void visit_grams(struct tr_graph *graph, const struct automaton *automato
     }
 }
 
-/* How many pairs visit_grams() will visit, so that too many are refused before they are counted. */
+/* How many pairs visit_grams() will visit; too many are refused before they are counted. */
 static trellis_status features_fit(const struct automaton *automaton, trellis_error *error)
 {
     size_t *held = tr_alloc(automaton->nodes.size, sizeof *held), total = 0;
@@ -480,6 +481,19 @@ static bool place_fans(struct tr_graph *graph, const struct automaton *automaton
     return true;
 }
 
+/* The arrays of the graph, from the nodes of the automaton; false on allocation failure. */
+static bool fill_graph(struct tr_graph *graph, struct automaton *automaton)
+{
+    if (!tr_graph_make_states(graph, automaton->states) || !list_forbidden(automaton) ||
+        !find_next_states(graph, automaton) || !place_fans(graph, automaton) ||
+        !tr_graph_make_steps(graph, graph->in_begin[graph->states], 0)) {
+        return false;
+    }
+    number_steps(graph);
+    place_labels(graph, automaton);
+    return place_features(graph, automaton);
+}
+
 trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_graph_plan *plan,
                                         trellis_error *error)
 {
@@ -487,29 +501,19 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     trellis_status status = add_nodes(&automaton);
     if (status) {
         status = status == TRELLIS_LIMIT ? tr_graph_too_large(plan, error) : tr_fail_memory(error);
-        goto cleanup;
     }
-    if ((status = hang_grams(&automaton, error))) {
-        goto cleanup;
+    if (!status) {
+        status = attach_grams(&automaton, error);
     }
-    status = ((size_t)automaton.states + 1) * plan->labels > tr_graph_max_steps(plan)
-                 ? tr_graph_too_large(plan, error)
-                 : features_fit(&automaton, error);
-    if (status) {
-        goto cleanup;
+    if (!status && ((size_t)automaton.states + 1) * plan->labels > tr_graph_max_steps(plan)) {
+        status = tr_graph_too_large(plan, error);
     }
-    status = TRELLIS_MEMORY;
-    if (tr_graph_make_states(graph, automaton.states) && list_forbidden(&automaton) &&
-        find_next_states(graph, &automaton) && place_fans(graph, &automaton) &&
-        tr_graph_make_steps(graph, graph->in_begin[graph->states], 0)) {
-        number_steps(graph);
-        place_labels(graph, &automaton);
-        status = place_features(graph, &automaton) ? TRELLIS_OK : TRELLIS_MEMORY;
+    if (!status) {
+        status = features_fit(&automaton, error);
     }
-    if (status) {
+    if (!status && !fill_graph(graph, &automaton)) {
         status = tr_fail_memory(error);
     }
-cleanup:
     free(automaton.nodes.at);
     free(automaton.slots);
     free(automaton.next_gram);

@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* All fill in a zeroed graph whose labels, width and features are set; what a failure leaves behind
- * is for tr_graph_destroy(). The plan is checked. */
+/* All fill in a zeroed graph whose labels, width and features are set. The plan has been checked.
+ * After a failure tr_graph_destroy() frees what was allocated. */
 trellis_status tr_graph_build_first_order(struct tr_graph *graph, const struct tr_graph_plan *plan,
                                           enum tr_listing listing, trellis_error *error);
 trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_graph_plan *plan,
@@ -15,7 +15,7 @@ trellis_status tr_graph_build_histories(struct tr_graph *graph, const struct tr_
                                         trellis_error *error);
 void tr_histories_destroy(struct tr_histories *histories);
 
-/* Allocates what is sized by states, and what is sized by steps and features. */
+/* Allocates the arrays sized by states, and those sized by steps and features. */
 bool tr_graph_make_states(struct tr_graph *graph, uint32_t states);
 bool tr_graph_make_steps(struct tr_graph *graph, size_t steps, size_t features);
 
@@ -24,7 +24,7 @@ bool tr_graph_make_steps(struct tr_graph *graph, size_t steps, size_t features);
 void tr_graph_sum_counts(uint32_t *begin, size_t keys);
 void tr_graph_shift_back(uint32_t *begin, size_t keys);
 
-/* The sentence for a graph of more steps than it may have. */
+/* The error for a graph with too many steps. */
 trellis_status tr_graph_too_large(const struct tr_graph_plan *plan, trellis_error *error);
 
 #endif

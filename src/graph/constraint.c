@@ -1,4 +1,4 @@
-/* constraint.c - steps that must not be taken. */
+/* constraint.c - forbidden transitions: those a label scheme rules out, or a list. */
 #include "graph/constraint.h"
 
 #include "base/input.h"
@@ -9,7 +9,7 @@ struct steps {
     TR_ARRAY(uint16_t) labels; // pairs
 };
 
-/* In which scheme what may follow what:
+/* What may follow what in each scheme:
  *
  *     iob1   B-X only right behind a span of type X; anything else
  *     iob2   I-X only behind B-X or I-X

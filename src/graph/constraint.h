@@ -1,12 +1,12 @@
-/* constraint.h - steps that must not be taken: those a label scheme rules out, or a list. */
+/* constraint.h - forbidden transitions: those a label scheme rules out, or a list. */
 #ifndef TRELLIS_GRAPH_CONSTRAINT_H
 #define TRELLIS_GRAPH_CONSTRAINT_H
 
 #include "graph/graph.h"
 
-/* The forbidden steps as pairs of labels, in the numbering of tr_graph_plan.forbidden: `rule` is "none",
- * "iob" (the scheme that the labels are written in) or the path of a file with a step a line, two labels
- * separated by blanks, "<start>" and "<end>" among them. Hands out an allocated array. */
+/* The forbidden steps as pairs of labels, in the numbering of tr_graph_plan.forbidden. `rule` is
+ * "none", "iob" (the scheme of the labels) or the path of a file with one step per line: two labels
+ * separated by blanks, where "<start>" and "<end>" count as labels. The caller frees the array. */
 trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels,
                                    uint32_t label_count, uint16_t (**ret_steps)[2],
                                    size_t *ret_count, trellis_error *error);

@@ -1,10 +1,10 @@
 /* first_order.c - the graph whose states are the labels.
  *
- * Most steps of a large label set carry no feature: with 472 tags, 7,763 of 222,784 do. They are then
- * left out: a step that is not listed is allowed and scores as its label's prior says, which the
- * lattice turns into sums over everything plus corrections for the listed few (docs/design.md,
- * decision 4). Where many are listed anyway, or the labels are few, listing all of them lets the
- * lattice use plain matrices, which is faster.
+ * Most steps of a large label set carry no feature: with 472 tags, 7,763 of 222,784 do. They are
+ * then left out: an unlisted step is allowed and scores its label's prior, and the lattice sums
+ * over all steps plus corrections for the listed few (docs/design.md, decision 4). Where many steps
+ * carry features, or labels are few, listing all of them lets the lattice use plain matrices, which
+ * is faster.
  */
 #include "base/memory.h"
 #include "graph/build.h"
@@ -19,7 +19,7 @@ struct entry {
 };
 #define PROHIBITED UINT32_MAX
 
-/* What the plan says, by the label that a step leads to. */
+/* The grams and prohibitions of the plan, by the label that a step leads to. */
 struct listing {
     struct entry *entries, *spare; // [count], sorted by (to, from)
     size_t count;
@@ -145,7 +145,7 @@ static bool list_ends(struct tr_graph *graph, const struct tr_graph_plan *plan)
     return true;
 }
 
-/* Appends the step from -> to with the entries that are its own; returns the next entry. */
+/* Appends the step from -> to with its entries; returns the next entry. */
 static size_t append_step(struct tr_graph *graph, const struct listing *listing, size_t entry,
                           uint32_t from, uint32_t to, uint32_t *step)
 {
@@ -200,7 +200,7 @@ static bool steps_are_free(const struct tr_graph_plan *plan, enum tr_listing lis
     return plan->labels > FEW_LABELS && pairs <= all / LISTED_SHARE_OF;
 }
 
-/* How many features all listed steps fire together, at most. */
+/* An upper bound of the features that all listed steps fire. */
 static size_t fired_by_steps(const struct tr_graph *graph, const struct listing *listing)
 {
     size_t fired = listing->count;
@@ -216,30 +216,36 @@ static size_t fired_by_steps(const struct tr_graph *graph, const struct listing 
     return fired;
 }
 
+/* The listed steps, once states, priors and ends are there. */
+static trellis_status list_steps(struct tr_graph *graph, const struct tr_graph_plan *plan,
+                                 const struct listing *listed, trellis_error *error)
+{
+    size_t steps = graph->free_steps ? listed->pairs : (size_t)plan->labels * (plan->labels + 1);
+    size_t fired = fired_by_steps(graph, listed);
+    if (steps > tr_graph_max_steps(plan) || fired > UINT32_MAX) {
+        return tr_graph_too_large(plan, error);
+    }
+    if (!tr_graph_make_steps(graph, steps, fired)) {
+        return tr_fail_memory(error);
+    }
+    append_steps(graph, listed);
+    return TRELLIS_OK;
+}
+
 trellis_status tr_graph_build_first_order(struct tr_graph *graph, const struct tr_graph_plan *plan,
                                           enum tr_listing listing, trellis_error *error)
 {
     struct listing listed = {0};
-    trellis_status status = TRELLIS_MEMORY;
+    trellis_status status = TRELLIS_OK;
     if (!tr_graph_make_states(graph, plan->labels) || !list_entries(&listed, plan) ||
         !list_priors(graph, plan) || !list_ends(graph, plan)) {
-        goto cleanup;
+        status = tr_fail_memory(error);
     }
-    graph->free_steps = steps_are_free(plan, listing, listed.pairs);
-    size_t steps = graph->free_steps ? listed.pairs : (size_t)plan->labels * (plan->labels + 1);
-    size_t fired = fired_by_steps(graph, &listed);
-    if (steps > tr_graph_max_steps(plan) || fired > UINT32_MAX) {
-        status = TRELLIS_LIMIT;
-        goto cleanup;
+    if (!status) {
+        graph->free_steps = steps_are_free(plan, listing, listed.pairs);
+        status = list_steps(graph, plan, &listed, error);
     }
-    if (tr_graph_make_steps(graph, steps, fired)) {
-        append_steps(graph, &listed);
-        status = TRELLIS_OK;
-    }
-cleanup:
     free(listed.entries);
     free(listed.spare);
-    return status == TRELLIS_MEMORY  ? tr_fail_memory(error)
-           : status == TRELLIS_LIMIT ? tr_graph_too_large(plan, error)
-                                     : status;
+    return status;
 }

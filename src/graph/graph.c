@@ -1,4 +1,4 @@
-/* graph.c - checks a plan, has the graph built, and answers what follows what.
+/* graph.c - checks a plan, builds its graph, and looks up transitions.
  *
  * A plan may come out of a model file, so every number in it is checked before it is used.
  */
@@ -187,7 +187,7 @@ void tr_graph_destroy(struct tr_graph *graph)
 
 /* ---- walking ------------------------------------------------------------------------------------- */
 
-/* Steps into a state stand in the order of where they come from, the start, being the largest number,
+/* Steps into a state are sorted by the state they come from; the start, the largest number, is
  * last. */
 static uint32_t find_step(const struct tr_graph *graph, uint32_t from, uint32_t to)
 {

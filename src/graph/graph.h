@@ -1,17 +1,17 @@
-/* graph.h - which states a path can be in, and what may follow what.
+/* graph.h - the states of a path and the transitions between them.
  *
  * A graph is a deterministic automaton over labels. It begins in a start state; reading label c in
- * state z it moves to the one state next(z, c), or none where the transition is forbidden. So each
- * sequence of labels is one path of states and the other way round, and sums over label sequences are
- * sums over paths. Each state but the start stands for one label, the one read last:
+ * state z it moves to the one state next(z, c), or none where the transition is forbidden. So label
+ * sequences and paths of states correspond one to one, and sums over label sequences are sums over
+ * paths. Each state but the start stands for one label, the one read last:
  *
  *   first order    the state is the label: z = c
  *   order k        z = the last k labels (fewer near the start); the step a b -> b c is the
  *                  rule n(z) = p(z') of Wu (2013), equation 18
- *   observed       z = the longest suffix of what was read that begins some gram
- *   counted        z = (label, how many times in a row it was read, up to a cap)
- *   pruned         as observed, but no step is listed: they are found one by one (histories.c), since
- *                  a pruned search takes few of them
+ *   observed       z = the longest suffix of the labels read that is a prefix of some gram
+ *   counted        z = (label, length of its run so far, up to a cap)
+ *   pruned         as observed, but steps are not listed: they are looked up one by one
+ *                  (histories.c), since a pruned search takes few of them
  *
  * A step feature is a label gram: the label read and up to `order` labels before it, the start and
  * the end of the sequence counted as labels. A step fires every listed gram that its path matches.
@@ -43,14 +43,14 @@ struct tr_graph_plan {
     uint32_t count_cap;   // 2 to TR_MAX_ORDER: counted states (with order 1 only); else 0
     bool observed_states; // order >= 2: only label grams that begin one of `grams` become states,
                           // anything else falls back to the longest suffix that is one
-    bool pruned; // order >= 1: observed states for a pruned search, whatever the field above says
-    double threshold; // of that search: what is less probable is pruned (src/lattice/pruned.c)
+    bool pruned;      // order >= 1: observed states for a pruned search; overrides the field above
+    double threshold; // of that search: states with a lower posterior are pruned
     const struct tr_gram *grams; // [gram_count] the step features, no two the same
     size_t gram_count;
     const uint16_t (
         *forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
     size_t forbidden_count;
-    size_t max_steps; // of the graph, where there is a reason to have fewer than TR_MAX_STEPS; or 0
+    size_t max_steps; // limit on steps below TR_MAX_STEPS; 0: none
 };
 
 static inline size_t tr_graph_max_steps(const struct tr_graph_plan *plan)
@@ -114,24 +114,24 @@ trellis_status tr_graph_create(const struct tr_graph_plan *plan, struct tr_graph
                                trellis_error *error);
 void tr_graph_destroy(struct tr_graph *graph);
 
-/* Which steps a first-order graph lists; tests ask for one or the other, tr_graph_create() goes by
- * how many there are to list. */
+/* Which steps a first-order graph lists. tr_graph_create() decides by their number; tests
+ * choose. */
 enum tr_listing { TR_LIST_BY_SIZE, TR_LIST_FREE, TR_LIST_ALL };
 trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr_listing listing,
                                        struct tr_graph **ret_graph, trellis_error *error);
 
-/* What is found where a pruned graph reads a label: the next state, and the features that are fired. */
+/* The result of reading a label in a pruned graph: the next state, and the features fired. */
 struct tr_reading {
     uint32_t next; // TR_NO_STATE where the step is forbidden, and at the end where it may not be
     uint32_t count;
     uint32_t feature[TR_MAX_ORDER + 1]; // [count] the longest gram first
 };
-/* A pruned graph seen as one of a lower order, its level: states have at most that many labels, and longer
- * grams are not fired. Level 0 forgets even the state. Label L + 1 is the end, where the next state is the
- * one that was given. */
+/* A pruned graph at a level, that is, at a lower order: states have at most that many labels, and
+ * longer grams are not fired. Level 0 has no states. Label L + 1 is the end; the next state is then
+ * the one given. */
 struct tr_reading tr_graph_read(const struct tr_graph *graph, uint32_t state, uint32_t label,
                                 uint32_t level);
-/* What remains of a state at a lower level, from 1. */
+/* The state that a state is reduced to at a lower level, 1 or more. */
 uint32_t tr_graph_shorten(const struct tr_graph *graph, uint32_t state, uint32_t level);
 
 /* The state after reading a label in a state (TR_NO_STATE: the start); TR_NO_STATE where forbidden. */

@@ -1,17 +1,19 @@
-/* histories.c - graphs whose steps are not listed but found, for pruned search.
+/* histories.c - graphs whose steps are looked up instead of listed, for pruned search.
  *
- * The states are the histories that automaton.c calls observed: single labels, and every beginning of a
- * gram. That file lists the steps from each of them with each label, S * L in all. A pruned search takes
- * so few of those that it is better to find them: a table holds, for a history h and a label c,
+ * The states are the histories that automaton.c calls observed: single labels, and every proper
+ * prefix of a gram. That file lists the steps from each of them with each label, S * L in all. A
+ * pruned search takes so few of those that looking them up is cheaper: a table holds, for a history
+ * h and a label c,
  *
  *     the history h c, where it is one, and the gram h c, where it has a weight
  *
- * and reading c behind v looks at v, at its link (its longest proper suffix that is a history), at the
- * link of that, down to no labels at all. The first history found is the next state, and all grams found
- * are fired. This takes memory for grams and histories, not for labels times histories.
+ * and reading c after v looks at v, at its link (its longest proper suffix that is a history), at
+ * the link of that, down to the empty history. The first history found is the next state, and all
+ * grams found are fired. Memory is proportional to grams and histories, not to labels times
+ * histories.
  *
- * Level k of the graph is the same with histories of at most k labels: since every beginning of a history
- * is one too, the longest suffix of at most k labels is found on the same way.
+ * Level k of the graph is the same with histories of at most k labels: since every prefix of a
+ * history is one too, the same chain of links finds the longest suffix of at most k labels.
  */
 #include "base/memory.h"
 #include "graph/build.h"
@@ -71,7 +73,7 @@ static bool grow(struct tr_histories *h)
     return true;
 }
 
-/* The entry of a history and a label, made where there is none; NULL on allocation failure. */
+/* The entry of a history and a label, created if there is none; NULL on allocation failure. */
 static struct history_entry *entry_for(struct tr_histories *h, uint32_t history, uint32_t label)
 {
     if (2 * (h->entry_count + 1) > h->entry_room && !grow(h)) {
@@ -99,7 +101,7 @@ static bool add_history(struct tr_histories *h, uint32_t link, uint32_t depth)
     return tr_push(&h->link, link) && tr_push(&h->depth, (uint8_t)depth);
 }
 
-/* The link of h c, all shorter histories being there: the first child by c on the way down from h. */
+/* The link of h c: the first child by c along the links of h. All shorter histories must exist. */
 static uint32_t link_of(const struct tr_histories *h, uint32_t history, uint32_t label)
 {
     uint32_t found = 0;
@@ -110,7 +112,7 @@ static uint32_t link_of(const struct tr_histories *h, uint32_t history, uint32_t
     return found;
 }
 
-/* The history h c, made where it is none; 0 on allocation failure or there are too many. */
+/* The history h c, created if there is none; 0 on allocation failure or if there are too many. */
 static uint32_t extend(struct tr_histories *h, uint32_t history, uint32_t label)
 {
     uint32_t made = (uint32_t)h->link.size, found = child_of(h, history, label);
@@ -134,7 +136,8 @@ static bool add_labels(struct tr_histories *h, uint32_t labels)
     return ok;
 }
 
-/* The history that the first `length` labels of a gram are; 0 where it is none, or of length 0. */
+/* The history made of the first `length` labels of a gram; 0 if there is none, or if length is
+ * 0. */
 static uint32_t history_of(const struct tr_histories *h, const struct tr_gram *gram, size_t length,
                            uint32_t labels)
 {
@@ -145,7 +148,7 @@ static uint32_t history_of(const struct tr_histories *h, const struct tr_gram *g
     return history;
 }
 
-/* The beginnings of grams, the shorter ones first. */
+/* The prefixes of grams, shorter ones first. */
 static bool add_beginnings(struct tr_histories *h, const struct tr_graph_plan *plan)
 {
     for (uint32_t length = 2; length <= plan->order; length++) {

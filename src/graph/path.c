@@ -10,7 +10,7 @@ struct tr_path_walk tr_path_walk(const struct tr_graph *graph, const uint16_t *l
         .graph = graph, .labels = labels, .length = length, .to = TR_NO_STATE};
 }
 
-/* Finds the state that a label leads to, and what is fired on the way. */
+/* Finds the state that a label leads to, and the features fired by that step. */
 static void follow_listed(struct tr_path_walk *walk, uint16_t label)
 {
     const struct tr_graph *graph = walk->graph;

@@ -29,11 +29,11 @@ struct tr_path_walk {
 
 struct tr_path_walk tr_path_walk(const struct tr_graph *graph, const uint16_t *labels,
                                  size_t length);
-/* Goes on to the next transition; false where there is none, or behind a forbidden one. */
+/* Moves to the next transition; false where there is none, or after a forbidden one. */
 bool tr_path_next(struct tr_path_walk *walk);
 
-/* The features fired by the transition from a state (TR_NO_STATE: the start) to a state (TR_NO_STATE: the
- * end), into feature [TR_MAX_ORDER + 1]; how many. The transition is allowed. */
+/* Writes the features fired by an allowed transition from a state (TR_NO_STATE: the start) to a
+ * state (TR_NO_STATE: the end) into feature [TR_MAX_ORDER + 1]; returns how many. */
 size_t tr_path_features(const struct tr_graph *graph, uint32_t from, uint32_t to,
                         uint32_t *feature);
 

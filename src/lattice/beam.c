@@ -1,25 +1,25 @@
-/* beam.c - a good path, while only the best few states of each position are followed.
+/* beam.c - beam search: only the best few states of each position are followed.
  *
  *   kept_1 = the `width` best of  start(z) + node_1(z)
  *   kept_i = the `width` best of  max over z' in kept_{i-1} of
  *                                 score(z') + step(z', z) + node_i(z) + edge_i(z', z)
  *
- * with the end's score among those of the last position. This takes width * L transitions at a position
- * instead of all of them, and memory for width states instead of all. Of equally good ways to reach a state the one from
- * the lowest state is taken, as Viterbi does; of
- * equally good states the lowest are kept.
+ * with the end's score added at the last position. This takes width * L transitions at a position
+ * instead of all of them, and memory for width states instead of all. Ties between ways to reach a
+ * state go to the lowest predecessor, as in Viterbi; ties between states, to the lowest.
  *
- * -log N of a state is added when a path goes on from it, so that the states of a locally normalised model are
- * kept by the probabilities of the paths to them.
+ * -log N of a state is added when a path is extended from it, so in a locally normalised model
+ * states are ranked by the probability of the path to them.
  *
- * Prohibitions can lead a narrow beam into a dead end. Then the search is repeated with a beam twice as
- * wide; one as wide as there are states is an exact search, in double precision.
+ * Forbidden transitions can leave a narrow beam without a complete path. The search is then
+ * repeated with twice the width; a beam as wide as the number of states is an exact search, in
+ * double precision.
  */
 #include "lattice/lattice_internal.h"
 
 #include <string.h>
 
-/* A state that was kept: where it is, and which of those kept at the position before it comes from. */
+/* A state that was kept, and its predecessor among those kept at the position before. */
 struct link {
     uint32_t state, back;
 };
@@ -128,7 +128,7 @@ static void prune(struct beam *beam, size_t position)
 
 /* ---- the whole sequence -------------------------------------------------------------------------- */
 
-/* The place of the best of those kept. */
+/* The index of the best state kept. */
 static size_t best_kept(const struct beam *beam)
 {
     size_t best = 0;
@@ -138,7 +138,7 @@ static size_t best_kept(const struct beam *beam)
     return best;
 }
 
-/* Goes on to a position. */
+/* Extends the beam to a position. */
 static void advance(struct beam *beam, size_t position)
 {
     if (position == 0) {
@@ -150,7 +150,7 @@ static void advance(struct beam *beam, size_t position)
     prune(beam, position);
 }
 
-/* The labels that lead to one of those kept at position n - 1. */
+/* The labels of the path to one of the states kept at position n - 1. */
 static void trace(const struct beam *beam, size_t n, size_t place, uint16_t *labels)
 {
     for (size_t i = n; i-- > 0;) {
@@ -160,7 +160,7 @@ static void trace(const struct beam *beam, size_t n, size_t place, uint16_t *lab
     }
 }
 
-/* Returns whether the beam came through. */
+/* Returns whether a complete path survived. */
 static bool search(struct beam *beam, uint16_t *labels)
 {
     size_t n = beam->lattice->length;
@@ -259,7 +259,7 @@ struct followed {
     bool kept;      // whether their states all were, so far
 };
 
-/* The score is summed up as reach_from() does it, so that it is the same for the same path. */
+/* Sums in the same order as reach_from(), so that equal paths have equal scores. */
 static void follow(struct beam *beam, size_t position, struct followed *gold)
 {
     uint16_t c = gold->labels[position];
@@ -287,13 +287,13 @@ static void follow(struct beam *beam, size_t position, struct followed *gold)
     gold->kept = gold->kept && kept;
 }
 
-/* Labels to learn from: the way to one of those kept at position prefix - 1. */
+/* A violation: the labels of the path to a state kept at position prefix - 1. */
 struct violation {
     size_t prefix, place;
     double amount; // by which they score more than gold
 };
 
-/* How many labels were found to learn from; 0 where no path survives in the beam. */
+/* The length of the violating prefix; 0 where no path survives in the beam. */
 static size_t find_violation(struct beam *beam, bool early, const uint16_t *labels, uint16_t *found)
 {
     struct followed gold = {.labels = labels, .state = TR_NO_STATE, .kept = true};

@@ -113,8 +113,8 @@ static uint32_t came_from(struct tr_lattice *lattice, const struct tr_steps *ste
     return (uint32_t)lattice->kernels->argmax_plus(delta, column, width);
 }
 
-/* The best label comes first, and those whose best transition cannot beat the worst of its transitions are
- * skipped: nearly all where the best label is clear. */
+/* The best label comes first; labels whose best transition cannot beat the worst of its transitions
+ * are skipped: nearly all where the best label is clear. */
 static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                     struct tr_max_rows *rows, const double *before, double *out)
 {
@@ -171,7 +171,7 @@ static bool collect(struct tr_lattice *lattice, const struct tr_steps *steps, do
     return true;
 }
 
-/* With few labels a learner may want the counts of each sequence at once, so this is to be fast. */
+/* With few labels a learner may flush the counts after each sequence, so this must be fast. */
 static void flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected)
 {
     const struct tr_graph *graph = lattice->graph;

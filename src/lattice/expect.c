@@ -1,12 +1,12 @@
-/* expect.c - what forward and backward are asked for: marginals, and expected counts of step features.
+/* expect.c - marginals and expected counts of step features, from forward and backward.
  *
  *   P(c', c at i-1, i) = sum over transitions a from z' (label c') to z (label c) of
  *                        alpha_{i-1}(z') M_i(a) to_i(z)
  *   E[feature] = sum over the transitions that fire it of sum_i P(transition at i)
  *
- * Where the factor M(a,b) does not depend on the position, sum_i P(a, b at i-1, i) =
- * M(a,b) sum_i alpha_{i-1}(a) to_i(b): a product of two matrices, which is summed over many sequences
- * before M is multiplied in and features are looked up. How it is summed is up to the kind of lattice.
+ * Where the factor M(a,b) does not depend on the position, sum_i P(a, b at i-1, i) = M(a,b) sum_i
+ * alpha_{i-1}(a) to_i(b): a product of two matrices, which is summed over many sequences before M
+ * is multiplied in and features are looked up. How it is summed is up to the kind of lattice.
  */
 #include "lattice/lattice_internal.h"
 
@@ -14,7 +14,8 @@
 
 /* ---- log Z --------------------------------------------------------------------------------------- */
 
-/* The room of the fast kernels. Doing without them on allocation failure would give other digits. */
+/* Allocates for the fast kernels. A failure is an error: the reference would give slightly
+ * different digits. */
 static bool make_room(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
@@ -82,7 +83,7 @@ void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels)
     }
 }
 
-/* Only what follows the label that was chosen before is possible. */
+/* Only labels that may follow the label chosen before are considered. */
 static void local_edge_marginals(struct tr_lattice *lattice, float *marginals)
 {
     const struct tr_graph *graph = lattice->graph;
@@ -125,7 +126,7 @@ void tr_free_counts(struct tr_expected_counts *counts)
     *counts = (struct tr_expected_counts){0};
 }
 
-/* A kind that counts in another way has no make_counts(). */
+/* A kind that counts differently has no make_counts(). */
 static bool make_counts(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;

@@ -1,8 +1,8 @@
 /* forward_backward.c - log Z and marginals of first-order graphs, in single precision with scaling.
  *
  * With psi_i(c) = exp(node_i(c) - m_i), m_i the largest node score of the position, and M(a,b) =
- * exp(step(a,b) - shift), the start's and the end's scores counted among the node scores of the first
- * and last position,
+ * exp(step(a,b) - shift), the start's and the end's scores counted among the node scores of the
+ * first and last position,
  *
  *   alpha_1(c) = psi_1(c)                   alpha_i(b) = psi_i(b) / s_{i-1} * sum_a alpha_{i-1}(a) M(a,b)
  *   s_i = sum_c alpha_i(c)
@@ -14,19 +14,20 @@
  *   log Z = sum_i (m_i + log s_i) + (n - 1) shift
  *   P(c at i) = alpha_i(c) beta_i(c)        P(a, b at i-1, i) = alpha_{i-1}(a) M(a,b) to_i(b)
  *
- * When is single precision enough? Where a factor or an alpha_i(b) underflows, less than 1e-38 times the
- * largest M is lost from alpha_i(b), and paths of beta_i(b) times that probability with it; beta_i(b)
- * does not depend on what was lost. So nothing that counts is lost while all beta stay below 1e30 /
- * the largest M. What a beta loses by underflow is multiplied by an alpha of at most about 1. Where a
- * beta is larger, or anything is not finite, the answer is thrown away and the reference kernel asked.
+ * When is single precision enough? Where a factor or an alpha_i(b) underflows, less than 1e-38
+ * times the largest M is lost from alpha_i(b), and paths of beta_i(b) times that probability with
+ * it; beta_i(b) does not depend on what was lost. So nothing significant is lost while all beta
+ * stay below 1e30 / the largest M. What a beta loses by underflow is multiplied by an alpha of at
+ * most about 1. Where a beta is larger, or anything is not finite, the result is discarded and the
+ * reference kernel is used.
  *
  * In a locally normalised model -log N is counted among the node scores as well.
  *
- * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every few
- * positions it is corrected.
+ * The marginals of a position sum to 1 but for rounding, which adds up along the way back; every
+ * few positions it is corrected.
  *
- * In the sparse kind M is relative to the scores of unlisted transitions, which are counted among the node
- * scores (steps->offset), and the sums are those of tiles.c.
+ * In the sparse kind M is relative to the scores of unlisted transitions, which are counted among
+ * the node scores (steps->offset), and the sums are those of tiles.c.
  */
 #include "lattice/lattice_internal.h"
 

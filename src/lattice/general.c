@@ -55,7 +55,7 @@ static void free_steps(struct tr_steps *steps)
     free(steps->of.general.fan_to);
 }
 
-/* Where a transition stands in the rows by state and label. */
+/* The index of a transition in the rows by state and label. */
 static size_t row_place(const struct tr_graph *graph, uint32_t step)
 {
     return (size_t)graph->from[step] * graph->width + graph->label[graph->to[step]];
@@ -147,8 +147,8 @@ static bool is_unreachable(const float *delta, size_t states)
     return z == states;
 }
 
-/* The labels that a position is restricted to, in lattice->of.general.allowed; how many, or 0 where they are so many
- * that all are taken. */
+/* Lists the labels that a position is restricted to in lattice->of.general.allowed; returns how
+ * many, or 0 where they are so many that all labels are used. */
 static size_t few_labels(struct tr_lattice *lattice, size_t position)
 {
     const struct tr_graph *graph = lattice->graph;
@@ -334,7 +334,7 @@ static bool collect(struct tr_lattice *lattice, const struct tr_steps *steps, do
     return true;
 }
 
-/* Where nothing was collected of a transition, its factor may be anything. */
+/* The factor of a transition without a count may be anything, even infinite. */
 static void flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected)
 {
     const struct tr_graph *graph = lattice->graph;

@@ -1,7 +1,8 @@
-/* lattice.c - the workspace of a sequence: its scores, and what does not depend on the kind of graph.
+/* lattice.c - the workspace of a sequence: its scores, and all that is independent of the kind of
+ * graph.
  *
- * The node scores hold everything that is known about a label at a position, restrictions included:
- * a label that may not stand there scores minus infinity.
+ * Node scores hold the restrictions too: a label that is not allowed at a position scores minus
+ * infinity.
  */
 #include "lattice/lattice_internal.h"
 
@@ -9,8 +10,8 @@
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-/* Aligned room for count * each elements of `size` bytes in place of what was there, or NULL. Where it grows
- * it grows by half, or by what is needed where memory is short. */
+/* Aligned room for count * each elements of `size` bytes; the old contents are lost. NULL on
+ * allocation failure. Grows by half, or by just what is needed where memory is short. */
 static void *grow(void *at, size_t *capacity, size_t count, size_t each, size_t size)
 {
     size_t need, larger = *capacity + *capacity / 2;

@@ -47,7 +47,7 @@ struct tr_dense_steps {
     float *factor, *factor_by_to; // [L][width]
 };
 
-/* The listed transitions between labels as tiles of TR_LANES factors (see tiles.c). */
+/* The listed transitions between labels, as tiles of TR_LANES factors (see tiles.c). */
 struct tr_tiles {
     uint32_t blocks;
     uint32_t *begin; // [blocks + 1] the tiles of each block of labels that is summed into
@@ -57,8 +57,8 @@ struct tr_tiles {
         *place; // [step_count] where the factor of a listed one stands; not of those from the start
 };
 
-/* Factors are exp(score - unlisted[to]): 1 for a transition that is not listed. The listed ones but the
- * first are kept by the label they come from as well. */
+/* Factors are exp(score - unlisted[to]): 1 for an unlisted transition. Listed transitions other
+ * than those from the start are also stored by the label they come from. */
 struct tr_sparse_steps {
     float *factor;       // [step_count]
     uint32_t *out_begin; // [L + 1]
@@ -122,12 +122,12 @@ float tr_steps_largest(const float *scores, size_t count);
 /* factor = exp(score - shift) */
 void tr_steps_set_factors(const struct tr_steps *steps, float *factor, const float *score,
                           float shift, size_t count);
-/* Whether a score that changed is near enough to the shift; otherwise all factors are computed anew. */
+/* Whether a changed score is near enough to the shift; otherwise all factors are computed again. */
 static inline bool tr_steps_near_shift(float score, float shift)
 {
     return score - shift <= 16;
 }
-/* One behind the last transition into a state that does not come from the start. */
+/* The end of the transitions into a state that do not come from the start. */
 static inline uint32_t tr_steps_in_end(const struct tr_graph *graph, uint32_t state)
 {
     uint32_t end = graph->in_begin[state + 1];
@@ -136,7 +136,7 @@ static inline uint32_t tr_steps_in_end(const struct tr_graph *graph, uint32_t st
 
 /* ---- lattices ------------------------------------------------------------------------------------ */
 
-/* Arrays that grow with the sequence; what was in them is lost when they do. */
+/* Arrays that grow with the sequence; growing loses their contents. */
 struct tr_floats {
     float *at;
     size_t capacity;
@@ -217,7 +217,7 @@ struct tr_lattice {
     bool use_reference; // asked for by tr_lattice_use_reference()
     size_t length;      // n
     struct tr_lattice_scores scores;
-    /* By what the marginals and log Z were computed. */
+    /* How the marginals and log Z were computed. */
     enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_LOCAL, TR_PRUNED } computed;
     double log_z;
     struct tr_scaled_sums fast;
@@ -249,10 +249,11 @@ struct tr_max_rows {
     double *max_out;     // [width] dense: the largest score of a transition out of each label
 };
 
-/* An operation may be NULL where a kind has nothing to do. */
+/* An operation is NULL where a kind has nothing to do. */
 struct tr_lattice_kind {
     /* ---- steps ---- */
-    /* Allocates the part of the kind; false on allocation failure. Freeing takes half-made ones too. */
+    /* Allocates the part of the kind; false on allocation failure. Freeing accepts a partly
+     * allocated one. */
     bool (*make_steps)(struct tr_steps *steps);
     void (*free_steps)(struct tr_steps *steps);
     /* All weights were set. */
@@ -263,10 +264,10 @@ struct tr_lattice_kind {
     void (*free)(struct tr_lattice *lattice);
     /* A new sequence begins. */
     void (*begin)(struct tr_lattice *lattice);
-    /* The questions of lattice.h, for a sequence that is not empty. */
+    /* The functions of lattice.h, for a sequence that is not empty. */
     trellis_status (*forward_backward)(struct tr_lattice *lattice, const struct tr_steps *steps,
                                        trellis_error *error);
-    /* Between the two calls forward_backward() sums over what had survived before. */
+    /* Between the two calls forward_backward() sums over the states that survived before. */
     trellis_status (*begin_restricted)(struct tr_lattice *lattice, const struct tr_steps *steps,
                                        trellis_error *error);
     void (*end_restricted)(struct tr_lattice *lattice);
@@ -406,7 +407,7 @@ static inline const float *tr_normalisers_at(const struct tr_lattice *lattice, s
                : NULL;
 }
 
-/* The score of being in a state at a position: of its label there, and of its normaliser. */
+/* The score of a state at a position: its label's node score, and -log N. */
 static inline double tr_state_score(const struct tr_lattice *lattice, size_t position,
                                     uint32_t state)
 {
@@ -426,7 +427,7 @@ static inline double tr_exact(const float *score, const float *residual, size_t 
     return residual ? (double)score[at] + (double)residual[at] : (double)score[at];
 }
 
-/* The logarithm of a product of many factors, taken only now and then. */
+/* The logarithm of a product of many factors; log() is called only now and then. */
 struct tr_log_product {
     double log, product; // begin with 0, 1
 };
@@ -446,7 +447,7 @@ static inline float tr_max_beta(const struct tr_steps *steps)
     return 1e30f / steps->max_factor;
 }
 
-/* On the way back: makes the marginals of a position sum to 1 again, and `to` with them. */
+/* In the backward pass: rescales the marginals of a position to sum to 1, and `to` with them. */
 #define TR_POSITIONS_BETWEEN_REPAIRS 16
 static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position)
 {
@@ -461,11 +462,11 @@ static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position
 void tr_free_counts(struct tr_expected_counts *counts);
 /* counts.end += scale * alpha_n(z) beta_n(z); end_factor NULL: it is part of alpha_n. */
 void tr_collect_ends(struct tr_lattice *lattice, const float *end_factor, double scale);
-/* Adds a count to the features that it is of, and clears it. */
+/* Adds a count to the features of its place, and clears it. */
 void tr_flush_count(double *count, const uint32_t *features, size_t number, float *expected);
-/* The ends, and what is left to clear after the transitions. */
+/* Flushes the ends, and clears what the transitions left. */
 void tr_listed_flush_ends(struct tr_lattice *lattice, float *expected);
-/* Sums are taken of a part of the positions at a time. */
+/* Sums are taken over a block of positions at a time. */
 enum { TR_POSITIONS_AT_ONCE = 128 };
 
 /* General: forward and backward (general_forward_backward.c), and the row of a fan at a position, by label
@@ -476,8 +477,8 @@ float tr_general_normaliser_sums(struct tr_lattice *lattice, const struct tr_ste
 void tr_general_fan_row(const struct tr_lattice *lattice, const struct tr_steps *steps,
                         size_t position, uint32_t fan, float *row);
 
-/* Sparse: out(c) = max_z delta(z) + step(z, c), [width]. What it gives for labels that may not stand at the
- * position is no more than that. */
+/* Sparse: out(c) = max_z delta(z) + step(z, c), [width]; for labels ruled out at the position, a
+ * lower bound of that. */
 void tr_sparse_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps,
                            size_t position, const float *delta, float *out);
 
@@ -501,9 +502,8 @@ void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *ste
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);
 
-/* For the m best paths and for beams: one way to reach a state, the rank-th best of those that come from
- * the state `from`. A way is better than another where its score is larger; of equal scores, where it comes
- * from the lower state; then by rank. */
+/* For the m best paths and for beams: one way to reach a state, the rank-th best of those from the
+ * state `from`. Ways are ordered by score, then by the lower `from`, then by rank. */
 struct tr_way {
     double score;
     uint32_t from, rank;
@@ -522,7 +522,7 @@ static inline void tr_max_plus_row(double *restrict out, double before, const fl
     }
 }
 
-/* The place of the largest number, of equal ones the first; and the smallest number. */
+/* The index of the largest number, the first of equal ones; and the smallest number. */
 static inline uint32_t tr_best_of(const double *row, uint32_t count)
 {
     uint32_t best = 0;

@@ -1,16 +1,17 @@
-/* local.c - locally normalised models: a decision at each position (McCallum, Freitag, Pereira 2000).
+/* local.c - locally normalised models: a decision at each position (McCallum, Freitag, Pereira
+ * 2000).
  *
  *   P(c | z', X) = exp(s_i(z', c)) / N_i(z')
  *   s_i(z', c) = node_i(c) + step(z', z) + edge_i(label(z'), c), z = next(z', c), and end(z) where i = n
  *
- * That a sequence ends is known before its last label is chosen, so the end's score is part of that choice.
+ * The length is known in advance, so the end's score is part of the last decision.
  *
- * To decode, -log N_{i+1}(z) is added to the score of z at i; then a path scores log P(Z | X), and the
- * recursion of Viterbi is pi_i(z) = max_z' pi_{i-1}(z') P(z | z', X) in logarithms. All N of a position are
- * one step of the backward pass, from a beta of 1, in single precision; where that under- or overflows, the
- * row of the state is summed in double.
+ * To decode, -log N_{i+1}(z) is added to the score of z at i; then a path scores log P(Z | X), and
+ * the recursion of Viterbi is pi_i(z) = max_z' pi_{i-1}(z') P(z | z', X) in logarithms. All N of a
+ * position are one step of the backward pass, from a beta of 1, in single precision; where that
+ * under- or overflows, the row of the state is summed in double precision.
  *
- * To learn, only the states of the given labels are needed: one row of L scores for each token.
+ * For training only the states of the given labels are needed: one row of L scores per token.
  */
 #include "lattice/lattice_internal.h"
 

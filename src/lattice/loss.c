@@ -63,7 +63,7 @@ static int by_labels(const void *a, const void *b)
                               : (x->predicted > y->predicted) - (x->predicted < y->predicted);
 }
 
-/* Sorts the costs by label. A pair with two costs is a mistake. */
+/* Sorts the costs by label. Two costs for one pair are an error. */
 static trellis_status arrange(struct tr_loss *loss, const struct tr_intern *labels,
                               const char *path, trellis_error *error)
 {
@@ -131,8 +131,7 @@ static trellis_status read_parts(struct tr_loss *loss, const struct tr_intern *l
     return TRELLIS_OK;
 }
 
-/* Whether a span begins or ends between two labels that follow each other; NULL is an end of the
- * sequence. */
+/* Whether a span begins or ends between two adjacent labels; NULL is an end of the sequence. */
 static bool is_boundary(const struct part *before, const struct part *after)
 {
     bool inside_before = before && before->letter != 'O',

@@ -32,9 +32,9 @@ double tr_loss_of(const struct tr_loss *loss, const uint16_t *gold, const uint16
 /* scores[i * stride + d] += scale * cost_i(gold[i], d) for all positions and labels. */
 void tr_loss_augment(const struct tr_loss *loss, const uint16_t *gold, size_t n, double scale,
                      float *scores, size_t stride);
-/* The label d with the least risk[d] = sum_c p[c] cost(c, d), of equal ones the lowest, among those with
- * p[d] > 0: the others may not stand there. `p` is a distribution over the labels, `risk` [labels] is filled
- * in. The span loss is left out, as the gold spans are not known. */
+/* The label d with the lowest risk[d] = sum_c p[c] cost(c, d), the first of equal ones, among those
+ * with p[d] > 0 (others are not allowed). `p` is a distribution over the labels; `risk` [labels] is
+ * filled in. The span loss is left out, as the gold spans are not known. */
 uint16_t tr_loss_least_risk(const struct tr_loss *loss, const float *p, double *risk);
 
 #endif

@@ -5,22 +5,22 @@
  *   delta_1(z) = start(z) + node_1(z)
  *   delta_i(z) = max_z' delta_{i-1}(z') + step(z', z) + node_i(z) + edge_i(z', z)
  *
- * Then backward and only where asked: the k-th best path to a state z at i extends the r-th best path to
- * some z' at i - 1. The candidates are, for each z', the best path to it that has not been extended to z
- * yet; to begin with its very best, whose score is delta_{i-1}(z'). After the r-th path to z' was taken,
- * the r+1-st becomes a candidate, which may have to be found in the same way:
+ * Then backward, only where needed: the k-th best path to a state z at i extends the r-th best path
+ * to some z' at i - 1. The candidates are, for each z', the best path to it that has not been
+ * extended to z yet; to begin with its very best, whose score is delta_{i-1}(z'). After the r-th
+ * path to z' was taken, the r+1-st becomes a candidate, which may have to be found in the same way:
  *
  *   next(z, i):  (z', r) = the last path found to z
  *                if there is a path r+1 to z', found by next(z', i - 1) where it is not known:
  *                    candidates += (z', r+1)
  *                the best candidate is the next path
  *
- * All but the last line goes from one position to the one before, so it is a loop down a chain of states
- * and up again. No more than m paths to a state are ever asked for; so only its m best candidates are kept,
- * and it costs one pass over the transitions into each state that some path of interest goes through.
+ * The recursion goes from each position to the one before, so it is a loop down a chain of states
+ * and up again. At most m paths to a state are ever needed, so only its m best candidates are kept;
+ * the cost is one pass over the transitions into each state visited.
  *
- * Sums are taken in the order of tr_lattice_path_score(), so that scores are the same to the last bit. As
- * rounding keeps the order of numbers, max(x) + c is the maximum of all x + c here too.
+ * Sums are taken in the order of tr_lattice_path_score(), so that scores are the same to the last
+ * bit. Rounding is monotone, so max(x) + c is the maximum of all x + c here too.
  */
 #include "lattice/lattice_internal.h"
 
@@ -28,7 +28,7 @@
 
 #define NO_NODE UINT32_MAX
 
-/* A state at a position that some path of interest goes through. */
+/* A state at a position that some path found goes through. */
 struct node {
     uint32_t state;
     uint32_t next_here; // the next node of the same position
@@ -129,8 +129,8 @@ static void forward(struct search *search, double *delta)
 
 /* ---- one state ----------------------------------------------------------------------------------- */
 
-/* The score of a way to z at a position: what it had before, then step, node and edge. The end is behind
- * the last position. */
+/* The score of a way to z at a position: its score so far, then step, node and edge. The end
+ * follows the last position. */
 static double extend(const struct search *search, size_t position, uint32_t z, uint32_t from,
                      double before, float step)
 {
@@ -174,7 +174,7 @@ static size_t steps_into(const struct search *search, size_t position, uint32_t 
     return arrivals.count;
 }
 
-/* The m best ways to reach the state over each z' once, as its candidates. */
+/* The candidates of a state: the m best of the best ways through each z'. */
 static bool gather(struct search *search, size_t position, struct node *node)
 {
     const double *before = search->delta + (position - 1) * search->lattice->graph->states;
@@ -199,7 +199,7 @@ static bool gather(struct search *search, size_t position, struct node *node)
     return true;
 }
 
-/* Room for one more path, behind all that was used so far where the node's own room is full. */
+/* Room for one more path; a full node moves to the end of the array. */
 static bool make_found_room(struct search *search, struct node *node)
 {
     if (node->found < node->found_room) {
@@ -237,8 +237,8 @@ static bool take_best(struct search *search, struct node *node)
     return true;
 }
 
-/* The node of a state at a position with at least its best path, made where it is not there yet; NO_NODE
- * on allocation failure. At the first position the one path comes from the start. */
+/* The node of a state at a position with at least its best path, created if needed; NO_NODE on
+ * allocation failure. At the first position the one path comes from the start. */
 static uint32_t node_at(struct search *search, size_t position, uint32_t state)
 {
     for (uint32_t k = search->first_here[position]; k != NO_NODE;
@@ -269,8 +269,9 @@ static const struct tr_way *last_found(const struct search *search, const struct
     return &search->ways.at[node->found_begin + node->found - 1];
 }
 
-/* Down: the states that need to know their next path, from the end to the first position that knows.
- * The next path to chain[i] needs the one to chain[i + 1]. Returns how many, 0 on allocation failure. */
+/* Down: the states whose next path is needed, from the end to the first position where it is known.
+ * The next path to chain[i] needs the one to chain[i + 1]. Returns how many, 0 on allocation
+ * failure. */
 static size_t follow_chain(struct search *search)
 {
     size_t count = 0, position = search->lattice->length;

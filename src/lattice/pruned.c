@@ -1,18 +1,20 @@
-/* pruned.c - search among what a coarser model has left over (Mueller, Schmid and Schuetze 2013).
+/* pruned.c - coarse-to-fine pruning: search among the survivors of a lower order (Mueller, Schmid
+ * and Schuetze 2013).
  *
- * A model of order K is seen as K + 1 models (src/graph/histories.c): level 0 knows what is seen at each
- * position and nothing of steps, level k steps that look back k labels. With the threshold t,
+ * A model of order K is used as K + 1 models (src/graph/histories.c): level 0 has node scores only,
+ * level k adds transitions that look back k labels. With the threshold t,
  *
  *   level 0    P_i(c) = exp(node_i(c) + prior(c)) / sum            keeps the labels with P_i(c) >= t
  *   level k    forward and backward over the states of level k whose shorter history (that of level k - 1)
  *              was kept                                            keeps the states with P_i(z) >= t
  *
- * and the best of each position, whatever its probability; and with t > 0 no more than the MAX_KEPT best, as
- * a model that has learned nothing yet finds everything equally probable. What is asked for is found at level K, over what
- * level K - 1 has kept: exactly, and with t = 0 over everything. Of a position mostly one or two states survive, so that a position costs a few steps and not L^(K+1) of them.
+ * and the best of each position, whatever its probability; with t > 0 at most the MAX_KEPT best,
+ * since an untrained model finds everything equally probable. The result is exact at level K over
+ * the states kept at level K - 1, and with t = 0 over all states. Usually one or two states survive
+ * at a position, so a position costs a few steps instead of L^(K+1).
  *
- * Prohibitions can leave no way through what was kept. Then all begins anew with a tenth of the threshold,
- * and at last with none.
+ * Forbidden transitions can leave no path through the survivors. The search is then repeated with a
+ * tenth of the threshold, and finally with 0.
  */
 #include "lattice/pruned.h"
 
@@ -138,7 +140,7 @@ static bool offer_cells(struct tr_lattice *lattice, size_t i, double threshold)
     return ok;
 }
 
-/* The most probable first; of equal ones the one found first. */
+/* The most probable first; ties in the order of finding. */
 static int by_probability(const void *a, const void *b)
 {
     const struct tr_candidate *x = a, *y = b;
@@ -274,7 +276,7 @@ trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const stru
     return status;
 }
 
-/* Of equally good ways to a state the one that was found first is taken. */
+/* Ties between ways to a state go to the one found first. */
 static void best_arrivals(struct tr_pruning *p, size_t i)
 {
     for (size_t k = p->cell_begin.at[i]; k < p->cell_begin.at[i + 1]; k++) {

@@ -1,4 +1,4 @@
-/* pruned.h - what is left of a lattice after pruning; for the files pruned*.c. */
+/* pruned.h - the states and transitions that survive pruning; for the files pruned*.c. */
 #ifndef TRELLIS_LATTICE_PRUNED_H
 #define TRELLIS_LATTICE_PRUNED_H
 
@@ -14,8 +14,8 @@ struct tr_cell {
     double sum;           // while those are summed up
 };
 
-/* A step between cells, or from the start (TR_NO_CELL). Its score is that of the step, of the label that it
- * leads to, and at the last position of the end. */
+/* A step between cells, or from the start (TR_NO_CELL). Its score includes the node score of the
+ * label it leads to and, at the last position, the score of the end. */
 struct tr_arc {
     uint32_t from, to;
     double score;
@@ -48,7 +48,7 @@ struct tr_pruning {
     uint32_t *prior; // [L] the feature of a label alone, UINT32_MAX where it has none
     bool has_priors;
 
-    /* Counts of features that were not handed over yet. */
+    /* Counts of features that were not flushed yet. */
     double *count;                // [features]
     bool *is_collected;           // [features]
     TR_ARRAY(uint32_t) collected; // the features that are
@@ -62,13 +62,13 @@ static inline double tr_alpha_before(const struct tr_pruning *p, const struct tr
 /* Level 0: P_i(c) of all positions, into the marginals, and log Z. */
 trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const struct tr_steps *steps,
                                           trellis_error *error);
-/* The cells and arcs of a level, over what was kept; TRELLIS_DATA where there is no way through. */
+/* The cells and arcs of a level, over the states kept; TRELLIS_DATA where there is no path. */
 trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     uint32_t level, trellis_error *error);
 /* The alpha and beta of its cells, and log Z. */
 trellis_status tr_pruned_sum_level(struct tr_lattice *lattice, trellis_error *error);
-/* The score of a label behind a state at a position and level, with the end where it is the last; minus
- * infinity where it cannot be. */
+/* The score of reading a label in a state at a position and level, with the end's at the last
+ * position; minus infinity where it is forbidden. */
 double tr_pruned_read_label(const struct tr_lattice *lattice, const struct tr_steps *steps,
                             size_t i, uint32_t from, uint16_t label, uint32_t level,
                             uint32_t *ret_next);

@@ -1,7 +1,7 @@
-/* pruned_counts.c - what learning asks of a pruned lattice: a loss, and expected counts of features.
+/* pruned_counts.c - training with a pruned lattice: the loss, and expected counts of features.
  *
- * Where the gold labels do not survive a level, what is learned from is that level (an early update), so
- * that they survive it the next time; and nothing is learned about longer grams from such a sequence.
+ * If the gold labels do not survive a level, the update is made at that level (an early update), so
+ * that they survive it next time; longer grams are not updated from such a sequence.
  */
 #include "lattice/pruned.h"
 
@@ -44,7 +44,7 @@ static bool add_count(struct tr_pruning *p, uint32_t feature, double amount)
     return true;
 }
 
-/* What reading a label behind a state fires at the level at hand. */
+/* The features fired by reading a label in a state at the current level. */
 static bool add_reading(struct tr_lattice *lattice, uint32_t state, uint32_t label, double amount,
                         uint32_t *ret_next)
 {

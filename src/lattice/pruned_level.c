@@ -1,4 +1,5 @@
-/* pruned_level.c - one level of a pruned search: labels alone, or histories over what was kept (see pruned.c).
+/* pruned_level.c - one level of a pruned search: labels alone, or histories among the survivors
+ * (see pruned.c).
  *
  *   level 0   P_i(c) = exp(node_i(c) + prior(c)) / sum
  *   level k   A_i(z) = log sum over the arcs from z' to z of exp(A_{i-1}(z') + score)
@@ -46,7 +47,7 @@ trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const stru
 
 /* ---- one level ----------------------------------------------------------------------------------- */
 
-/* Opens the states that were kept at a position, and lists their labels. */
+/* Marks the states that were kept at a position, and lists their labels. */
 static bool open_states(struct tr_lattice *lattice, size_t i)
 {
     struct tr_pruning *p = lattice->of.pruning;
@@ -189,8 +190,8 @@ static void forward(struct tr_pruning *p, size_t i)
     }
 }
 
-/* B(z') = log sum over the arcs from z' of exp(score + B(z)), from position i to the one before; a cell
- * without a way to the end has minus infinity. */
+/* B(z') = log sum over the arcs from z' of exp(score + B(z)), from position i to the one before;
+ * minus infinity for a cell from which the end cannot be reached. */
 static void backward(struct tr_pruning *p, size_t i)
 {
     for (size_t k = p->cell_begin.at[i - 1]; k < p->cell_begin.at[i]; k++) {

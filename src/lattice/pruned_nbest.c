@@ -1,7 +1,7 @@
-/* pruned_nbest.c - the m best paths over what a pruned search has left.
+/* pruned_nbest.c - the m best paths among the survivors of a pruned search.
  *
- * Cells are few, so each keeps its own m best ways: a way extends the r-th best way to a cell before it by an
- * arc. Of the ways to all cells of the last position the m best are followed back.
+ * Cells are few, so each keeps its own m best ways: a way extends the r-th best way to a cell
+ * before it by an arc. Of the ways to all cells of the last position the m best are followed back.
  */
 #include "lattice/pruned.h"
 
@@ -35,7 +35,7 @@ static void offer_ways(struct ways *ways, uint32_t from, double score, size_t to
     }
 }
 
-/* Room for as many ways to a cell as there are, at max m; false on allocation failure. */
+/* Room for all ways to a cell, at most m; false on allocation failure. */
 static bool make_room(struct ways *ways, size_t to, size_t available)
 {
     size_t room = available < ways->max ? available : ways->max;
@@ -77,7 +77,7 @@ static bool advance(const struct tr_pruning *p, struct ways *ways, size_t i)
     return ok;
 }
 
-/* The best ways to the end, as those to a cell behind all. */
+/* The best ways to the end, stored as those of one more cell. */
 static bool finish(const struct tr_pruning *p, struct ways *ways, size_t n)
 {
     size_t end = p->cells.size, available = 0;

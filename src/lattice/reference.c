@@ -1,12 +1,13 @@
-/* reference.c - the same in double precision and log space, for every kind of graph.
+/* reference.c - forward, backward and Viterbi in double precision and log space, for every listed
+ * graph.
  *
  *   A_1(z) = start(z) + node_1(z)          A_i(z) = node_i(z) + log sum_z' exp(A_{i-1}(z') + step_i(z', z))
  *   B_n(z) = end(z)                        B_i(z') = log sum_z exp(step_{i+1}(z', z) + node_{i+1}(z) + B_{i+1}(z))
  *
  *   log Z = log sum_z exp(A_n(z) + B_n(z))
  *
- * Nothing can over- or underflow here, so this is what the fast kernels fall back to, and the judge of
- * them in the tests. It is not fast: one exponential for every step at every position.
+ * Nothing can over- or underflow here, so the fast kernels fall back to this, and the tests compare
+ * them with it. It is slow: one exponential for every step at every position.
  */
 #include "lattice/lattice_internal.h"
 
@@ -65,7 +66,7 @@ static void start_row(const struct tr_lattice *lattice, const struct tr_steps *s
     }
 }
 
-/* max_k before[from_k] + score_k, and the place of the first that reaches it */
+/* max_k before[from_k] + score_k, and the first k that reaches it */
 static double largest_arrival(const struct tr_graph *graph, const struct arrivals *arrivals,
                               const double *before, size_t *ret_place)
 {
@@ -118,9 +119,10 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 
 /* ---- backward ------------------------------------------------------------------------------------ */
 
-/* Steps are listed by where they lead to, so a row is summed up in two rounds over all of them: first
- * the largest term of each z', then the sums beside it. largest is scratch [S]. What no path from the start reaches is
- * passed over, and has minus infinity: with a tag dictionary, that is nearly all. */
+/* Steps are listed by the state they lead to, so a row takes two passes over all of them: first the
+ * largest term of each z', then the sums relative to it. largest is scratch [S]. States that no
+ * path from the start reaches are skipped and get minus infinity: with a tag dictionary, nearly
+ * all. */
 static void backward_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
                          double *beta, double *largest)
 {

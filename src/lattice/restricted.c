@@ -1,10 +1,10 @@
-/* restricted.c - how much of Z some labels take: the sum over the paths that agree with them.
+/* restricted.c - restricted sums: log Z over the paths that have given labels.
  *
  *     log Z' = log sum over paths z with z_i in allowed_i, for the positions that are restricted
  *
- * so that exp(log Z' - log Z) is the probability that the labels are among those, exactly: it is found by
- * the same forward pass, with all other labels ruled out. In a pruned lattice Z is the sum over what had
- * survived, and so is Z'.
+ * so that exp(log Z' - log Z) is exactly the probability of those labels: the same forward pass
+ * computes it, with all other labels ruled out. In a pruned lattice Z and Z' are sums over the
+ * survivors.
  */
 #include "lattice/lattice_internal.h"
 

@@ -1,10 +1,10 @@
-/* sparse.c - first-order lattices whose graph lists the transitions that have a weight or are forbidden; all
- * others are free: they score what the label they lead to scores by itself.
+/* sparse.c - first-order lattices whose graph lists only the transitions that have a weight or are
+ * forbidden; all others are free: they score their label's prior.
  *
- * Lists replace matrices. The factor of a listed transition is exp(score - unlisted[to]), beside 1 for one
- * that is not, and unlisted[to] is counted among the node scores. For expected counts only the listed elements
- * of sum_i alpha_{i-1}(a) to_i(b) are needed: alpha and `to` are transposed, positions along the rows, and
- * each element is a product of two rows.
+ * Lists replace matrices. The factor of a listed transition is exp(score - unlisted[to]), beside 1
+ * for one that is not, and unlisted[to] is counted among the node scores. For expected counts only
+ * the listed elements of sum_i alpha_{i-1}(a) to_i(b) are needed: alpha and `to` are transposed,
+ * positions along the rows, and each element is a product of two rows.
  */
 #include "lattice/lattice_internal.h"
 
@@ -136,7 +136,7 @@ static void refresh(struct tr_steps *steps)
     }
 }
 
-/* There is no shift to be far above. */
+/* Factors here are not relative to a shift, so any score will do. */
 static bool change_step(struct tr_steps *steps, uint32_t step)
 {
     const struct tr_graph *graph = steps->graph;
@@ -250,8 +250,8 @@ static uint32_t came_from(struct tr_lattice *lattice, const struct tr_steps *ste
     return (uint32_t)lattice->kernels->argmax_plus(delta, column, graph->width);
 }
 
-/* The labels that are still open and that `from` reaches by an unlisted transition get their score from it.
- * Returns whether any are left. */
+/* Open labels that `from` reaches by an unlisted transition get their score from it. Returns
+ * whether any are still open. */
 static bool resolve_from(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t from,
                          double before, double *out)
 {
@@ -270,8 +270,8 @@ static bool resolve_from(struct tr_lattice *lattice, const struct tr_steps *step
     return left;
 }
 
-/* out[c] = unlisted[c] + the largest before[z] of the z whose transition to c is not listed: the z are taken
- * from the best down until every c has met one. left [L] is scratch. */
+/* out[c] = unlisted[c] + the largest before[z] of the z whose transition to c is not listed: the z
+ * are taken from the best down until every c has one. left [L] is scratch. */
 static void max_over_unlisted(struct tr_lattice *lattice, const struct tr_steps *steps,
                               double *left, const double *before, double *out)
 {
@@ -291,8 +291,8 @@ static void max_over_unlisted(struct tr_lattice *lattice, const struct tr_steps 
     }
 }
 
-/* A listed transition counts where it beats the best of the others, and labels whose best listed one cannot
- * beat the worst of those are passed over. */
+/* A listed transition matters where it beats the best unlisted one; labels whose best listed
+ * transition cannot beat the worst of those are skipped. */
 static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                     struct tr_max_rows *rows, const double *before, double *out)
 {
@@ -421,7 +421,7 @@ static void flush_priors(struct tr_lattice *lattice, float *expected)
     }
 }
 
-/* Where nothing was collected of a listed transition, its factor may be anything. */
+/* The factor of a listed transition without a count may be anything, even infinite. */
 static void flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected)
 {
     const struct tr_graph *graph = lattice->graph;

@@ -2,17 +2,18 @@
  *
  *   out(c) = max_z delta(z) + step(z, c),   step(z, c) = unlisted(c) where it is not listed
  *
- * Few z matter. The best one is taken first, with all its steps. Then no out(c) - unlisted(c) is below
+ * Few z matter. The best one is taken first, with all its steps. Then no out(c) - unlisted(c) is
+ * below
  *
  *   floor = min over the c that may stand here of out(c) - unlisted(c)
  *
- * and a z can raise an out(c) only by a listed step where delta(z) <= floor, and not at all where even its
- * best listed step, delta(z) + max_c (step(z,c) - unlisted(c)), is no better than the floor. This is exact: what
- * is left out could not have changed a maximum, by a margin for rounding, and the way back compares every
- * delta again.
+ * and a z can raise an out(c) only by a listed step where delta(z) <= floor, and not at all where
+ * even its best listed step, delta(z) + max_c (step(z,c) - unlisted(c)), is no better than the
+ * floor. This is exact: a skipped z could not have changed a maximum, with a margin for rounding,
+ * and backtracking compares every delta again.
  *
- * Where some c cannot be reached from the best z at all there is no floor: then the best unlisted step into
- * each c is found from the best z down, and listed steps are compared with those.
+ * Where some c cannot be reached from the best z at all there is no floor: then the best unlisted
+ * step into each c is found from the best z down, and listed steps are compared with those.
  */
 #include "lattice/lattice_internal.h"
 
@@ -42,8 +43,8 @@ static bool resolve_from(struct tr_lattice *lattice, const struct tr_steps *step
     return left;
 }
 
-/* out(c) = unlisted(c) + max delta(z) over the z whose step to c is not listed. The z are taken from the
- * best down, until every c has met one. */
+/* out(c) = unlisted(c) + max delta(z) over the z whose step to c is not listed. The z are taken
+ * from the best down, until every c has one. */
 static void best_unlisted(struct tr_lattice *lattice, const struct tr_steps *steps,
                           const float *delta, float *out)
 {
@@ -77,8 +78,8 @@ static void raise_listed(const struct tr_steps *steps, uint32_t from, float delt
     }
 }
 
-/* A listed step counts only where it beats the best unlisted one. Labels whose best step cannot even
- * beat the worst of those are skipped: nearly all where the best label is clear. */
+/* A listed step matters only where it beats the best unlisted one. Labels whose best step cannot
+ * beat even the worst of those are skipped: nearly all where the best label is clear. */
 static void max_by_label(struct tr_lattice *lattice, const struct tr_steps *steps,
                          const float *delta, float *out)
 {

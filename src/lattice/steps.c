@@ -2,8 +2,9 @@
  *
  *   score(transition) = sum of the weights of the features it fires, minus infinity where it is forbidden
  *
- * What is made of the scores (matrices, lists, factors) is up to the kind of lattice. Exponentials are taken
- * of score - shift, the largest score at the time of setting, so that they neither overflow nor all vanish.
+ * The kind of lattice decides how they are stored (matrices, lists, factors). Exponentials are of
+ * score - shift, where shift is the largest score when the weights were set, so that they neither
+ * overflow nor all vanish.
  *
  * A few changed weights touch only the places that fire them.
  */
@@ -243,7 +244,7 @@ void tr_steps_set(struct tr_steps *steps, const float *weights)
     steps->kind->set_weights(steps);
 }
 
-/* What a score lacks of the exact sum of weights. */
+/* The residual of a score: the exact sum of weights minus its float. */
 static float residual_of(const struct tr_steps *steps, const float *residual, float score,
                          const uint32_t *features, uint32_t count)
 {
@@ -294,7 +295,8 @@ trellis_status tr_steps_set_residuals(struct tr_steps *steps, const float *resid
 
 /* ---- a few changes ------------------------------------------------------------------------------- */
 
-/* These return false where the score rose so far above the shift that all factors must be taken anew. */
+/* These return false where the score is so far above the shift that all factors must be computed
+ * again. */
 static bool change_step(struct tr_steps *steps, uint32_t a)
 {
     const struct tr_graph *graph = steps->graph;

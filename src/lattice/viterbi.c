@@ -3,13 +3,13 @@
  *   delta_1(z) = start(z) + node_1(z)
  *   delta_i(z) = node_i(z) + max_z' delta_{i-1}(z') + step_i(z', z)
  *
- * with the end's score added to delta_n. No back pointers are kept: the maximum alone is half the work
- * of a maximum with its place, and the place is wanted for one state of each position only. The way
- * back asks again which z' it was, with the same sums in the same precision, and of equal ones takes
- * the lowest; so every kernel finds the same path.
+ * with the end's score added to delta_n. No back pointers are kept: a maximum alone is half the
+ * work of a maximum with its index, and the index is needed for one state of each position only.
+ * Backtracking finds z' again, with the same sums in the same precision, and takes the lowest of
+ * equal ones; so every kernel finds the same path.
  *
- * In single precision sums over a long sequence would lose their last digits: every few positions the
- * largest delta is subtracted from all.
+ * In single precision sums over a long sequence would lose their last digits: every few positions
+ * the largest delta is subtracted from all.
  */
 #include "lattice/lattice_internal.h"
 
@@ -57,7 +57,7 @@ static void start_row(struct tr_lattice *lattice, const struct tr_steps *steps)
     add_normalisers(lattice, 0);
 }
 
-/* Pads a row of states and, now and then, makes its largest score 0. */
+/* Pads a row of states and, every few positions, shifts its largest score to 0. */
 static void rescale_row(struct tr_lattice *lattice, size_t position)
 {
     float *row = lattice->fast.alpha.at + position * lattice->stride;

@@ -12,10 +12,10 @@
 #include <math.h>
 
 /* The largest q. */
-static const float most_units = 32767;
+static const float max_units = 32767;
 /* How far rounding may move the small weights, up to so many units, as a share of their sum. Models of text
  * have 0.2 to 2 %; it is 100 % where a few weights are so large that all others round to 0. */
-static const double most_moved = 0.05, small_units = 256;
+static const double max_moved = 0.05, small_units = 256;
 
 /* ---- weights ------------------------------------------------------------------------------------- */
 
@@ -92,7 +92,7 @@ static void put_long(void *user, uint64_t at, bool is_weight)
 static int32_t places_for(float largest)
 {
     int32_t places = TR_MAX_PLACES;
-    while (places > -TR_MAX_PLACES && ldexpf(largest, places) > most_units) {
+    while (places > -TR_MAX_PLACES && ldexpf(largest, places) > max_units) {
         places--;
     }
     return largest > 0 ? places : 0;
@@ -131,7 +131,7 @@ static trellis_status write_short(struct tr_image_writer *writer, char kind,
     tr_put_u32(&writer->bytes, (uint32_t)places);
     tr_put_align(&writer->bytes, 64);
     each_word(table, put_short, &rounding);
-    return rounding.moved <= most_moved * rounding.sum
+    return rounding.moved <= max_moved * rounding.sum
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_LIMIT,
                          "the weights do not fit into 16 bits: the largest is %g, which would "

@@ -148,7 +148,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
 /* ---- the HMM of a model ------------------------------------------------------------------------ */
 
 enum { MAX_LENGTH = 1 << 20, MAX_STATES = 4096, MAX_PASSES = 20000 };
-static const size_t max_steps = (size_t)1 << 26, most_work = (size_t)1 << 35;
+static const size_t max_steps = (size_t)1 << 26, max_work = (size_t)1 << 35;
 
 struct emission {
     double sum; // of the probabilities so far
@@ -294,7 +294,7 @@ static double rest_of(const struct hmm *hmm, const double *rest, uint32_t row)
 static void find_rests(const struct hmm *hmm, double *rest)
 {
     size_t steps = (hmm->states + (size_t)1) * (hmm->labels + (size_t)1);
-    size_t passes = most_work / steps < MAX_PASSES ? most_work / steps : MAX_PASSES;
+    size_t passes = max_work / steps < MAX_PASSES ? max_work / steps : MAX_PASSES;
     double moved = 1;
     for (uint32_t z = 0; z <= hmm->states; z++) {
         rest[z] = 1;

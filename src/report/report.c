@@ -23,7 +23,7 @@ struct trellis_report {
     const trellis_model *model;
     char *title;
     trellis_evaluation *evaluation;
-    size_t top, most_errors;
+    size_t top, max_errors;
     struct tr_intern labels;
     struct tr_buffer errors; // members of an array
     uint64_t wrong, shown;   // sequences with a wrong label; those of them on the page
@@ -41,7 +41,7 @@ trellis_status trellis_report_create(const trellis_model *model, const trellis_o
     size_t labels = trellis_model_label_count(model);
     report->model = model;
     report->top = (size_t)tr_option_integer(options, "top");
-    report->most_errors = (size_t)tr_option_integer(options, "errors");
+    report->max_errors = (size_t)tr_option_integer(options, "errors");
     if (report->top * labels > MAX_FEATURES) {
         report->top = MAX_FEATURES / labels + 1;
     }
@@ -117,7 +117,7 @@ trellis_status trellis_report_add(trellis_report *report, const trellis_sequence
         wrong = wrong || !tr_text_equal(labelled->gold[i], labelled->predicted[i]);
     }
     report->wrong += wrong;
-    if (!status && wrong && report->shown < report->most_errors &&
+    if (!status && wrong && report->shown < report->max_errors &&
         report->errors.size < MAX_ERROR_BYTES && !put_error(report, sequence, labelled)) {
         status = tr_fail_memory(error);
     }

@@ -134,12 +134,12 @@ static void whole_numbers_are_uniform(void **state)
 static void shuffles_are_permutations(void **state)
 {
     (void)state;
-    enum { MOST = 2000 };
+    enum { MAX_SIZE = 2000 };
     struct tr_random random;
     tr_random_seed(&random, 7);
-    for (uint32_t n = 0; n < MOST; n = n * 2 + 1) {
-        uint32_t order[MOST];
-        char seen[MOST] = {0};
+    for (uint32_t n = 0; n < MAX_SIZE; n = n * 2 + 1) {
+        uint32_t order[MAX_SIZE];
+        char seen[MAX_SIZE] = {0};
         size_t moved = 0;
         for (uint32_t i = 0; i < n; i++) {
             order[i] = i;

@@ -1,7 +1,7 @@
 /* test_scheme.c - spans and label schemes, against cases worked out by hand. */
 #include "corpus/corpus_test.h"
 
-#define MOST 16
+#define MAX_LABELS 16
 
 /* Words of a text, separated by blanks. */
 static size_t words(const char *text, trellis_text *to)
@@ -9,7 +9,7 @@ static size_t words(const char *text, trellis_text *to)
     size_t count = 0;
     while (*text) {
         size_t n = strcspn(text, " ");
-        assert_true(count < MOST);
+        assert_true(count < MAX_LABELS);
         to[count++] = (trellis_text){text, n};
         text += n + (text[n] == ' ');
     }
@@ -20,7 +20,7 @@ static void check_convert(trellis_scheme from, trellis_scheme to, const char *la
                           const char *expected)
 {
     static trellis_scheme_storage *storage;
-    trellis_text read[MOST], wanted[MOST];
+    trellis_text read[MAX_LABELS], wanted[MAX_LABELS];
     size_t length = words(labels, read);
     assert_int_equal(words(expected, wanted), length);
     const trellis_text *made;
@@ -126,7 +126,7 @@ static void spans_end_and_begin_as_in_conlleval(void **state)
 {
     (void)state;
     for (size_t k = 0; k < TR_COUNT(steps); k++) {
-        trellis_text labels[MOST], before_type, type;
+        trellis_text labels[MAX_LABELS], before_type, type;
         char before, letter;
         words(steps[k].pair, labels);
         assert_true(tr_label_split(labels[0], &before, &before_type));
@@ -159,7 +159,7 @@ static void splits_labels(void **state)
 
 static trellis_scheme guess(const char *text)
 {
-    trellis_text labels[MOST];
+    trellis_text labels[MAX_LABELS];
     return tr_scheme_guess(labels, words(text, labels));
 }
 

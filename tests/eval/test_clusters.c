@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "eval/clusters.h"
 
-enum { MOST = 7 };
+enum { MAX_LABELS = 7 };
 
 /* Adds `count` tokens with a label "gG" in a state "fF". */
 static void add(trellis_evaluation *evaluation, unsigned f, unsigned g, unsigned count)
@@ -44,7 +44,7 @@ static uint64_t brute(const struct tr_contingency *table, size_t f, unsigned tak
 
 static void check_assignment(const struct tr_contingency *table)
 {
-    size_t label_of[MOST];
+    size_t label_of[MAX_LABELS];
     uint64_t tokens, sum = 0;
     unsigned taken = 0, given = 0;
     assert_int_equal(tr_contingency_assign(table, label_of, &tokens, NULL), TRELLIS_OK);
@@ -70,8 +70,8 @@ static void test_assignment_is_the_best(void **state)
     for (int trial = 0; trial < 400; trial++) {
         trellis_evaluation *evaluation;
         struct tr_contingency table;
-        unsigned states = 1 + (unsigned)tr_random_below(&random, MOST);
-        unsigned labels = 1 + (unsigned)tr_random_below(&random, MOST);
+        unsigned states = 1 + (unsigned)tr_random_below(&random, MAX_LABELS);
+        unsigned labels = 1 + (unsigned)tr_random_below(&random, MAX_LABELS);
         unsigned limit = trial % 3 ? 9 : 2; // small counts make ties
         assert_int_equal(trellis_evaluation_create(NULL, &evaluation, NULL), TRELLIS_OK);
         for (unsigned f = 0; f < states; f++) {

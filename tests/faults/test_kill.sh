@@ -23,9 +23,9 @@ milliseconds() {
 
 # kill_after MAX COMMAND...: kills it after 0 to MAX milliseconds, unless it has ended
 kill_after() {
-    local most=$1 pid wait
+    local max=$1 pid wait
     shift
-    wait=$(((RANDOM * 32768 + RANDOM) % (most + 1)))
+    wait=$(((RANDOM * 32768 + RANDOM) % (max + 1)))
     "$@" >/dev/null 2>&1 &
     pid=$!
     sleep "$(printf '%d.%03d' "$((wait / 1000))" "$((wait % 1000))")"

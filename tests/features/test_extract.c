@@ -173,12 +173,12 @@ static void test_templates_before_ready_made(void **state)
 static void test_lengths(void **state)
 {
     (void)state;
-    enum { MOST = 3000 };
+    enum { MAX_LENGTH = 3000 };
     trellis_features *features = templates(everything);
     struct tr_extractor *extractor = extractor_for(features, false);
-    trellis_text *cells = tr_alloc(MOST * 2, sizeof *cells);
-    char(*words)[8] = tr_alloc(MOST, sizeof *words);
-    for (size_t i = 0; i < MOST; i++) {
+    trellis_text *cells = tr_alloc(MAX_LENGTH * 2, sizeof *cells);
+    char(*words)[8] = tr_alloc(MAX_LENGTH, sizeof *words);
+    for (size_t i = 0; i < MAX_LENGTH; i++) {
         snprintf(words[i], sizeof *words, "w%u", (unsigned)(i * i % 977));
         cells[2 * i] = tr_text(words[i]);
         cells[2 * i + 1] = i % 3 ? TR_TEXT("X") : TR_TEXT("Y");

@@ -201,18 +201,18 @@ static size_t check_violation(struct trial *trial, size_t width, bool early)
                "gold was not found");
         return 0;
     }
-    double ahead = ahead_of(trial, labels, gold, prefix), most = -INFINITY;
+    double ahead = ahead_of(trial, labels, gold, prefix), max = -INFINITY;
     expect(trial, ahead >= 0, "no violation: %g", ahead);
     expect(trial, fabs(ahead - sight.ahead[prefix - 1]) < 1e-6, "%g, not %g", ahead,
            sight.ahead[prefix - 1]);
     for (size_t i = 0; i < n; i++) {
-        most = isfinite(sight.ahead[i]) ? fmax(most, sight.ahead[i]) : most;
+        max = isfinite(sight.ahead[i]) ? fmax(max, sight.ahead[i]) : max;
     }
     if (early) {
         expect(trial, prefix == (sight.left < n ? sight.left + 1 : n), "early at %zu, not %zu",
                prefix, sight.left);
     } else {
-        expect(trial, fabs(ahead - most) < 1e-6, "%g is not the most, %g", ahead, most);
+        expect(trial, fabs(ahead - max) < 1e-6, "%g is not the maximum, %g", ahead, max);
     }
     return prefix < n;
 }

@@ -26,9 +26,9 @@ struct setting {
     struct tr_lattice *lattice;
 };
 
-static float uniform(double most)
+static float uniform(double max)
 {
-    return (float)((2 * tr_random_real(&dice) - 1) * most);
+    return (float)((2 * tr_random_real(&dice) - 1) * max);
 }
 
 /* `pairs` of the label pairs, all starts and ends; with order 2 as many triples; with order 0 label

@@ -106,21 +106,21 @@ static void look_at_labels(const struct trial *trial, struct verdict *v)
     take_grams(trial, v, 0);
     v->log_z = 0;
     for (size_t i = 0; i < trial->chain.length; i++) {
-        double score[BRUTE_LABELS], most = -INFINITY, sum = 0;
+        double score[BRUTE_LABELS], max = -INFINITY, sum = 0;
         for (uint32_t c = 0; c < labels; c++) {
             score[c] = (double)trial->chain.node[i][c];
             for (size_t g = 0; g < v->plan.gram_count; g++) {
                 score[c] += v->grams[g].label[0] == c ? (double)v->weights[g] : 0;
             }
-            most = fmax(most, score[c]);
+            max = fmax(max, score[c]);
         }
         for (uint32_t c = 0; c < labels; c++) {
-            sum += exp(score[c] - most);
+            sum += exp(score[c] - max);
         }
         for (uint32_t c = 0; c < labels; c++) {
-            v->probability[i][c + 1] = exp(score[c] - most) / sum;
+            v->probability[i][c + 1] = exp(score[c] - max) / sum;
         }
-        v->log_z += most + log(sum);
+        v->log_z += max + log(sum);
     }
 }
 
@@ -159,7 +159,7 @@ static bool judge_level(const struct trial *trial, struct verdict *v, uint32_t l
 {
     struct brute_chain chain = trial->chain;
     uint16_t labels[BRUTE_LENGTH];
-    double most = -INFINITY, sum = 0;
+    double max = -INFINITY, sum = 0;
     size_t count = sequence_count(trial);
     take_grams(trial, v, level);
     chain.plan = &v->plan;
@@ -169,12 +169,12 @@ static bool judge_level(const struct trial *trial, struct verdict *v, uint32_t l
         v->score[s] = brute_score(&chain, labels);
         v->alive[s] = v->score[s] > -INFINITY &&
                       survives(trial, v, labels, level > 1 ? level - 1 : 1);
-        most = v->alive[s] ? fmax(most, v->score[s]) : most;
+        max = v->alive[s] ? fmax(max, v->score[s]) : max;
     }
     for (size_t s = 0; s < count; s++) {
-        sum += v->alive[s] ? exp(v->score[s] - most) : 0;
+        sum += v->alive[s] ? exp(v->score[s] - max) : 0;
     }
-    v->log_z = most + log(sum);
+    v->log_z = max + log(sum);
     memset(v->probability, 0, sizeof v->probability);
     for (size_t s = 0; s < count; s++) {
         write_out(trial, s, labels);
@@ -182,7 +182,7 @@ static bool judge_level(const struct trial *trial, struct verdict *v, uint32_t l
             v->probability[i][history_code(trial, labels, i, level)] += exp(v->score[s] - v->log_z);
         }
     }
-    return most > -INFINITY;
+    return max > -INFINITY;
 }
 
 /* All levels, or with gold labels those that have them. */

@@ -102,8 +102,8 @@ static bool has_gram(const struct tr_graph_plan *plan, const struct tr_gram *gra
 static struct tr_gram random_gram(struct tr_random *random, const struct tr_graph_plan *plan)
 {
     uint32_t labels = plan->labels;
-    uint32_t most = plan->count_cap ? plan->count_cap : plan->order;
-    struct tr_gram gram = {.length = (uint8_t)(1 + tr_random_below(random, most + 1))};
+    uint32_t max = plan->count_cap ? plan->count_cap : plan->order;
+    struct tr_gram gram = {.length = (uint8_t)(1 + tr_random_below(random, max + 1))};
     for (uint32_t i = 0; i < gram.length; i++) {
         gram.label[i] = (uint16_t)tr_random_below(random, labels);
         if (plan->count_cap && i > 0 && i + 1u < gram.length) {
@@ -152,11 +152,11 @@ static void make_plan(struct trial *trial, struct tr_random *random)
 static float random_score(struct tr_random *random, unsigned seed)
 {
     static const double size[] = {1, 3, 30, 200, 1e4};
-    double most = size[seed % 5];
+    double max = size[seed % 5];
     if (seed % 7 == 0) {
         return (float)tr_random_below(random, 3) - 1;
     }
-    return (float)(round(uniform(random, -most, most) * 64) / 64);
+    return (float)(round(uniform(random, -max, max) * 64) / 64);
 }
 
 static void make_chain(struct trial *trial, struct tr_random *random)
@@ -256,23 +256,23 @@ static inline void normalise(struct trial *trial)
 static inline double slack(const struct trial *trial, double score)
 {
     const struct brute_chain *chain = &trial->chain;
-    double most_node = 0, most_edge = 0, most_weight = 0;
+    double max_node = 0, max_edge = 0, max_weight = 0;
     if (!chain->local) {
         return 1e-9 * (1 + fabs(score));
     }
     for (size_t i = 0; i < BRUTE_LENGTH; i++) {
         for (size_t c = 0; c < BRUTE_LABELS; c++) {
             float node = chain->node[i][c];
-            most_node = fmax(most_node, isfinite(node) ? fabs((double)node) : 0);
+            max_node = fmax(max_node, isfinite(node) ? fabs((double)node) : 0);
             for (size_t d = 0; d < BRUTE_LABELS; d++) {
-                most_edge = fmax(most_edge, fabs((double)chain->edge[i][c][d]));
+                max_edge = fmax(max_edge, fabs((double)chain->edge[i][c][d]));
             }
         }
     }
     for (size_t g = 0; g < trial->plan.gram_count; g++) {
-        most_weight = fmax(most_weight, fabs((double)trial->weights[g]));
+        max_weight = fmax(max_weight, fabs((double)trial->weights[g]));
     }
-    return 2e-6 + 1e-7 * BRUTE_LENGTH * (most_node + most_edge + 4 * most_weight);
+    return 2e-6 + 1e-7 * BRUTE_LENGTH * (max_node + max_edge + 4 * max_weight);
 }
 
 #endif

@@ -11,7 +11,14 @@
 #include "model/model.h"
 
 /* The places of image.h. */
-enum { HEADER = 32, ENTRY = 32, SECTION_COUNT = 12, FILE_SIZE = 16, TABLE_SUM = 24, MOST = 64 };
+enum {
+    HEADER = 32,
+    ENTRY = 32,
+    SECTION_COUNT = 12,
+    FILE_SIZE = 16,
+    TABLE_SUM = 24,
+    MAX_SECTIONS = 64
+};
 
 static inline uint64_t u64_at(const unsigned char *data, size_t at)
 {
@@ -36,7 +43,7 @@ static inline void set_u64_at(unsigned char *data, size_t at, uint64_t value)
 static inline uint32_t sections_of(const unsigned char *data, size_t size)
 {
     uint32_t count = size >= HEADER ? u32_at(data, SECTION_COUNT) : 0;
-    return count <= MOST && HEADER + (size_t)count * ENTRY <= size ? count : 0;
+    return count <= MAX_SECTIONS && HEADER + (size_t)count * ENTRY <= size ? count : 0;
 }
 
 /* Where section i lies; false where that is not inside the file. */

@@ -69,7 +69,7 @@ static double gain_of_decision(const struct brute_chain *chain, const uint16_t *
 double brute_gain(const struct brute_chain *chain, const uint16_t *labels, size_t i)
 {
     uint16_t other[BRUTE_LENGTH] = {0};
-    double gain[BRUTE_LABELS], most = -INFINITY, sum = 0;
+    double gain[BRUTE_LABELS], max = -INFINITY, sum = 0;
     if (!chain->local) {
         return gain_of_label(chain, labels, i);
     }
@@ -77,12 +77,12 @@ double brute_gain(const struct brute_chain *chain, const uint16_t *labels, size_
     for (uint16_t c = 0; c < chain->plan->labels; c++) {
         other[i] = c;
         gain[c] = gain_of_decision(chain, other, i);
-        most = gain[c] > most ? gain[c] : most;
+        max = gain[c] > max ? gain[c] : max;
     }
     for (size_t c = 0; c < chain->plan->labels; c++) {
-        sum += most > -INFINITY ? exp(gain[c] - most) : 0;
+        sum += max > -INFINITY ? exp(gain[c] - max) : 0;
     }
-    return gain[labels[i]] > -INFINITY ? gain[labels[i]] - most - log(sum) : -INFINITY;
+    return gain[labels[i]] > -INFINITY ? gain[labels[i]] - max - log(sum) : -INFINITY;
 }
 
 double brute_score(const struct brute_chain *chain, const uint16_t *labels)

@@ -17,12 +17,12 @@ static atomic_long allocations; // since failing_from() was called
 static atomic_long fail_at;     // the number of the allocation that fails, 0: none
 static atomic_bool fail_on;     // and all behind it
 static atomic_long failed;      // how many have failed
-static atomic_size_t largest;   // the most bytes asked for at once
+static atomic_size_t largest;   // the largest size asked for
 
 static inline bool fails_now(size_t size)
 {
-    size_t most = atomic_load(&largest);
-    while (size > most && !atomic_compare_exchange_weak(&largest, &most, size)) {}
+    size_t max = atomic_load(&largest);
+    while (size > max && !atomic_compare_exchange_weak(&largest, &max, size)) {}
     long number = atomic_fetch_add(&allocations, 1) + 1, at = atomic_load(&fail_at);
     bool fails = at && (number == at || (number > at && atomic_load(&fail_on)));
     if (fails) {

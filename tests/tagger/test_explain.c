@@ -9,7 +9,7 @@ static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks V
 
 static const trellis_text words[] = {{"the", 3}, {"dog", 3}, {"sleeps", 6}, {"loudly", 6}};
 
-enum { LENGTH = 4, MOST = 1000 };
+enum { LENGTH = 4, MAX_LABELLINGS = 1000 };
 
 static bool same(trellis_text a, trellis_text b)
 {
@@ -73,7 +73,7 @@ static void check_model(const char *settings, const char *templates)
     trellis_error error = {0};
     size_t count;
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
-    assert_ok(trellis_tagger_nbest(tagger, &sequence, MOST, &count, &error), error);
+    assert_ok(trellis_tagger_nbest(tagger, &sequence, MAX_LABELLINGS, &count, &error), error);
     assert_int_equal(count, 256);
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
     for (int again = 0; again < 2; again++) {

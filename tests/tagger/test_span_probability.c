@@ -8,7 +8,7 @@ static const char corpus[] = "the B-A\ncat I-A\nsleeps O\n\na B-A\ndog I-A\ncats
                              "dogs B-A\nchase O\nthe B-B\ncats I-B\n\nCats B-A\nsleep O\na B-B\n";
 static const trellis_text words[] = {{"the", 3}, {"dog", 3}, {"chase", 5}, {"a", 1}, {"bird", 4}};
 
-enum { LENGTH = 5, MOST = 4000 };
+enum { LENGTH = 5, MAX_LABELLINGS = 4000 };
 
 static const char *const models[] = {
     "type=crf label=2 epochs=15",
@@ -39,8 +39,8 @@ static bool goes_on(trellis_text before, trellis_text after)
 /* All labellings of the sequence, inside the model's own scheme, with their probabilities. */
 struct labellings {
     size_t count;
-    double p[MOST];
-    uint16_t label[MOST][LENGTH]; // numbers in the model
+    double p[MAX_LABELLINGS];
+    uint16_t label[MAX_LABELLINGS][LENGTH]; // numbers in the model
 };
 
 static void list_labellings(trellis_tagger *tagger, const trellis_model *model,
@@ -48,8 +48,8 @@ static void list_labellings(trellis_tagger *tagger, const trellis_model *model,
 {
     trellis_error error = {0};
     double sum = 0;
-    assert_ok(trellis_tagger_nbest(tagger, sequence, MOST, &all->count, &error), error);
-    assert_true(all->count < MOST);
+    assert_ok(trellis_tagger_nbest(tagger, sequence, MAX_LABELLINGS, &all->count, &error), error);
+    assert_true(all->count < MAX_LABELLINGS);
     for (size_t k = 0; k < all->count; k++) {
         const trellis_text *labels = trellis_tagger_nth_labels(tagger, k);
         all->p[k] = trellis_tagger_nth_probability(tagger, k);
