@@ -20,9 +20,9 @@ static double next_trial(const struct tr_line *line, double step)
 {
     const double *g = line->next_gradient, *old = line->gradient;
     double old_old = -tr_dot(tr_line_pool(line), line->direction, old, line->size);
-    double bend = (old_old + tr_dot(tr_line_pool(line), line->direction, g, line->size)) /
-                  old_old; // s·y / s·Ds * t_k
-    return step / fmax(bend, 0.1);
+    double curvature = (old_old + tr_dot(tr_line_pool(line), line->direction, g, line->size)) /
+                       old_old; // s·y / s·Ds * t_k
+    return step / fmax(curvature, 0.1);
 }
 
 /* d = -D^{-1} g */

@@ -134,7 +134,7 @@ static void fill_model(struct tr_quasi_newton_run *q)
     p->sigma = 1 / q->gamma;
     memset(p->n.at, 0, r * r * sizeof *p->n.at);
     for (size_t i = 0; i < m; i++) {
-        size_t a = tr_pair_at(q, (unsigned)(m - 1 - i)) * q->most;
+        size_t a = tr_pair_at(q, (unsigned)(m - 1 - i)) * q->capacity;
         for (size_t j = 0; j < m; j++) {
             size_t b = tr_pair_at(q, (unsigned)(m - 1 - j));
             p->n.at[i * r + j] = p->sigma * q->ss[a + b];

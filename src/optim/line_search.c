@@ -69,12 +69,12 @@ void tr_line_advance(struct tr_line *line, struct tr_point found)
     struct tr_pool *pool = tr_line_pool(line);
     tr_copy(pool, line->w, line->next_w, line->size);
     tr_copy(pool, line->gradient, line->next_gradient, line->size);
-    tr_line_tell(line, found, tr_norm(pool, line->gradient, line->size),
-                 tr_norm(pool, line->w, line->size));
+    tr_line_report(line, found, tr_norm(pool, line->gradient, line->size),
+                   tr_norm(pool, line->w, line->size));
 }
 
-void tr_line_tell(struct tr_line *line, struct tr_point found, double gradient_norm,
-                  double weight_norm)
+void tr_line_report(struct tr_line *line, struct tr_point found, double gradient_norm,
+                    double weight_norm)
 {
     struct tr_optim_report report = {
         .value = found.value,

@@ -1,6 +1,6 @@
 /* line_search.h - how far to go along a direction d.
  *
- * Along the line phi(t) = F(w + t d), with phi'(t) = d·g(w + t d), a step t > 0 is looked for with
+ * Along the line phi(t) = F(w + t d), with phi'(t) = d·g(w + t d), a step t > 0 is searched for with
  *
  *     Armijo        phi(t) <= phi(0) + c1 t phi'(0)             F falls enough
  *     strong Wolfe  Armijo and |phi'(t)| <= c2 |phi'(0)|        and the bottom is near
@@ -12,7 +12,7 @@
 
 #include "optim/monitor.h"
 
-/* Where a method is, where it goes and where it looked last. */
+/* The point of a method, its direction and the last trial. */
 struct tr_line {
     struct tr_monitor *monitor;
     size_t size;
@@ -34,7 +34,7 @@ struct tr_point {
 trellis_status tr_line_open(struct tr_line *line, struct tr_monitor *monitor, double *w,
                             double *gradient);
 void tr_line_close(struct tr_line *line);
-/* A method that needs nothing but a line: opens it, runs the method and closes it. */
+/* A method that needs only a line: opens it, runs the method and closes it. */
 trellis_status tr_line_run(struct tr_monitor *monitor, double *w, double *gradient,
                            trellis_status (*method)(struct tr_line *line));
 
@@ -46,18 +46,18 @@ static inline struct tr_pool *tr_line_pool(const struct tr_line *line)
 
 /* d = -g */
 void tr_line_down(struct tr_line *line);
-/* Moves w and its gradient to the point that was found and tells the monitor. */
+/* Moves w and its gradient to the point that was found and reports to the monitor. */
 void tr_line_advance(struct tr_line *line, struct tr_point found);
 /* Tells the monitor where w has been moved to already; the norms of gradient and w are known. */
-void tr_line_tell(struct tr_line *line, struct tr_point found, double gradient_norm,
-                  double weight_norm);
+void tr_line_report(struct tr_line *line, struct tr_point found, double gradient_norm,
+                    double weight_norm);
 
 /* Whether F falls enough from `start` to a point; or where the change is no more than noise, whether the
  * slopes say so. */
 bool tr_line_falls(const struct tr_monitor *monitor, struct tr_point start, struct tr_point point);
 
-/* Both look from `start`, where the step is 0 and the slope is below 0, with `trial` as the first
- * step. A found step of 0 means that none was good, and next_w and next_gradient mean nothing then.
+/* Both search from `start`, where the step is 0 and the slope is below 0, with `trial` as the first
+ * step. A found step of 0 means that none was good; next_w and next_gradient are undefined then.
  * The value of a point that was found is never above that of the start, but for noise. */
 trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, double trial,
                                 struct tr_point *ret_found);

@@ -3,7 +3,7 @@
  *     gradient    |g| < epsilon max(1, |w|), or |g| = 0
  *     change      F_{k-period} - F_k < delta |F_k|
  *     caller      the report function returned false
- *     most        k = max_iterations
+ *     iterations  k = max_iterations
  *     precision   F is the same to the last bit for `still_most` iterations
  *
  * Where l1 > 0, g is the pseudo-gradient of F, the subgradient that is nearest to 0:
@@ -130,9 +130,9 @@ trellis_status tr_monitor_begin(struct tr_monitor *monitor, double *w, double *g
     if (status || !loaded) {
         return status ? status : tr_monitor_start(monitor, w, gradient);
     }
-    uint64_t most = monitor->settings->max_iterations;
-    if (most && monitor->iteration >= most) {
-        monitor->stop = TR_STOP_MOST;
+    uint64_t max = monitor->settings->max_iterations;
+    if (max && monitor->iteration >= max) {
+        monitor->stop = TR_STOP_ITERATIONS;
     }
     return TRELLIS_OK;
 }
@@ -172,7 +172,7 @@ bool tr_monitor_step(struct tr_monitor *monitor, const double *w, struct tr_opti
     } else if (caller) {
         monitor->stop = TR_STOP_CALLER;
     } else if (monitor->iteration == monitor->settings->max_iterations) {
-        monitor->stop = TR_STOP_MOST;
+        monitor->stop = TR_STOP_ITERATIONS;
     } else if (monitor->still == still_most) {
         monitor->stop = TR_STOP_PRECISION;
     }

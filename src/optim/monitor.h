@@ -1,6 +1,6 @@
 /* monitor.h - what stands between an objective and the method that minimises it.
  *
- * All methods evaluate through the monitor and tell it of each iteration; it counts, reports to the
+ * All methods evaluate through the monitor and report each iteration to it; it counts, reports to the
  * caller and is the one place where the stopping rules are. A method reads
  *
  *     name what it has to know from one iteration to the next to settings->registry
@@ -20,7 +20,7 @@ struct tr_monitor {
     const struct tr_objective *objective;
     const struct tr_optim_settings *settings;
     trellis_error *error;
-    enum tr_stop stop; // TR_STOP_NONE while it goes on
+    enum tr_stop stop; // TR_STOP_NONE while it runs
     uint64_t iteration;
     uint64_t evaluations;
     double smooth; // f of the w that was evaluated last
@@ -43,13 +43,13 @@ double tr_monitor_penalty(const struct tr_monitor *monitor, const double *w);
 double tr_monitor_slope(const struct tr_monitor *monitor, const double *w, const double *gradient);
 
 /* f and its gradient at a finite w; f is infinite where it is not finite. Whether the gradient is finite, the
- * slope along a direction tells, which methods look at anyway. */
+ * slope along a direction shows, which methods compute anyway. */
 trellis_status tr_monitor_evaluate(struct tr_monitor *monitor, const double *w, double *gradient,
                                    double *ret_smooth);
 
 /* Evaluates where the run begins; stops at once where the gradient is small already. */
 trellis_status tr_monitor_start(struct tr_monitor *monitor, const double *w, double *gradient);
-/* The same, or where an earlier run left off: then w, its gradient and what the method has named are as
+/* The same, or from where an earlier run was interrupted: then w, its gradient and what the method has named are as
  * they were. To be called when the method has its room. */
 trellis_status tr_monitor_begin(struct tr_monitor *monitor, double *w, double *gradient);
 

@@ -1,4 +1,4 @@
-/* optim.c - checks the settings and hands over to a method. */
+/* optim.c - checks the settings and calls the method. */
 #include "optim/optim.h"
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@ static const char *const meanings[] = {
     [TR_STOP_NONE] = "it has not stopped",
     [TR_STOP_GRADIENT] = "the gradient is small",
     [TR_STOP_CHANGE] = "the objective hardly changes any more",
-    [TR_STOP_MOST] = "the most iterations were done",
+    [TR_STOP_ITERATIONS] = "the most iterations were done",
     [TR_STOP_CALLER] = "the caller stopped it",
     [TR_STOP_PRECISION] = "no step makes the objective smaller",
 };
@@ -51,7 +51,7 @@ static trellis_status check(const struct tr_objective *objective,
                        settings->l1_size, objective->size);
     }
     if (settings->l1 > 0 && settings->l1_size && settings->method != TR_LBFGS) {
-        return tr_fail(error, TRELLIS_OPTION, "of the batch methods only L-BFGS can do l1");
+        return tr_fail(error, TRELLIS_OPTION, "of the batch methods only L-BFGS supports l1");
     }
     return TRELLIS_OK;
 }
@@ -68,18 +68,15 @@ trellis_status tr_optimise(const struct tr_objective *objective,
     struct tr_monitor monitor;
     double *gradient = tr_alloc_aligned(objective->size, sizeof *gradient);
     status = tr_monitor_open(&monitor, objective, settings, error);
-    if (status != TRELLIS_OK) {
-        goto done;
-    }
-    if (!gradient) {
+    if (!status && !gradient) {
         status = tr_fail_memory(error);
-        goto done;
     }
-    status = methods[settings->method](&monitor, w, gradient);
-    if (status == TRELLIS_OK) {
+    if (!status) {
+        status = methods[settings->method](&monitor, w, gradient);
+    }
+    if (!status) {
         *ret_stop = monitor.stop;
     }
-done:
     tr_registry_clear(settings->registry);
     tr_monitor_close(&monitor);
     free(gradient);

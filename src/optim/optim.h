@@ -30,11 +30,11 @@ enum tr_method {
 
 enum tr_stop {
     TR_STOP_NONE,
-    TR_STOP_GRADIENT, // |g| / max(1, |w|) < epsilon; |g| = 0 always stops
-    TR_STOP_CHANGE,   // (F of `period` iterations ago - F) / |F| < delta
-    TR_STOP_MOST,     // the most iterations were done
-    TR_STOP_CALLER,   // the report function said so
-    TR_STOP_PRECISION // no step makes F smaller: as exact as the arithmetic allows
+    TR_STOP_GRADIENT,   // |g| / max(1, |w|) < epsilon; |g| = 0 always stops
+    TR_STOP_CHANGE,     // (F of `period` iterations ago - F) / |F| < delta
+    TR_STOP_ITERATIONS, // max_iterations were done
+    TR_STOP_CALLER,     // the report function said so
+    TR_STOP_PRECISION   // no step makes F smaller: as exact as the arithmetic allows
 };
 /* "the gradient is small", ... */
 const char *tr_stop_meaning(enum tr_stop stop);
@@ -57,7 +57,7 @@ struct tr_optim_settings {
      * alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
     struct tr_pool *pool;               // threads for the work on whole vectors, or NULL
-    struct tr_state_registry *registry; // to go on from an earlier run and be gone on with, or NULL
+    struct tr_state_registry *registry; // to resume an earlier run, or NULL
     uint64_t max_iterations;            // 0: no limit
     double epsilon;                     // 0: this rule is off
     double delta;                       // 0: this rule is off

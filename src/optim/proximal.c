@@ -42,14 +42,14 @@ static double go_round(struct tr_proximal *p, double *u, double *along)
         struct tr_free_weight *w = &p->weights.at[j];
         const float *q = p->q.at + j * p->rank;
         double b = w->g + p->sigma * w->d - dot(q, u, p->rank), now = w->x + w->d;
-        double change = soften(now - b / w->bend, w->l1 / w->bend) - now;
+        double change = soften(now - b / w->curvature, w->l1 / w->curvature) - now;
         if (change != 0) {
             w->d = now + change == 0 ? -w->x : w->d + change;
             multiply(p, q, along);
             for (size_t k = 0; k < p->rank; k++) {
                 u[k] += change * along[k];
             }
-            moved += change * change * w->bend;
+            moved += change * change * w->curvature;
         }
     }
     return moved;
@@ -62,7 +62,7 @@ void tr_proximal_solve(struct tr_proximal *p, int rounds)
     for (size_t j = 0; j < p->weights.size; j++) {
         struct tr_free_weight *w = &p->weights.at[j];
         multiply(p, p->q.at + j * p->rank, along);
-        w->bend = fmax(p->sigma - dot(p->q.at + j * p->rank, along, p->rank), 1e-6 * p->sigma);
+        w->curvature = fmax(p->sigma - dot(p->q.at + j * p->rank, along, p->rank), 1e-6 * p->sigma);
         w->d = 0;
     }
     for (int round = 0; round < rounds; round++) {

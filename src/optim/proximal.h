@@ -13,8 +13,8 @@
 struct tr_free_weight {
     size_t at; // among all weights
     double g, x, l1;
-    double bend; // B_jj, found by the solver
-    double d;    // found by the solver
+    double curvature; // B_jj, found by the solver
+    double d;         // found by the solver
 };
 
 struct tr_proximal {

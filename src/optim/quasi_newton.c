@@ -59,7 +59,7 @@ static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigne
 {
     double sum = 0;
     for (size_t block = 0; block < q->blocks; block++) {
-        sum += q->partial[(block * q->most + pair) * SUMS + which];
+        sum += q->partial[(block * q->capacity + pair) * SUMS + which];
     }
     return sum;
 }
@@ -87,14 +87,14 @@ static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, s
     }
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
-        double *sums = q->partial + (block * q->most + i) * SUMS;
+        double *sums = q->partial + (block * q->capacity + i) * SUMS;
         sums[SG] = q->kernels->dot(q->s + i * q->size + begin, scaled, end - begin);
         sums[YG] = q->kernels->dot(q->y + i * q->size + begin, scaled, end - begin);
     }
 }
 
 /* Moves one block of w and its gradient to the new point: the newest pair, and its products with all pairs
- * that are held. While they are at hand, also those with the slope that the next direction begins with. */
+ * that are held. In the same pass, also those with the slope that the next direction begins with. */
 static void add_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
@@ -115,7 +115,7 @@ static void add_block(void *user, size_t block, unsigned thread)
     bool penalised = tr_monitor_penalised(q->monitor);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
-        double *sums = q->partial + (block * q->most + i) * SUMS;
+        double *sums = q->partial + (block * q->capacity + i) * SUMS;
         const float *other_s = q->s + i * q->size + begin, *other_y = q->y + i * q->size + begin;
         sums[SY] = q->kernels->dot(other_s, y + begin, end - begin);
         sums[YY] = q->kernels->dot(other_y, y + begin, end - begin);
@@ -132,30 +132,30 @@ static void add_block(void *user, size_t block, unsigned thread)
 static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
 {
     uint64_t before = q->newest, held = q->count;
-    q->newest = (q->newest + 1) % q->most;
-    q->count += q->count < q->most;
+    q->newest = (q->newest + 1) % q->capacity;
+    q->count += q->count < q->capacity;
     run_blocks(q, add_block);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age), n = q->newest;
-        q->sy[i * q->most + n] = sum_of(q, i, SY);
-        q->sy[n * q->most + i] = sum_of(q, i, i == n ? SY : YS);
-        q->yy[i * q->most + n] = q->yy[n * q->most + i] = sum_of(q, i, YY);
-        q->ss[i * q->most + n] = q->ss[n * q->most + i] = sum_of(q, i, SS);
+        q->sy[i * q->capacity + n] = sum_of(q, i, SY);
+        q->sy[n * q->capacity + i] = sum_of(q, i, i == n ? SY : YS);
+        q->yy[i * q->capacity + n] = q->yy[n * q->capacity + i] = sum_of(q, i, YY);
+        q->ss[i * q->capacity + n] = q->ss[n * q->capacity + i] = sum_of(q, i, SS);
     }
     q->has_products = !tr_monitor_penalised(q->monitor);
     uint64_t n = q->newest;
-    double sy = q->sy[n * q->most + n], yy = q->yy[n * q->most + n];
+    double sy = q->sy[n * q->capacity + n], yy = q->yy[n * q->capacity + n];
     if (sy > 1e-12 * yy && yy > 0) {
         q->gamma = sy / yy;
     } else {
         q->newest = before; // what was overwritten is the oldest
-        q->count = held < q->most ? held : q->most - 1;
+        q->count = held < q->capacity ? held : q->capacity - 1;
     }
     const struct tr_line *line = &q->line;
     double gradient_norm = tr_monitor_penalised(q->monitor)
                                ? tr_monitor_slope(q->monitor, line->w, line->gradient)
                                : sqrt(block_sum(q, 0));
-    tr_line_tell(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
+    tr_line_report(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
 }
 
 /* ---- the direction ------------------------------------------------------------------------------ */
@@ -176,23 +176,23 @@ static void find_coefficients(struct tr_quasi_newton_run *q)
         double product = q->sg[i];
         for (uint64_t newer = 0; newer < age; newer++) {
             uint64_t j = tr_pair_at(q, newer);
-            product -= q->for_y[j] * q->sy[i * q->most + j];
+            product -= q->for_y[j] * q->sy[i * q->capacity + j];
         }
-        q->for_y[i] = product / q->sy[i * q->most + i];
+        q->for_y[i] = product / q->sy[i * q->capacity + i];
     }
     for (uint64_t age = q->count; age-- > 0;) { // oldest to newest: a_i - b_i
         uint64_t i = tr_pair_at(q, age);
         double product = q->yg[i];
         for (uint64_t other = 0; other < q->count; other++) {
             uint64_t j = tr_pair_at(q, other);
-            product -= q->for_y[j] * q->yy[i * q->most + j];
+            product -= q->for_y[j] * q->yy[i * q->capacity + j];
         }
         product *= q->gamma;
         for (uint64_t older = q->count; older-- > age + 1;) {
             uint64_t j = tr_pair_at(q, older);
-            product += q->for_s[j] * q->sy[j * q->most + i];
+            product += q->for_s[j] * q->sy[j * q->capacity + i];
         }
-        q->for_s[i] = q->for_y[i] - product / q->sy[i * q->most + i];
+        q->for_s[i] = q->for_y[i] - product / q->sy[i * q->capacity + i];
     }
 }
 
@@ -265,13 +265,13 @@ static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret
 static void name_state(struct tr_quasi_newton_run *q)
 {
     struct tr_state_registry *registry = q->monitor->settings->registry;
-    size_t pairs = q->most * q->most;
-    tr_keep_floats(registry, "PAIS", q->s, q->most * q->size);
-    tr_keep_floats(registry, "PAIY", q->y, q->most * q->size);
+    size_t pairs = q->capacity * q->capacity;
+    tr_keep_floats(registry, "PAIS", q->s, q->capacity * q->size);
+    tr_keep_floats(registry, "PAIY", q->y, q->capacity * q->size);
     tr_keep_doubles(registry, "PROD", q->sy, 3 * pairs); // q->yy and q->ss are behind it
     tr_keep_doubles(registry, "GAMM", &q->gamma, 1);
-    tr_keep_whole(registry, "HELD", &q->count, 1, q->most);
-    tr_keep_whole(registry, "NEWE", &q->newest, 1, q->most - 1);
+    tr_keep_whole(registry, "HELD", &q->count, 1, q->capacity);
+    tr_keep_whole(registry, "NEWE", &q->newest, 1, q->capacity - 1);
 }
 
 static trellis_status run(struct tr_quasi_newton_run *q)
@@ -302,7 +302,7 @@ static trellis_status run(struct tr_quasi_newton_run *q)
         }
         if (found.step > 0) {
             advance(q, found);
-        } else if (q->count) { // the history misleads: begin it anew
+        } else if (q->count) { // the history misleads: clear it
             q->count = 0;
             q->gamma = 1;
         } else {
@@ -316,24 +316,25 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
                               double *gradient)
 {
     const struct tr_optim_settings *settings = monitor->settings;
-    unsigned most = settings->history ? settings->history : 6;
+    unsigned capacity = settings->history ? settings->history : 6;
     size_t size = monitor->objective->size;
     *q = (struct tr_quasi_newton_run){.monitor = monitor,
                                       .size = size,
                                       .blocks = (size + BLOCK - 1) / BLOCK,
-                                      .most = most,
+                                      .capacity = capacity,
                                       .kernels = tr_kernels(),
                                       .gamma = 1};
-    if (most > 100000) {
-        return tr_fail(monitor->error, TRELLIS_LIMIT, "a history of %u steps is too long", most);
+    if (capacity > 100000) {
+        return tr_fail(monitor->error, TRELLIS_LIMIT, "a history of %u steps is too long",
+                       capacity);
     }
     trellis_status status = tr_line_open(&q->line, monitor, w, gradient);
-    size_t pairs = (size_t)most * most;
-    q->s = tr_alloc_aligned((size_t)most * size, sizeof *q->s);
-    q->y = tr_alloc_aligned((size_t)most * size, sizeof *q->y);
+    size_t pairs = (size_t)capacity * capacity;
+    q->s = tr_alloc_aligned((size_t)capacity * size, sizeof *q->s);
+    q->y = tr_alloc_aligned((size_t)capacity * size, sizeof *q->y);
     q->sy = tr_alloc(3 * pairs, sizeof *q->sy);
-    q->sg = tr_alloc(4 * (size_t)most, sizeof *q->sg);
-    q->partial = tr_alloc(q->blocks * most, SUMS * sizeof *q->partial);
+    q->sg = tr_alloc(4 * (size_t)capacity, sizeof *q->sg);
+    q->partial = tr_alloc(q->blocks * capacity, SUMS * sizeof *q->partial);
     q->sums = tr_alloc(q->blocks, 2 * sizeof *q->sums);
     bool penalised = tr_monitor_penalised(monitor);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
@@ -349,9 +350,9 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
     if (!status) {
         q->yy = q->sy + pairs;
         q->ss = q->yy + pairs;
-        q->yg = q->sg + most;
-        q->for_s = q->yg + most;
-        q->for_y = q->for_s + most;
+        q->yg = q->sg + capacity;
+        q->for_s = q->yg + capacity;
+        q->for_y = q->for_s + capacity;
     }
     return status;
 }

@@ -11,15 +11,15 @@ struct tr_quasi_newton_run {
     struct tr_monitor *monitor;
     struct tr_line line;
     size_t size, blocks;
-    uint64_t most, count, newest; // pairs: room for, held, the place of the last
-    float *unit;                  // [size] D^{-1/2}, NULL where it is the identity
-    float *s, *y;                 // [most][size] scaled
-    double *sy, *yy, *ss;         // [most][most] s_i·y_j, y_i·y_j and s_i·s_j
-    struct tr_proximal proximal;  // the model along the weights that are free, with l1
-    double *sg, *yg;              // [most] products with the scaled gradient
-    double *for_s, *for_y;        // [most] the coefficients of d
+    uint64_t capacity, count, newest; // pairs: room for, held, the place of the last
+    float *unit;                      // [size] D^{-1/2}, NULL where it is the identity
+    float *s, *y;                     // [capacity][size] scaled
+    double *sy, *yy, *ss;             // [capacity][capacity] s_i·y_j, y_i·y_j and s_i·s_j
+    struct tr_proximal proximal;      // the model along the weights that are free, with l1
+    double *sg, *yg;                  // [capacity] products with the scaled gradient
+    double *for_s, *for_y;            // [capacity] the coefficients of d
     double gamma;
-    double *partial; // [blocks][SUMS most] sums of one pass, for each pair
+    double *partial; // [blocks][SUMS capacity] sums of one pass, for each pair
     double *sums;    // [blocks][2] of one pass: |g|^2 and |w|^2 of the new point, or d·g and |d|^2
     bool has_products; // partial has those with the slope
     const struct tr_kernels *kernels;
@@ -29,7 +29,7 @@ struct tr_quasi_newton_run {
 /* The place of a pair: 0 is the newest. */
 static inline uint64_t tr_pair_at(const struct tr_quasi_newton_run *q, uint64_t age)
 {
-    return (q->newest + q->most - age) % q->most;
+    return (q->newest + q->capacity - age) % q->capacity;
 }
 
 /* D^{-1/2} of one weight: a step that is 1 long when scaled. */

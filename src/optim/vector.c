@@ -41,22 +41,22 @@ double tr_norm(struct tr_pool *pool, const double *a, size_t size)
 static double add_scaled_piece(void *user, size_t begin, size_t end)
 {
     const struct operands *x = user;
-    double strange[8] = {0};
+    double nonfinite[8] = {0};
     size_t j = begin;
     for (; j + 8 <= end; j += 8) {
         for (size_t k = 0; k < 8; k++) {
             double next = x->a[j + k] + x->t * x->b[j + k];
             x->out[j + k] = next;
-            strange[k] += 0.0 * next;
+            nonfinite[k] += 0.0 * next;
         }
     }
     for (; j < end; j++) {
         x->out[j] = x->a[j] + x->t * x->b[j];
-        strange[0] += 0.0 * x->out[j];
+        nonfinite[0] += 0.0 * x->out[j];
     }
     double sum = 0;
     for (size_t k = 0; k < 8; k++) {
-        sum += strange[k];
+        sum += nonfinite[k];
     }
     return sum;
 }

@@ -1,7 +1,7 @@
 /* arow.c - adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009) for sequences.
  *
- * Each weight has a variance, how little is known about it: the covariance is diagonal. A weight that was
- * moved often is sure of itself and moves less.
+ * Each weight has a variance, its uncertainty: the covariance is diagonal. A weight that was updated often has a small
+ * variance, and is updated less.
  *
  *     for each epoch, for each sequence (X, Z) in random order:
  *         Z*   = argmax_Z' w . Phi(X, Z') + L(Z, Z')

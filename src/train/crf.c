@@ -48,8 +48,7 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     return !stop && !crf->status;
 }
 
-/* Where the weights that it begins with cannot be bettered (a single label, an overwhelming l1), they are
- * the result. */
+/* Where the initial weights cannot be improved (a single label, an overwhelming l1), they are the result. */
 static trellis_status keep_start(struct crf *crf)
 {
     trellis_progress figures = tr_training_figures(crf->training);

@@ -12,7 +12,7 @@ struct tr_em {
     double alpha;
     double weighted_tokens; // of the training data
     struct tr_pass *pass;
-    const struct tr_dataset *data; // of the pass at hand
+    const struct tr_dataset *data; // of the current pass
     struct tr_iterate now;
     double *counts, *w; // [now.size] expected counts, and exact weights
     double *moments;    // [moment_count] of real-valued columns
@@ -29,7 +29,7 @@ bool tr_em_starts_at_random(const struct tr_em *em);
 /* Initial weights: of --from, of the known labels, or random ones. */
 trellis_status tr_em_begin(struct tr_em *em, trellis_error *error);
 
-/* The E-step: expected counts under the weights at hand, and what never falls from one E-step to the next:
+/* The E-step: expected counts under the current weights, and what never falls from one E-step to the next:
  * log P(X) (of the best paths for -a viterbi) + log of the prior that --alpha is. */
 trellis_status tr_em_expect(struct tr_em *em, double *ret_likelihood, double *ret_value,
                             trellis_error *error);

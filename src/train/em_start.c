@@ -1,9 +1,9 @@
-/* em_start.c - where EM begins.
+/* em_start.c - the initial weights of EM.
  *
- * The likelihood has many maxima, so that matters: at the model of --from; at the counts of the sequences
- * whose labels are known, where there are any; at the clusters of real-valued columns; else at the expected
- * counts under random weights of the words, which the tag dictionary and what is known of the labels pull to
- * their side. What is random may be tried several times (--restarts).
+ * The likelihood has many maxima, so they matter: the model of --from; the counts of the sequences
+ * whose labels are known, where there are any; the clusters of real-valued columns; else the expected counts
+ * under random weights of the words, restricted by the tag dictionary and the known labels. Random starts may
+ * be repeated (--restarts).
  */
 #include <math.h>
 
@@ -55,8 +55,8 @@ static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error
     return status ? status : tr_em_estimate(em, fmax(em->alpha, min_initial_alpha), error);
 }
 
-/* The words are drawn to states by chance: log of an exponential variable, so that the shares of the states
- * in a word are uniform over all shares. All steps are alike. */
+/* Words are assigned to states at random: log of an exponential variable, so that the shares of the states
+ * in a word are uniform over all shares. All transitions are equal. */
 static trellis_status begin_at_random(struct tr_em *em, trellis_error *error)
 {
     struct tr_training *t = em->training;
@@ -80,7 +80,7 @@ static trellis_status begin_at_random(struct tr_em *em, trellis_error *error)
 }
 
 /* log T of a step: all its grams that the model has, but for the label by itself. A model of a shorter history
- * begins one of a longer. */
+ * can initialise one of a longer. */
 static double step_of_model(const struct tr_em *em, const struct tr_gram *gram)
 {
     const struct tr_training *t = em->training;

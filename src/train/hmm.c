@@ -4,7 +4,7 @@
  *     O(z, x)  = (count(z, x) + alpha) / (count(z) + alpha (V + 1))   V words, and one for all others
  *
  * where z is the last two labels at order 2 (for EM; what is counted is interpolated there),
- * or T by interpolation (hmm_interpolation.c), and where the templates tell of unknown words, O for the V words
+ * or T by interpolation (hmm_interpolation.c), and where templates describe unknown words, O for the V words
  * alone, times the share of known words; the rest is for unknown words
  * (hmm_unknown_words.c), and counts of rare words are raised (hmm_rare_words.c).
  *
@@ -14,7 +14,7 @@
  *     log alpha - log(count(z) + alpha (V + 1)),
  *
  * is the weight of the label by itself (a gram of one label, which every step into it fires), and the word
- * has what is left, log(count(z, x) + alpha) - log alpha: 0 for all words that are not listed. With alpha = 0
+ * has the rest, log(count(z, x) + alpha) - log alpha: 0 for all words that are not listed. With alpha = 0
  * every pair is listed, and some weights are minus infinity.
  */
 #include "train/hmm.h"
@@ -27,7 +27,7 @@
 
 /* ---- what is seen -------------------------------------------------------------------------------- */
 
-/* The template of an attribute that tells of unknown words, TR_NONE where it does not. */
+/* The template of an attribute that describes unknown words, TR_NONE where it does not. */
 uint32_t tr_hmm_unknown_template(const struct tr_training *training, uint32_t attribute)
 {
     const trellis_features *features = training->data.features;
@@ -317,7 +317,7 @@ static void estimate_words(const struct tr_training *training, const double *cou
     }
 }
 
-/* What the tagger has to know to make guesses about unknown words probabilities. */
+/* What the tagger needs to turn guesses about unknown words into probabilities. */
 static void set_unknown(const struct tr_hmm_words *words, uint32_t labels,
                         struct tr_iterate *iterate)
 {
@@ -327,7 +327,7 @@ static void set_unknown(const struct tr_hmm_words *words, uint32_t labels,
     }
 }
 
-/* O, with the guesses about unknown words where the templates tell of them. */
+/* O, with the guesses about unknown words where templates describe them. */
 static trellis_status estimate_emissions(const struct tr_training *training, const double *counts,
                                          double alpha, struct tr_hmm_words *words, double *w,
                                          trellis_error *error)

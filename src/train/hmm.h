@@ -35,7 +35,7 @@ trellis_status tr_hmm_allow(const struct tr_training *training, const struct tr_
 
 /* ---- the parts of an estimate -------------------------------------------------------------------- */
 
-/* The template of an attribute that tells of unknown words, TR_NONE where it does not. */
+/* The template of an attribute that describes unknown words, TR_NONE where it does not. */
 uint32_t tr_hmm_unknown_template(const struct tr_training *training, uint32_t attribute);
 /* Those of all attributes [attributes], TR_NONE for words; NULL: all are words.
  * The caller frees it. */
@@ -48,7 +48,7 @@ trellis_status tr_hmm_count_words(struct tr_training *training, double *counts,
 double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, const double *counts,
                     double *share);
 
-/* What attributes that tell of unknown words say about labels (hmm_unknown_words.c). */
+/* What attributes that describe unknown words say about labels (hmm_unknown_words.c). */
 struct tr_guesses {
     const struct tr_training *training;
     const uint32_t *rank; // [attributes]
@@ -77,10 +77,11 @@ struct tr_hmm_words {
     const struct tr_guesses *guesses; // NULL: nothing is added to the counts of words
     double words, tokens;             // how many there are
     double *share;                    // [labels] of tokens
-    double *count;  // [labels] of tokens, with what is added to those of rare words
-    double *alone;  // [labels] the part of log O that the label has by itself
-    double *p;      // [labels] what is added to a word
-    double unknown; // the share of tokens that are unknown words; 0 where nothing tells of them
+    double *count; // [labels] of tokens, with what is added to those of rare words
+    double *alone; // [labels] the part of log O that the label has by itself
+    double *p;     // [labels] what is added to a word
+    double
+        unknown; // the share of tokens that are unknown words; 0 where no template describes them
 };
 
 /* Weights of the steps by deleted interpolation (order 1 or 2); counts and w [gram_count]. */

@@ -5,8 +5,8 @@
  *     n_c = sum r_i(c),   mean = sum r_i(c) x_i / n_c,   variance = sum r_i(c) (x_i - mean)^2 / n_c
  *
  * where r_i(c) is 1 for the label of a token, or its probability. No variance is smaller than a share of
- * that of the whole column (--variance-floor), so that a label that emits one point only does not become
- * infinitely sure of it.
+ * that of the whole column (--variance-floor), so that the distribution of a label that emits one point
+ * only does not collapse.
  */
 #ifndef TRELLIS_TRAIN_HMM_GAUSSIAN_H
 #define TRELLIS_TRAIN_HMM_GAUSSIAN_H

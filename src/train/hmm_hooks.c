@@ -26,7 +26,7 @@ static trellis_status plan_graph(const struct tr_training *training, struct tr_g
 }
 
 /* The attributes that need a weight for every label [node attributes, before they are arranged]; NULL where
- * there are none. Those that tell of an unknown word without a value, such as its case, come first in their chains: every
+ * there are none. Those that describe an unknown word without a value, such as its case, come first in their chains: every
  * label has a share of them. */
 static trellis_status list_whole(const struct tr_training *training, bool **ret_whole,
                                  trellis_error *error)

@@ -4,9 +4,9 @@
  *     q2(z | y)   = (n(y z) + k2 d(y) q1(z)) / (n(y) + k2 d(y))            d(y): kinds of labels behind y
  *     q3(z | x y) = (n(x y z) + k3 d(x y) q2(z | y)) / (n(x y) + k3 d(x y))
  *
- * so that a history that was seen often, with few labels behind it, is trusted most (Witten and Bell 1991 have
- * k = 1), and one that was never seen gives way to the next shorter one. k2 and k3 make the steps of the corpus most
- * likely, when each step is left out of the counts that it is judged by. Order 1 is q2 alone.
+ * so that a history that was seen often, with few labels behind it, gets a large weight (Witten and Bell 1991 have
+ * k = 1), and one that was never seen falls back to the next shorter one. k2 and k3 make the steps of the corpus most
+ * likely, when each step is held out of the counts that predict it. Order 1 is q2 alone.
  *
  * The weights of a step add up over the grams that it fires: z, y z and x y z, as far as they are listed, which are
  * those that were seen. What a history costs its steps that are not listed is the same for all of them,
@@ -31,7 +31,7 @@ struct counted {
     const double *grams;    // [gram_count]
     struct history *behind; // [gram_count + 1] of each gram as a history, the start last
     uint16_t start, end;
-    double sequences; // times the start was left
+    double sequences; // transitions from the start
     double steps;     // all steps, those to the end included
     double alpha;
     double k2, k3;
@@ -142,11 +142,11 @@ static double choose_k(const struct counted *c, uint32_t length, struct event *e
             events[count++] = (struct event){c->grams[i], shorter, *history};
         }
     }
-    double best = 1, most = -INFINITY;
+    double best = 1, highest = -INFINITY;
     for (int step = -8; step <= 12; step++) {
         double k = exp2(step / 2.0), sum = likelihood(events, count, k);
-        if (sum > most) {
-            most = sum;
+        if (sum > highest) {
+            highest = sum;
             best = k;
         }
     }
@@ -166,8 +166,8 @@ static bool was_seen(const struct history *history)
     return history && history->times > 0;
 }
 
-/* What a history leaves to the next shorter one, where it was seen. */
-static double left(const struct history *history, double k)
+/* The share of the next shorter history, where a history was seen. */
+static double backoff_share(const struct history *history, double k)
 {
     return k * history->kinds / (history->times + k * history->kinds);
 }
@@ -179,7 +179,7 @@ static double q2(const struct counted *c, uint16_t y, uint16_t z)
     if (!was_seen(history)) {
         return q1(c, z);
     }
-    double to_shorter = left(history, c->k2);
+    double to_shorter = backoff_share(history, c->k2);
     return to_shorter * q1(c, z) + (1 - to_shorter) * pair(c, y, z) / history->times;
 }
 
@@ -188,7 +188,7 @@ static double entering(const struct counted *c, uint16_t y)
 {
     struct tr_gram gram = {2, {y, 0}};
     const struct history *history = history_of(c, &gram);
-    return y != c->start && was_seen(history) ? log(left(history, c->k2)) : 0;
+    return y != c->start && was_seen(history) ? log(backoff_share(history, c->k2)) : 0;
 }
 
 static double weight_of_pair(const struct counted *c, size_t gram)
@@ -198,7 +198,7 @@ static double weight_of_pair(const struct counted *c, size_t gram)
     double shorter = z == c->end ? 0 : log(q1(c, z));
     bool is_history = c->training->layout.plan.order == 2 && was_seen(&c->behind[gram]);
     return log(q2(c, y, z)) - shorter - entering(c, y) +
-           (is_history ? log(left(&c->behind[gram], c->k3)) : 0);
+           (is_history ? log(backoff_share(&c->behind[gram], c->k3)) : 0);
 }
 
 static double weight_of_triple(const struct counted *c, struct tr_gram gram, double times)

@@ -1,8 +1,8 @@
-/* hmm_unknown_words.c - what an HMM makes of words that training did not know: guesses by their endings (Samuelsson
+/* hmm_unknown_words.c - the emission of unknown words, guessed by their endings (Samuelsson
  * 1993; Brants 2000, "TnT").
  *
- * Templates that ask for unknown(x, n) see, while training, the rare words instead. Those of one word form a
- * chain s_0, s_1, s_2, ... in the order of the templates, from what says little (its case) to what says much
+ * Templates with unknown(x, n) are applied to rare words in training. Those of one word form a
+ * chain s_0, s_1, s_2, ... in the order of the templates, from the least specific (its case) to the most specific
  * (its last ten letters). Each is interpolated with the one before:
  *
  *     P(z | s_k) = (share of z in s_k + theta P(z | s_k-1)) / (1 + theta)        P(z | s_-1) = P(z)
@@ -13,7 +13,7 @@
  *
  * This is a sum of weights over s_0 .. s_m: log P(z | s_k) - log P(z | s_k-1) each, and log u - log P(z) for
  * the first. A label that s_k was never seen with has log(theta / (1 + theta)) there, whatever the label; with
- * that taken from all, such labels need no weight, and probabilities are right but for a factor that is the
+ * that taken from all, such labels need no weight, and probabilities are correct up to a factor that is the
  * same for all labels, which the tagger divides out.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /* initial_weights.c - initial weights from an earlier model.
  *
- * The new data decides which labels, attributes and features there are; a feature that the earlier model
- * has as well begins with its weight. Attributes are matched by key, labels by text.
+ * The new data determines the labels, attributes and features; a feature that the earlier model has as well
+ * starts with its weight. Attributes are matched by key, labels by text.
  */
 #include "model/model.h"
 #include "train/train.h"
@@ -14,7 +14,7 @@ struct transfer {
     float *weights;
     uint32_t attribute;
     bool edge;
-    size_t found;
+    size_t matched;
 };
 
 static void take_weight(void *user, uint32_t outcome, float weight)
@@ -30,7 +30,7 @@ static void take_weight(void *user, uint32_t outcome, float weight)
     size_t at = tr_rows_find(transfer->rows, transfer->attribute, here);
     if (at != SIZE_MAX) {
         transfer->weights[at] = weight;
-        transfer->found++;
+        transfer->matched++;
     }
 }
 
@@ -64,7 +64,7 @@ static void take_steps(struct transfer *transfer, float *weights)
         size_t here = tr_gram_find(training->layout.grams, training->layout.plan.gram_count, &gram);
         if (known && here != SIZE_MAX) {
             weights[here] = model->step_weights[i];
-            transfer->found++;
+            transfer->matched++;
         }
     }
 }
@@ -99,7 +99,7 @@ trellis_status tr_training_initial_weights(struct tr_training *training, float *
     take_attributes(&transfer, &model->edge, &training->data.vocabulary.edge,
                     weights + training->layout.node_size);
     take_steps(&transfer, weights + training->layout.step_begin);
-    tr_training_note(training, "%zu weights taken from %s", transfer.found, path);
+    tr_training_note(training, "%zu weights taken from %s", transfer.matched, path);
     free(transfer.label);
     trellis_model_close(model);
     return TRELLIS_OK;

@@ -31,7 +31,7 @@ struct mira {
     double *a, *b, *tau;       // [m][m] d_j . d_k, [m] b_k, [m]
 };
 
-/* tau_k <- tau_k + (b_k - sum_j A_jk tau_j) / A_kk, cut to [0, C], round and round */
+/* tau_k <- tau_k + (b_k - sum_j A_jk tau_j) / A_kk, clipped to [0, C], repeatedly */
 void tr_mira_solve(const double *a, const double *b, size_t count, double c, double *tau)
 {
     enum { MAX_ROUNDS = 10000 };
@@ -61,7 +61,7 @@ static trellis_status decode(struct tr_online *online, struct mira *mira, size_t
         return tr_fail_memory(error);
     }
     trellis_status status = tr_online_scores(online, s, mira->root ? 0 : 1, error);
-    if (!status && mira->m == 1) { // as pa1 does, ties and all
+    if (!status && mira->m == 1) { // as pa1 does, with ties broken alike
         *ret_count = 1;
         status = tr_lattice_viterbi(online->lattice, online->steps, mira->labels.at, mira->scores,
                                     error);
@@ -77,11 +77,11 @@ static trellis_status decode(struct tr_online *online, struct mira *mira, size_t
 
 /* d_k, b_k and A for all labellings but the gold one; how many. */
 static trellis_status make_constraints(struct tr_online *online, struct mira *mira, size_t s,
-                                       size_t found, size_t *ret_count, trellis_error *error)
+                                       size_t decoded, size_t *ret_count, trellis_error *error)
 {
     size_t n, count = 0;
     const uint16_t *gold = tr_online_gold(online, s, &n);
-    for (size_t k = 0; k < found; k++) {
+    for (size_t k = 0; k < decoded; k++) {
         const uint16_t *labels = mira->labels.at + k * n;
         if (n == 0 || memcmp(labels, gold, n * sizeof *gold) == 0) {
             continue;
@@ -109,10 +109,10 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
                                      trellis_error *error)
 {
     struct mira *mira = user;
-    size_t found = 0, count = 0;
-    trellis_status status = decode(online, mira, s, &found, error);
+    size_t decoded = 0, count = 0;
+    trellis_status status = decode(online, mira, s, &decoded, error);
     if (!status) {
-        status = make_constraints(online, mira, s, found, &count, error);
+        status = make_constraints(online, mira, s, decoded, &count, error);
     }
     if (status) {
         return status;

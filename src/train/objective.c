@@ -30,7 +30,7 @@ static double penalise(const double *w, double l2, double *gradient, size_t begi
 
 static double spread_piece(void *user, size_t begin, size_t end)
 {
-    enum { STEP = 64 }; // attributes whose weights are still at hand for the penalty
+    enum { STEP = 64 }; // attributes whose weights are still in the cache for the penalty
     const struct spreading *x = user;
     double sum = 0;
     for (size_t a = begin; a < end; a += STEP) {

@@ -2,7 +2,7 @@
  *
  * The average is kept lazily. Let the k-th iterate have weight 1 (even) or k (rising), and let
  * B_k be the total weight of the first k iterates: k, or k (k + 1) / 2. A change d made at the j-th
- * sequence is part of the iterates j .. k, which weigh B_k - B_{j-1}. So with
+ * sequence is part of the iterates j .. k, whose weight is B_k - B_{j-1}. So with
  *
  *     u += B_{j-1} d
  *
@@ -121,33 +121,35 @@ static bool add_step(const struct tr_online *online, struct tr_update_terms *ter
 
 /* The step features of both labellings, where they are in different states; with the end behind all n. */
 static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
-                          const uint16_t *found, size_t n, struct tr_update_terms *terms)
+                          const uint16_t *predicted, size_t n, struct tr_update_terms *terms)
 {
     const struct tr_graph *graph = online->training->layout.graph;
-    uint32_t gold_state = TR_NO_STATE, found_state = TR_NO_STATE;
+    uint32_t gold_state = TR_NO_STATE, predicted_state = TR_NO_STATE;
     size_t steps = online->prefix < n ? online->prefix : n + 1;
     bool ok = true;
     for (size_t i = 0; ok && i < steps; i++) {
         uint32_t gold_next = i < n ? tr_graph_next(graph, gold_state, gold[i]) : TR_NO_STATE;
-        uint32_t found_next = i < n ? tr_graph_next(graph, found_state, found[i]) : TR_NO_STATE;
-        if (gold_next != found_next || gold_state != found_state) {
+        uint32_t predicted_next = i < n ? tr_graph_next(graph, predicted_state, predicted[i])
+                                        : TR_NO_STATE;
+        if (gold_next != predicted_next || gold_state != predicted_state) {
             ok = add_step(online, terms, gold_state, gold_next, 1) &&
-                 add_step(online, terms, found_state, found_next, -1);
+                 add_step(online, terms, predicted_state, predicted_next, -1);
         }
         gold_state = gold_next;
-        found_state = found_next;
+        predicted_state = predicted_next;
     }
     return ok;
 }
 
-static bool add_pair(struct tr_update_terms *terms, size_t place, uint32_t gold, uint32_t found)
+static bool add_pair(struct tr_update_terms *terms, size_t place, uint32_t gold, uint32_t predicted)
 {
     return tr_push(&terms->list, (struct tr_update_term){(uint32_t)place, gold, 1}) &&
-           tr_push(&terms->list, (struct tr_update_term){(uint32_t)place, found, -1});
+           tr_push(&terms->list, (struct tr_update_term){(uint32_t)place, predicted, -1});
 }
 
-trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
-                                 struct tr_update_terms *terms, trellis_error *error)
+trellis_status tr_online_compare(struct tr_online *online, size_t sequence,
+                                 const uint16_t *predicted, struct tr_update_terms *terms,
+                                 trellis_error *error)
 {
     const struct tr_training *t = online->training;
     size_t n;
@@ -156,15 +158,15 @@ trellis_status tr_online_compare(struct tr_online *online, size_t sequence, cons
     bool edges = t->data.train.edge.attribute.size > 0, ok = true;
     terms->list.size = 0;
     for (size_t i = 0; ok && i < online->prefix; i++) {
-        if (gold[i] != found[i]) {
-            ok = add_pair(terms, 2 * i, gold[i], found[i]);
+        if (gold[i] != predicted[i]) {
+            ok = add_pair(terms, 2 * i, gold[i], predicted[i]);
         }
-        if (ok && edges && i > 0 && (gold[i] != found[i] || gold[i - 1] != found[i - 1])) {
+        if (ok && edges && i > 0 && (gold[i] != predicted[i] || gold[i - 1] != predicted[i - 1])) {
             ok = add_pair(terms, 2 * i + 1, gold[i - 1] * width + gold[i],
-                          found[i - 1] * width + found[i]);
+                          predicted[i - 1] * width + predicted[i]);
         }
     }
-    ok = ok && compare_steps(online, gold, found, n, terms);
+    ok = ok && compare_steps(online, gold, predicted, n, terms);
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
@@ -205,10 +207,10 @@ void tr_online_spread(const struct tr_online *online, size_t sequence,
 }
 
 trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
-                                    const uint16_t *found, struct tr_sparse *sparse,
+                                    const uint16_t *predicted, struct tr_sparse *sparse,
                                     trellis_error *error)
 {
-    trellis_status status = tr_online_compare(online, sequence, found, &online->terms, error);
+    trellis_status status = tr_online_compare(online, sequence, predicted, &online->terms, error);
     tr_sparse_clear(sparse);
     if (!status) {
         tr_online_spread(online, sequence, online->terms.list.at, online->terms.list.size, 1,
@@ -306,13 +308,13 @@ trellis_status tr_online_scores(struct tr_online *online, size_t sequence, doubl
     return status;
 }
 
-void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *found)
+void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *predicted)
 {
     size_t n;
     const uint16_t *gold = tr_online_gold(online, sequence, &n);
     online->wrong = 0;
     for (size_t i = 0; i < n; i++) {
-        online->wrong += gold[i] != found[i];
+        online->wrong += gold[i] != predicted[i];
     }
     online->wrong_in_all += online->wrong;
 }
@@ -321,16 +323,16 @@ static trellis_status search(struct tr_online *online, const uint16_t *gold, tre
 {
     struct tr_lattice *lattice = online->lattice;
     const struct tr_settings *settings = &online->training->settings;
-    uint16_t *found = online->predicted.at;
+    uint16_t *predicted = online->predicted.at;
     double score;
     if (settings->update != TR_STANDARD) {
         return tr_lattice_beam_violation(lattice, online->steps, settings->beam,
-                                         settings->update == TR_EARLY, gold, found, &online->prefix,
-                                         error);
+                                         settings->update == TR_EARLY, gold, predicted,
+                                         &online->prefix, error);
     }
     return settings->beam
-               ? tr_lattice_beam(lattice, online->steps, settings->beam, found, &score, error)
-               : tr_lattice_viterbi(lattice, online->steps, found, &score, error);
+               ? tr_lattice_beam(lattice, online->steps, settings->beam, predicted, &score, error)
+               : tr_lattice_viterbi(lattice, online->steps, predicted, &score, error);
 }
 
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,

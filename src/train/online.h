@@ -70,7 +70,7 @@ struct tr_online {
     struct tr_lattice *lattice;
     uint32_t *order; // [sequences]
 
-    /* Of the sequence at hand. */
+    /* Of the current sequence. */
     TR_ARRAY(uint16_t) predicted; // the best path
     size_t prefix;                // what is compared of it: all, but for --update
     uint16_t *given; // the best path that agrees with what is known of gold; NULL without --partial
@@ -107,23 +107,24 @@ const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, 
 /* Fills in the lattice: w . Phi(X, Z') + margin * L(Z, Z') for all Z'. */
 trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
-/* Counts the wrong labels of what was found for a sequence. */
-void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *found);
+/* Counts the wrong labels of a predicted labelling. */
+void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *predicted);
 /* predicted = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. With --beam it
  * is what beam search finds instead; with --update it is the prefix of a path that violates the margin
  * (tr_lattice_beam_violation), `prefix` labels long, followed by gold labels. */
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
-/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `found`, up to `prefix` */
-trellis_status tr_online_compare(struct tr_online *online, size_t sequence, const uint16_t *found,
-                                 struct tr_update_terms *terms, trellis_error *error);
+/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `predicted`, up to `prefix` */
+trellis_status tr_online_compare(struct tr_online *online, size_t sequence,
+                                 const uint16_t *predicted, struct tr_update_terms *terms,
+                                 trellis_error *error);
 /* sparse += scale * terms, spread over the attributes of the sequence */
 void tr_online_spread(const struct tr_online *online, size_t sequence,
                       const struct tr_update_term *terms, size_t count, double scale,
                       struct tr_sparse *sparse);
 /* sparse = Phi(X, Z) - Phi(X, Z*): the two together. */
 trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
-                                    const uint16_t *found, struct tr_sparse *sparse,
+                                    const uint16_t *predicted, struct tr_sparse *sparse,
                                     trellis_error *error);
 
 /* w[at] += amount, and the average learns of it. */

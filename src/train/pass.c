@@ -11,7 +11,7 @@ struct tr_pass {
     uint64_t *marks; // [BLOCKS][node_words + edge_words], once they are needed
     size_t node_words, edge_words;
 
-    /* Of the pass at hand. */
+    /* Of the current pass. */
     const struct tr_pass_plan *plan;
     const struct tr_dataset *data;
     size_t begin[BLOCKS + 1];

@@ -6,7 +6,7 @@
  * gathered in block order, in double precision. So the result is the same for any number of threads,
  * and no sum in single precision is longer than a block.
  *
- * The weight of a sequence is applied here to its value, and handed to the visit for its sums.
+ * The weight of a sequence is applied here to its value, and passed to the visit for its sums.
  */
 #ifndef TRELLIS_TRAIN_PASS_H
 #define TRELLIS_TRAIN_PASS_H
@@ -24,9 +24,9 @@ struct tr_pass_room {
 struct tr_pass_worker {
     unsigned thread;
     struct tr_lattice *lattice;              // NULL where the room has none
-    float *floats;                           // [room.floats] sums of the block at hand
+    float *floats;                           // [room.floats] sums of the current block
     double *doubles;                         // [room.doubles] and in double precision
-    const uint64_t *node_marks, *edge_marks; // which weights the block at hand touches
+    const uint64_t *node_marks, *edge_marks; // which weights the current block touches
     TR_ARRAY(uint16_t) path;                 // room for labels, for the visit to use
 };
 

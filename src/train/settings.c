@@ -91,7 +91,7 @@ static trellis_status check_given(const struct tr_settings *settings, trellis_er
 
 /* ---- values ---------------------------------------------------------------------------------------- */
 
-/* The l2 penalty in the dialect that the user speaks. Where only l1 is given, there is none. */
+/* The l2 penalty in whichever of its three forms it is given. Where only l1 is given, there is none. */
 static trellis_status resolve_l2(struct tr_settings *settings, trellis_error *error)
 {
     const trellis_options *options = settings->options;
@@ -173,8 +173,8 @@ static void resolve_method(struct tr_settings *settings)
     settings->mbest = (size_t)tr_option_integer(options, "mbest");
 }
 
-/* Labelled data is smoothed next to nothing unless asked for, so that a word with a label it was never
- * seen with is all but impossible where the tag dictionary leaves no other way. */
+/* Labelled data is hardly smoothed unless asked for, so that a word has a label it was never seen with
+ * only where the tag dictionary allows no other. */
 static void resolve_hmm(struct tr_settings *settings)
 {
     static const char *const dev_scores[] = {[TR_DEV_ACCURACY] = "accuracy",

@@ -71,7 +71,7 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
     return TRELLIS_OK;
 }
 
-/* Back to the first weights. */
+/* Back to the initial weights. */
 static void restart(struct tr_sgd *sgd)
 {
     memcpy(sgd->v.weights, sgd->first, sgd->training->layout.size * sizeof *sgd->v.weights);

@@ -130,7 +130,7 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     return TRELLIS_OK;
 }
 
-/* Where each share begins among the sorted attributes of every token, so that who moves it need not look. */
+/* Where each share begins among the sorted attributes of every token, so that the thread that moves it need not search. */
 static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool edge)
 {
     struct tr_tokens tokens = tr_training_tokens(&sgd->training->data.train, edge, slot->sequence);
@@ -298,9 +298,9 @@ trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error)
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* While the products stand, v grows as 1 / scale,
- * and a and fraction * v with it, until their difference is nothing but rounding; so they must not stand
- * for long. */
+/* Between two calls v grows as 1 / scale,
+ * and a and fraction * v with it, until their difference is lost in rounding; so they are multiplied
+ * out now and then. */
 void tr_sgd_normalise(struct tr_sgd *sgd)
 {
     size_t size = sgd->training->layout.size;
@@ -372,7 +372,7 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
     }
     set_steps(sgd);
     share_work(sgd, count, compute_gradient);
-    eta *= (double)count / (double)sgd->batch; // what an epoch leaves over is a smaller step
+    eta *= (double)count / (double)sgd->batch; // the last batch of an epoch may be smaller
     sgd->scale *= 1 - eta * sgd->lambda;
     for (size_t i = 0; i < count; i++) {
         struct tr_sgd_slot *slot = &sgd->slots[i];

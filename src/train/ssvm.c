@@ -59,9 +59,9 @@ struct ssvm {
     double l2;
     struct block *blocks;               // [sequences]
     double loss;                        // sum_s sum_Z alpha_s(Z) weight_s L(Z_s, Z)
-    TR_ARRAY(struct tr_sparse) vectors; // a_s(Z) for the atoms of the sequence at hand
+    TR_ARRAY(struct tr_sparse) vectors; // a_s(Z) for the atoms of the current sequence
     TR_ARRAY(double) slopes;            // g_s(Z)
-    double begun;                       // subgradient: the t that the first weights stand for
+    double begun;                       // subgradient: the t that the initial weights count for
 };
 
 /* ---- the objective --------------------------------------------------------------------------------- */
@@ -210,7 +210,7 @@ static void choose_atoms(struct ssvm *ssvm, const struct block *block, size_t *r
     *ret_from = from;
 }
 
-/* One pairwise step; false where there is nothing left to gain. */
+/* One pairwise step; false where D cannot rise further. */
 static bool step(struct ssvm *ssvm, struct block *block)
 {
     size_t to, from;
@@ -303,7 +303,7 @@ static trellis_status learn_block(struct tr_online *online, void *user, size_t s
     return status;
 }
 
-/* sum += a_s(Z*), with Z* as the first weights say; and Z* gets all of the share. */
+/* sum += a_s(Z*), with Z* under the initial weights; and Z* gets all of the share. */
 static trellis_status start_block(struct ssvm *ssvm, size_t s, float *sum, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
@@ -327,7 +327,7 @@ static trellis_status start_block(struct ssvm *ssvm, size_t s, float *sum, trell
     return TRELLIS_OK;
 }
 
-/* First weights w_0 of --from need not be a sum of any a_s. They choose the direction of one Frank-Wolfe
+/* Initial weights w_0 of --from need not be a sum of any a_s. They choose the direction of one Frank-Wolfe
  * step for all sequences at once: w = theta sum_s a_s(Z*_s), Z* by w_0, with the theta of the largest
  *     D(theta) = theta loss - theta^2 l2 |sum_s a_s(Z*_s)|^2
  */
@@ -401,8 +401,8 @@ static bool read_atom(const struct ssvm *ssvm, struct tr_cursor *cursor, size_t 
     size_t n = t->data.train.sequence.at[s + 1] - t->data.train.sequence.at[s];
     const void *numbers = tr_cursor_bytes(cursor, 2 * sizeof(double));
     uint64_t count = tr_cursor_u64(cursor);
-    size_t left = (size_t)(cursor->end - cursor->at) / sizeof(struct tr_update_term);
-    if (cursor->failed || count > left) {
+    size_t available = (size_t)(cursor->end - cursor->at) / sizeof(struct tr_update_term);
+    if (cursor->failed || count > available) {
         return false;
     }
     memcpy(&atom->loss, numbers, sizeof atom->loss);

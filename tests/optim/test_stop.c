@@ -48,11 +48,12 @@ static void the_max_iterations_stop(void **state)
 {
     (void)state;
     for (size_t m = 0; m < TR_COUNT(all_methods); m++) {
-        for (uint64_t most = 1; most < 6; most += 4) {
-            struct tr_optim_settings settings = {.method = all_methods[m], .max_iterations = most};
+        for (uint64_t largest = 1; largest < 6; largest += 4) {
+            struct tr_optim_settings settings = {.method = all_methods[m],
+                                                 .max_iterations = largest};
             struct tr_optim_report last;
-            assert_int_equal(stop_of(settings, -INFINITY, &last), TR_STOP_MOST);
-            assert_int_equal(last.iteration, most);
+            assert_int_equal(stop_of(settings, -INFINITY, &last), TR_STOP_ITERATIONS);
+            assert_int_equal(last.iteration, largest);
         }
     }
 }

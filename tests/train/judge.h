@@ -117,19 +117,19 @@ static inline bool is_forbidden(uint32_t from, uint32_t to)
 static inline void draw_labels(struct tr_random *random, size_t sentence, uint16_t *labels,
                                size_t n)
 {
-    bool fine = sentence == 0;
+    bool ok = sentence == 0;
     for (size_t i = 0; i < n; i++) {
         labels[i] = (uint16_t)(i * LABELS / n);
     }
-    while (!fine) {
+    while (!ok) {
         uint32_t before = LABELS;
-        fine = true;
+        ok = true;
         for (size_t i = 0; i < n; i++) {
             labels[i] = (uint16_t)tr_random_below(random, LABELS);
-            fine = fine && !is_forbidden(before, labels[i]);
+            ok = ok && !is_forbidden(before, labels[i]);
             before = labels[i];
         }
-        fine = fine && !is_forbidden(before, LABELS + 1);
+        ok = ok && !is_forbidden(before, LABELS + 1);
     }
 }
 
@@ -466,22 +466,22 @@ static inline double dot(const struct problem *p, size_t alternative, const doub
 static inline double judge_choice(const struct problem *p, const struct choice *choice, bool agree,
                                   const double *w, double amount, double *gradient)
 {
-    double most = -INFINITY, sum = 0;
+    double largest = -INFINITY, sum = 0;
     for (size_t z = choice->begin; z < choice->end; z++) {
-        most = !agree || p->alternatives.at[z].agrees ? fmax(most, dot(p, z, w)) : most;
+        largest = !agree || p->alternatives.at[z].agrees ? fmax(largest, dot(p, z, w)) : largest;
     }
     for (size_t z = choice->begin; z < choice->end; z++) {
-        sum += !agree || p->alternatives.at[z].agrees ? exp(dot(p, z, w) - most) : 0;
+        sum += !agree || p->alternatives.at[z].agrees ? exp(dot(p, z, w) - largest) : 0;
     }
-    assert_true(isfinite(most) && sum > 0);
+    assert_true(isfinite(largest) && sum > 0);
     for (size_t z = choice->begin; gradient && z < choice->end; z++) {
         const struct alternative *a = &p->alternatives.at[z];
-        double share = !agree || a->agrees ? amount * exp(dot(p, z, w) - most) / sum : 0;
+        double share = !agree || a->agrees ? amount * exp(dot(p, z, w) - largest) / sum : 0;
         for (size_t k = a->begin; k < a->end; k++) {
             gradient[p->entries.at[k].feature] += share * p->entries.at[k].value;
         }
     }
-    return most + log(sum);
+    return largest + log(sum);
 }
 
 /* f(w) and, unless it is NULL, its gradient. */
@@ -513,13 +513,13 @@ static inline void draw_weights(struct tr_random *random, double size, double *w
     }
 }
 
-static inline double most_of(const double *numbers, size_t count)
+static inline double largest_of(const double *numbers, size_t count)
 {
-    double most = 0;
+    double largest = 0;
     for (size_t j = 0; j < count; j++) {
-        most = fmax(most, fabs(numbers[j]));
+        largest = fmax(largest, fabs(numbers[j]));
     }
-    return most;
+    return largest;
 }
 
 /* f and its gradient as the library has them, by as many threads. */
@@ -551,12 +551,12 @@ static inline void compare(struct problem *p, const char *name, double size, dou
     assert_true(w && wanted && got);
     draw_weights(&p->training.random, size, w, p->size);
     double value = judge(p, l2, w, wanted), found = evaluate(p, 1, l2, w, got);
-    double most = most_of(wanted, p->size);
+    double largest = largest_of(wanted, p->size);
     if (!(fabs(found - value) <= 1e-5 * fabs(value) + 1e-6)) {
         fail_msg("%s, weights to %g: f is %.9g and should be %.9g", name, size, found, value);
     }
     for (size_t j = 0; j < p->size; j++) {
-        if (!(fabs(got[j] - wanted[j]) <= 1e-4 * most)) {
+        if (!(fabs(got[j] - wanted[j]) <= 1e-4 * largest)) {
             fail_msg(
                 "%s, weights to %g: df/dw[%zu] is %.9g and should be %.9g (%zu node, %zu edge)",
                 name, size, j, got[j], wanted[j], p->node, p->edge);
@@ -594,7 +594,7 @@ static inline void judge_the_judge(struct problem *p, const char *name)
     assert_true(w && gradient);
     draw_weights(&p->training.random, 1, w, p->size);
     judge(p, 0.5, w, gradient);
-    double most = most_of(gradient, p->size);
+    double largest = largest_of(gradient, p->size);
     for (size_t j = 0; j < p->size; j += 1 + p->size / 25) {
         double kept = w[j];
         w[j] = kept + h;
@@ -602,8 +602,8 @@ static inline void judge_the_judge(struct problem *p, const char *name)
         w[j] = kept - h;
         double below = judge(p, 0.5, w, NULL);
         w[j] = kept;
-        if (!(fabs((above - below) / (2 * h) - gradient[j]) <= 1e-6 * most)) {
-            fail_msg("%s: the judge errs in feature %zu", name, j);
+        if (!(fabs((above - below) / (2 * h) - gradient[j]) <= 1e-6 * largest)) {
+            fail_msg("%s: the reference is wrong in feature %zu", name, j);
         }
     }
     free(w);

@@ -130,14 +130,14 @@ static inline bool labelling(const struct sentence *s, size_t number, int *label
 static inline void best_labels(const struct naive *naive, const struct sentence *s, double margin,
                                int *best)
 {
-    double most = -INFINITY;
+    double highest = -INFINITY;
     int labels[LONGEST];
     for (size_t k = 0; labelling(s, k, labels); k++) {
         double phi[SIZE] = {0};
         add_features(naive, s, labels, 1, phi);
         double score = dot(naive->w, phi) + margin * loss_of(naive, s, labels);
-        if (score > most + 1e-6) {
-            most = score;
+        if (score > highest + 1e-6) {
+            highest = score;
             memcpy(best, labels, sizeof labels);
         }
     }

@@ -273,8 +273,8 @@ static void test_unseen_label_in_dev(void **state)
     char *dev = write_file("dev", "the D\ncat NEW\n\nunknown NEWER\na D\n\n");
     for (size_t i = 0; i < TR_COUNT(ways); i++) {
         trellis_model *model = assert_learned(PLAIN, with_dev(i, dev));
-        double right = atof(trellis_model_note(model, "dev-accuracy"));
-        assert_true(right >= 0 && right <= 0.5);
+        double correct = atof(trellis_model_note(model, "dev-accuracy"));
+        assert_true(correct >= 0 && correct <= 0.5);
         assert_int_equal(trellis_model_label_count(model), 3);
         trellis_model_close(model);
     }

@@ -1,4 +1,4 @@
-/* test_checkpoint.c - a training that was interrupted and gone on with gives the model of one that was not,
+/* test_checkpoint.c - a training that was interrupted and resumed gives the model of one that was not,
  * to the byte, for every learner; and a checkpoint is as hostile as any other file. */
 #include "model/test_hostile.h"
 #include "train/naive.h"
@@ -61,7 +61,7 @@ static struct path path_to(const char *name)
     return path;
 }
 
-/* The same training: without interruption; and interrupted after each of some iterations and gone on with,
+/* The same training: without interruption; and interrupted after each of some iterations and resumed,
  * several times over. True where there was something to interrupt. */
 static bool check_resumed(const char *path, const char *settings, const uint64_t *stops,
                           size_t count)
@@ -224,7 +224,7 @@ static void test_without_labels(void **state)
     }
 }
 
-/* The second phase of --select-l1 is gone on with, too: stop where the first has ended. */
+/* The second phase of --select-l1 is resumed, too: stop where the first has ended. */
 static bool stop_in_second(void *user, const trellis_progress *progress)
 {
     struct stopper *stopper = user;
@@ -325,7 +325,7 @@ static void test_checkpoint_is_no_model(void **state)
 
 /* ---- hostile files --------------------------------------------------------------------------------- */
 
-/* Every 4 bytes set to extremes with all checksums right: an error, or a training that ends. */
+/* Every 4 bytes set to extremes with valid checksums: an error, or a training that ends. */
 static void test_hostile(void **state)
 {
     (void)state;

@@ -612,9 +612,9 @@ static void test_order_2(void **state)
         char text[1000];
         snprintf(text, sizeof text, "type=crf l2=0.01 features=%s %s", templates, settings[i]);
         struct run *run = trained(path, text);
-        double right = accuracy(run->model, path, "threads=1");
-        if (i == 0 ? right > 0.9 : right < 1) {
-            fail_msg("%s: %g are right", settings[i], right);
+        double correct = accuracy(run->model, path, "threads=1");
+        if (i == 0 ? correct > 0.9 : correct < 1) {
+            fail_msg("%s: %g are correct", settings[i], correct);
         }
         run_free(run);
     }
@@ -669,9 +669,9 @@ static void test_edge_features(void **state)
         snprintf(text, sizeof text, "type=crf l2=0.01 features=%s algorithm=%s", edge,
                  algorithms[i]);
         struct run *run = trained(path, text);
-        double right = accuracy(run->model, path, "threads=1");
-        if (right < 1) {
-            fail_msg("%s: %g are right", algorithms[i], right);
+        double correct = accuracy(run->model, path, "threads=1");
+        if (correct < 1) {
+            fail_msg("%s: %g are correct", algorithms[i], correct);
         }
         run_free(run);
     }
@@ -750,9 +750,9 @@ static void test_vowels(void **state)
         char text[300];
         snprintf(text, sizeof text, "%s features=examples/vowels/template.txt", settings[i]);
         struct run *run = trained("examples/vowels/vowels.txt", text);
-        double right = accuracy(run->model, "examples/vowels/vowels.txt", "threads=1");
-        if (!(right >= 0.9)) {
-            fail_msg("%s: %g are right", settings[i], right);
+        double correct = accuracy(run->model, "examples/vowels/vowels.txt", "threads=1");
+        if (!(correct >= 0.9)) {
+            fail_msg("%s: %g are correct", settings[i], correct);
         }
         run_free(run);
     }

@@ -93,19 +93,19 @@ static bool next_labels(int *labels, size_t n)
 static double expect(const struct naive *theta, const struct sentence *sentence, bool hard,
                      struct naive *counts)
 {
-    double sum = 0, most = 0;
+    double sum = 0, largest = 0;
     int labels[LONGEST] = {0}, best[LONGEST] = {0};
     do {
         double p = probability(theta, sentence, labels);
         sum += p;
-        if (p > most) {
-            most = p;
+        if (p > largest) {
+            largest = p;
             memcpy(best, labels, sizeof best);
         }
     } while (next_labels(labels, sentence->n));
     if (hard) {
         count(counts, sentence, best, sentence->weight * sentence->share);
-        return log(most);
+        return log(largest);
     }
     do {
         double p = probability(theta, sentence, labels);

@@ -173,7 +173,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     const char *dictionary = put_text("tags", "a\tX Y Z\n");
-    const char *strange = put_text("strange", "a\tX\n");
+    const char *unlisted = put_text("strange", "a\tX\n");
     const char *torn = put_text("torn", "no tab here\n");
     const struct refusal refusals[] = {
         {"a\nb\n", {"algorithm=em"}, TRELLIS_DATA, "--states"},
@@ -190,7 +190,7 @@ static void test_refusals(void **state)
         {"a X\nb Y\n", {"algorithm=em", "order=3"}, TRELLIS_OPTION, "--order 1 or 2"},
         {"a X\nb Y\n", {"algorithm=em", "alpha=-1"}, TRELLIS_OPTION, "--alpha must be between 0"},
         {"a X\nb Y\n",
-         {"algorithm=em", setting("dictionary", strange), "unlabelled=/no/file"},
+         {"algorithm=em", setting("dictionary", unlisted), "unlabelled=/no/file"},
          TRELLIS_IO,
          "/no/file"},
         {"a X\nb Y\n",

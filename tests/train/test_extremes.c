@@ -1,5 +1,5 @@
 /* test_extremes.c - checkpoints of every learner with the offset and size of each section, and the numbers of the
- * header, at extreme values behind right checksums: an error with a sentence, or a training that ends, and no
+ * header, at extreme values with valid checksums: an error with a sentence, or a training that ends, and no
  * allocation larger than training and file justify. What is in the sections is for test_checkpoint.c to damage.
  */
 #include "support/failing.h"
@@ -36,13 +36,13 @@ struct trial {
 static void try_damaged(const struct trial *trial, unsigned char *bytes)
 {
     trellis_error error = {0};
-    size_t most;
+    size_t allocation;
     repair_checksums(bytes, trial->size);
     put_file("checkpoint", bytes, trial->size);
-    trellis_status status = train_counted(trial->path, trial->settings, &most, &error);
-    if (most > trial->largest + BY_BYTE * trial->size) {
-        fail_msg("%s: an allocation of %zu bytes for a checkpoint of %zu", trial->settings, most,
-                 trial->size);
+    trellis_status status = train_counted(trial->path, trial->settings, &allocation, &error);
+    if (allocation > trial->largest + BY_BYTE * trial->size) {
+        fail_msg("%s: an allocation of %zu bytes for a checkpoint of %zu", trial->settings,
+                 allocation, trial->size);
     }
     assert_true(!status || (error.status == status && error.message[0]));
     tried++;
@@ -91,9 +91,9 @@ static bool try_way(const char *way)
         return false;
     }
     trial.bytes = (unsigned char *)get_file(path_of("checkpoint"), &trial.size);
-    size_t most;
-    assert_ok(train_counted(trial.path, trial.settings, &most, &error), error);
-    trial.largest = most > trial.largest ? most : trial.largest;
+    size_t allocation;
+    assert_ok(train_counted(trial.path, trial.settings, &allocation, &error), error);
+    trial.largest = allocation > trial.largest ? allocation : trial.largest;
     for (size_t at = 0; at < TABLE_SUM; at += 8) {
         place_extremes(&trial, at);
     }

@@ -103,13 +103,13 @@ static double log_held_out(struct naive *naive, int longest)
 
 static void choose_k(struct naive *naive, double *k, int longest)
 {
-    double best = 1, most = -INFINITY;
+    double best = 1, largest = -INFINITY;
     for (int step = -8; step <= 12; step++) {
         *k = pow(2, step / 2.0);
         double sum = log_held_out(naive, longest);
-        if (sum > most) {
+        if (sum > largest) {
             best = *k;
-            most = sum;
+            largest = sum;
         }
     }
     *k = best;
@@ -168,7 +168,7 @@ static size_t power(size_t base, size_t exponent)
 /* P(X), the sum over all label sequences; and the most probable one. */
 static double total(const struct naive *naive, const struct sentence *s, int *best)
 {
-    double sum = 0, most = -1;
+    double sum = 0, largest = -1;
     for (size_t code = 0; code < power(LABELS, s->n); code++) {
         int labels[LONGEST];
         size_t rest = code;
@@ -177,8 +177,8 @@ static double total(const struct naive *naive, const struct sentence *s, int *be
         }
         double p = joint(naive, s, labels);
         sum += p;
-        if (p > most) {
-            most = p;
+        if (p > largest) {
+            largest = p;
             memcpy(best, labels, s->n * sizeof *best);
         }
     }

@@ -68,7 +68,7 @@ static double score(const struct naive *naive, const struct sentence *s, const i
 /* All label sequences, the lowest read from the end first; the first of the best is kept. */
 static void best_labels(const struct naive *naive, const struct sentence *s, int *best)
 {
-    double most = -INFINITY;
+    double largest = -INFINITY;
     size_t paths = 1;
     for (size_t i = 0; i < s->n; i++) {
         paths *= LABELS;
@@ -80,8 +80,8 @@ static void best_labels(const struct naive *naive, const struct sentence *s, int
             labels[i] = (int)(rest % LABELS); // the last label is the highest digit
         }
         double this_score = score(naive, s, labels, s->n);
-        if (this_score > most) {
-            most = this_score;
+        if (this_score > largest) {
+            largest = this_score;
             memcpy(best, labels, s->n * sizeof *best);
         }
     }
@@ -137,7 +137,7 @@ static size_t by_beam(const struct naive *naive, const struct sentence *s, int *
 {
     struct way kept[LABELS];
     size_t count = 1, prefix = 0;
-    double most = -INFINITY;
+    double largest = -INFINITY;
     bool gold_kept = true;
     for (size_t i = 0; i < s->n; i++) {
         count = go_on(naive, s, kept, count, i);
@@ -153,11 +153,12 @@ static size_t by_beam(const struct naive *naive, const struct sentence *s, int *
             return s->n;
         }
         bool take = naive->update == STANDARD ? last
-                    : naive->update == EARLY  ? last || !gold_kept
-                                              : ahead >= most && (ahead > 0 || !gold_kept || last);
+                    : naive->update == EARLY
+                        ? last || !gold_kept
+                        : ahead >= largest && (ahead > 0 || !gold_kept || last);
         if (take) {
             prefix = i + 1;
-            most = ahead;
+            largest = ahead;
             memcpy(found, best->labels, prefix * sizeof *found);
         }
         if (naive->update == EARLY && !gold_kept) {
@@ -165,7 +166,7 @@ static size_t by_beam(const struct naive *naive, const struct sentence *s, int *
         }
     }
     assert_true(prefix > 0);
-    assert_true(naive->update == STANDARD || most >= 0); // each update is a violation
+    assert_true(naive->update == STANDARD || largest >= 0); // each update is a violation
     return prefix;
 }
 

@@ -213,10 +213,11 @@ static void test_finds_the_optimum(void **state)
                 snprintf(settings, sizeof settings, "type=crf algorithm=sgd l2=1 features=%s %s %s",
                          file, graphs[g], ways[k]);
                 char *found = learned(path, settings, NULL);
-                double most, wrong = fmax(difference(found, wanted, &most),
-                                          difference(wanted, found, &most));
-                if (!(wrong < 0.05 * fmax(1, most))) {
-                    fail_msg("%s: a weight is off by %g, the largest is %g", settings, wrong, most);
+                double largest, wrong = fmax(difference(found, wanted, &largest),
+                                             difference(wanted, found, &largest));
+                if (!(wrong < 0.05 * fmax(1, largest))) {
+                    fail_msg("%s: a weight is off by %g, the largest is %g", settings, wrong,
+                             largest);
                 }
                 free(found);
             }
@@ -293,7 +294,7 @@ static void test_average(void **state)
     snprintf(settings, sizeof settings,
              "type=crf algorithm=sgd batch=64 rate=5 epochs=2 features=%s", file);
     char *average = learned(path, settings, NULL);
-    double most, apart = difference(first, second, &most);
+    double largest, apart = difference(first, second, &largest);
     assert_true(apart > 0.05);
     for (const char *line = average; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';

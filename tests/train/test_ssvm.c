@@ -42,18 +42,18 @@ static double objective(struct naive *naive, double l2, double *gradient)
     }
     for (size_t k = 0; k < SENTENCES; k++) {
         const struct sentence *s = &naive->sentences[k];
-        double most = 0, worst[SIZE] = {0};
+        double largest = 0, worst[SIZE] = {0};
         int labels[LONGEST];
         for (size_t z = 0; labelling(s, z, labels); z++) {
             double d[SIZE];
             difference(naive, s, labels, d);
             double loss = loss_of(naive, s, labels) - dot(naive->w, d);
-            if (loss > most) {
-                most = loss;
+            if (loss > largest) {
+                largest = loss;
                 memcpy(worst, d, sizeof d);
             }
         }
-        value += s->weight * most;
+        value += s->weight * largest;
         for (size_t j = 0; j < SIZE; j++) {
             gradient[j] -= s->weight * worst[j];
         }
