@@ -1,4 +1,4 @@
-/* test_error.c - statuses, their names, and the sentences of failures. */
+/* test_error.c - statuses, their names, and error messages. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void names_every_status(void **state)
     assert_non_null(trellis_status_meaning((trellis_status)(TRELLIS_DATA + 1)));
 }
 
-static void tells_the_version(void **state)
+static void gives_the_version(void **state)
 {
     (void)state;
     char expected[40];
@@ -78,8 +78,8 @@ static void puts_the_place_in_front(void **state)
                      TRELLIS_FORMAT);
 }
 
-/* Long sentences and long file names are cut at the end of the message. */
-static void cuts_long_sentences(void **state)
+/* Long messages and long file names are cut at the end. */
+static void cuts_long_messages(void **state)
 {
     (void)state;
     char many[3000];
@@ -93,7 +93,7 @@ static void cuts_long_sentences(void **state)
     assert_int_equal(error.message[sizeof error.message - 2], 'm');
 }
 
-static void says_what_the_system_says(void **state)
+static void includes_the_system_error(void **state)
 {
     (void)state;
     trellis_error error = {0};
@@ -111,9 +111,9 @@ static void says_what_the_system_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_every_status),  cmocka_unit_test(tells_the_version),
+        cmocka_unit_test(names_every_status),  cmocka_unit_test(gives_the_version),
         cmocka_unit_test(describes_a_failure), cmocka_unit_test(puts_the_place_in_front),
-        cmocka_unit_test(cuts_long_sentences), cmocka_unit_test(says_what_the_system_says),
+        cmocka_unit_test(cuts_long_messages),  cmocka_unit_test(includes_the_system_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

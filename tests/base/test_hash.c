@@ -57,7 +57,7 @@ static int by_value(const void *a, const void *b)
 
 enum { SIDE = 1000, KEYS = SIDE * SIDE, CELLS = 1 << 12 };
 
-/* No two alike, every bit set half the time, and the low and the high bits fill tables evenly. */
+/* No duplicates, every bit set half the time, and the low and the high bits fill tables evenly. */
 static void expect_spread(uint64_t *keys)
 {
     for (unsigned bit = 0; bit < 64; bit++) {
@@ -107,7 +107,7 @@ static void a_million_mixed_keys_are_distinct(void **state)
     free(low);
 }
 
-/* What is mixed are hashes as a rule, but template numbers too: small ones must not collide. */
+/* Mostly hashes are mixed, but also template numbers: small numbers must not collide. */
 static void small_numbers_do_not_collide(void **state)
 {
     (void)state;

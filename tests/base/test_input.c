@@ -121,7 +121,8 @@ static void reads_empty_files(void **state)
     }
 }
 
-/* All sizes of a cut, and a flipped bit in the middle: an error, never a short file taken as whole. */
+/* Truncated at every size, and with a flipped bit in the middle: an error, never a silently short
+ * file. */
 static void refuses_corrupt_files(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void refuses_corrupt_files(void **state)
     }
 }
 
-static void a_few_bytes_are_plain(void **state)
+static void very_short_files_are_plain(void **state)
 {
     (void)state;
     const char *const cases[] = {"\x1F", "\x28", "\x28\xB5\x2F", "a", "(("};
@@ -166,7 +167,7 @@ static void a_few_bytes_are_plain(void **state)
 }
 
 /* A short first line arrives without waiting for more bytes: the pipe stays open meanwhile. */
-static void a_pipe_is_read_as_it_comes(void **state)
+static void a_pipe_is_read_without_waiting(void **state)
 {
     (void)state;
     int ends[2];
@@ -188,8 +189,8 @@ static void a_pipe_is_read_as_it_comes(void **state)
     close(ends[0]);
 }
 
-/* Held lines stay what they were while the buffer grows and moves beneath them. */
-static void held_lines_stay(void **state)
+/* Held lines stay valid while the buffer grows and moves. */
+static void held_lines_stay_valid(void **state)
 {
     (void)state;
     enum { COUNT = 300000, BLOCK = 70000 };
@@ -239,9 +240,12 @@ static void slurps_whole_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_compressed_files),     cmocka_unit_test(reads_empty_files),
-        cmocka_unit_test(refuses_corrupt_files),      cmocka_unit_test(a_few_bytes_are_plain),
-        cmocka_unit_test(a_pipe_is_read_as_it_comes), cmocka_unit_test(held_lines_stay),
+        cmocka_unit_test(reads_compressed_files),
+        cmocka_unit_test(reads_empty_files),
+        cmocka_unit_test(refuses_corrupt_files),
+        cmocka_unit_test(very_short_files_are_plain),
+        cmocka_unit_test(a_pipe_is_read_without_waiting),
+        cmocka_unit_test(held_lines_stay_valid),
         cmocka_unit_test(slurps_whole_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

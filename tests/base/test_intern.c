@@ -82,7 +82,7 @@ static void long_texts_fit(void **state)
     tr_intern_free(&intern);
 }
 
-static void can_be_used_again_when_freed(void **state)
+static void can_be_reused_after_free(void **state)
 {
     (void)state;
     struct tr_intern intern = {0};
@@ -99,9 +99,9 @@ static void can_be_used_again_when_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_texts_in_order),       cmocka_unit_test(the_empty_text_is_a_text),
-        cmocka_unit_test(zero_bytes_are_bytes),         cmocka_unit_test(long_texts_fit),
-        cmocka_unit_test(can_be_used_again_when_freed),
+        cmocka_unit_test(numbers_texts_in_order),   cmocka_unit_test(the_empty_text_is_a_text),
+        cmocka_unit_test(zero_bytes_are_bytes),     cmocka_unit_test(long_texts_fit),
+        cmocka_unit_test(can_be_reused_after_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

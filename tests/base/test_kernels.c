@@ -63,7 +63,7 @@ static void for_all(void (*check)(struct operands *))
     }
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Rows of a matrix that begin between its own, and one of them twice. */
 static void check_added(struct operands *x)
@@ -89,7 +89,7 @@ static void check_added(struct operands *x)
     assert_memory_equal(x->out, was, x->width * sizeof *was);
 }
 
-/* Whole numbers of 16 bits, all of them, from everywhere; sums of so few are exact. */
+/* All 16-bit integers, from any offset; sums of so few are exact. */
 static void shorts_of_every_value(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void rows(void **state)
     for_all(check_added);
 }
 
-/* Of equal ones the lowest, and a lowest even where all are minus infinity. */
+/* Ties go to the lowest index, even where all are minus infinity. */
 static void check_ties(struct operands *x)
 {
     for (size_t j = 0; j < x->width; j++) {
@@ -209,7 +209,7 @@ static void trellis_rows(void **state)
     for_all(check_trellis_rows);
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------ */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 static void check_products(struct operands *x)
 {
@@ -291,7 +291,7 @@ static void check_listed(struct operands *x)
     }
 }
 
-/* Tiles of some rows for each block: listed ones count with their factor, all others with 1. */
+/* Tiles of some rows for each block: listed rows have their factor, all others 1. */
 static void check_tiles(struct operands *x)
 {
     size_t blocks = x->width / TR_LANES, count = 0;
@@ -330,7 +330,7 @@ static void check_tiles(struct operands *x)
     free(wide);
 }
 
-/* Vectors of the optimisers: any length, from anywhere. */
+/* Vectors of the optimisers: any length, any alignment. */
 static void check_vectors(struct operands *x)
 {
     const float *a = x->from + 1, *b = x->to; // the first is not aligned
@@ -351,7 +351,7 @@ static void check_vectors(struct operands *x)
     assert_true(sum[count] == (double)count);
 }
 
-/* What Viterbi asks of a row: maxima, the least of what may be, and who is above a limit. */
+/* Row operations of Viterbi: maxima, the minimum of allowed labels, and labels above a limit. */
 static void check_bounds(struct operands *x)
 {
     float was[MAX_WIDTH], least = INFINITY;
@@ -364,7 +364,7 @@ static void check_bounds(struct operands *x)
     for (size_t j = 0; j < x->width; j += 3) {
         x->matrix[j] = -INFINITY;
     }
-    x->out[x->width / 2] = -10; // may not be, or is the least
+    x->out[x->width / 2] = -10; // not allowed, or the minimum
     for (size_t j = 0; j < x->rows; j++) {
         least = x->matrix[j] > -INFINITY ? fminf(least, x->out[j] - x->from[j]) : least;
     }
@@ -391,9 +391,9 @@ static void matrices(void **state)
     for_all(check_bounds);
 }
 
-/* ---- the exponential ----------------------------------------------------------------------------- */
+/* ---- the exponential ------------------------------------------------------------------------- */
 
-/* Units in the last place between x and the right value. */
+/* Units in the last place between x and the exact value. */
 static double units_off(float x, double right)
 {
     float rounded = (float)right;
@@ -463,7 +463,7 @@ static void exp_of_whole_rows(void **state)
     }
 }
 
-/* ---- the sets ------------------------------------------------------------------------------------ */
+/* ---- the sets -------------------------------------------------------------------------------- */
 
 static void sets(void **state)
 {

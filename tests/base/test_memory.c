@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* Under the sanitizers an impossible size is to give NULL, as everywhere else. */
+/* Under the sanitizers an impossible size must give NULL, as elsewhere. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -39,7 +39,7 @@ static void gives_zeroed_memory(void **state)
         char *memory = tr_alloc(n, 3);
         assert_non_null(memory);
         expect_zeros(memory, n * 3);
-        memset(memory, 'x', n * 3); // what is freed here may be handed out next
+        memset(memory, 'x', n * 3); // freed memory may be reused by the next allocation
         free(memory);
     }
     free(tr_alloc(5, 0));
@@ -114,7 +114,7 @@ static void reserves_zeroed_room(void **state)
     free(numbers.at);
 }
 
-static void stays_as_it_was_when_it_cannot_grow(void **state)
+static void is_unchanged_when_it_cannot_grow(void **state)
 {
     (void)state;
     TR_ARRAY(uint64_t) numbers = {0};
@@ -122,7 +122,7 @@ static void stays_as_it_was_when_it_cannot_grow(void **state)
     uint64_t *at = numbers.at;
     size_t capacity = numbers.capacity;
     assert_false(tr_reserve(&numbers, half / 4 + 2)); // the product wraps round to 8
-    assert_false(tr_reserve(&numbers, half / 8 - 1)); // there is not as much
+    assert_false(tr_reserve(&numbers, half / 8 - 1)); // more than there is
     assert_ptr_equal(numbers.at, at);
     assert_int_equal(numbers.capacity, capacity);
     assert_int_equal(numbers.size, 1);
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(copies_text),
         cmocka_unit_test(grows_arrays),
         cmocka_unit_test(reserves_zeroed_room),
-        cmocka_unit_test(stays_as_it_was_when_it_cannot_grow),
+        cmocka_unit_test(is_unchanged_when_it_cannot_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void set(trellis_options *options, const char *name, const char *value)
     assert_string_equal(trellis_options_get(options, name), value);
 }
 
-/* Refused, with a sentence that holds `part`, and the old value kept. */
+/* An error whose message contains `part`; the old value is kept. */
 static void refuse(trellis_options *options, const char *name, const char *value, const char *part)
 {
     trellis_error error = {0};
@@ -43,7 +43,7 @@ static void refuse(trellis_options *options, const char *name, const char *value
     assert_int_equal(trellis_options_set(options, name, value, NULL), TRELLIS_OPTION);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void the_table_is_in_order(void **state)
 {
@@ -72,8 +72,8 @@ static void the_table_is_in_order(void **state)
     }
 }
 
-/* --no-X turns a flag off, so that no other option may be called that. */
-static void no_name_is_taken_for_a_flag_turned_off(void **state)
+/* --no-X turns a flag off, so no option may have such a name. */
+static void no_name_looks_like_a_negated_flag(void **state)
 {
     (void)state;
     for (size_t i = 0; i < trellis_option_count(); i++) {
@@ -86,7 +86,7 @@ static void no_name_is_taken_for_a_flag_turned_off(void **state)
     }
 }
 
-static void initial_values_pass_their_own_checks(void **state)
+static void defaults_are_valid(void **state)
 {
     (void)state;
     trellis_options *options = make_options();
@@ -102,9 +102,9 @@ static void initial_values_pass_their_own_checks(void **state)
     trellis_options_destroy(options);
 }
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-static void ranges_are_kept_to(void **state)
+static void ranges_are_checked(void **state)
 {
     (void)state;
     trellis_options *options = make_options();
@@ -137,7 +137,7 @@ static void ranges_are_kept_to(void **state)
     trellis_options_destroy(options);
 }
 
-static void choices_are_kept_to(void **state)
+static void choices_are_checked(void **state)
 {
     (void)state;
     trellis_options *options = make_options();
@@ -203,7 +203,7 @@ static void values_have_types(void **state)
     assert_string_equal(tr_option_text(NULL, "columns"), "");
     assert_true(tr_option_is(options, "format", "auto"));
     assert_false(tr_option_is(options, "format", "aut"));
-    assert_true(trellis_options_given(options, "log")); // set, if only to nothing
+    assert_true(trellis_options_given(options, "log")); // set to the empty string
     assert_false(trellis_options_given(options, "seed"));
     assert_false(trellis_options_given(NULL, "epochs"));
 
@@ -253,10 +253,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_in_order),
-        cmocka_unit_test(no_name_is_taken_for_a_flag_turned_off),
-        cmocka_unit_test(initial_values_pass_their_own_checks),
-        cmocka_unit_test(ranges_are_kept_to),
-        cmocka_unit_test(choices_are_kept_to),
+        cmocka_unit_test(no_name_looks_like_a_negated_flag),
+        cmocka_unit_test(defaults_are_valid),
+        cmocka_unit_test(ranges_are_checked),
+        cmocka_unit_test(choices_are_checked),
         cmocka_unit_test(flags_are_yes_or_no),
         cmocka_unit_test(values_have_types),
         cmocka_unit_test(values_are_copied),

@@ -1,4 +1,4 @@
-/* test_output.c - a file is there whole or not at all, and nothing else is left behind. */
+/* test_output.c - a file is written completely or not at all, and no other files are left. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include "base/text.h"
 #include "support/temporary.h"
 
-/* The library's open() (tests/CMakeLists.txt links with --wrap), so that all is tried as well as on a file system
- * without files that have no name. */
+/* The library's open() (tests/CMakeLists.txt links with --wrap), so that everything is also tested
+ * as on a file system without unnamed files. */
 static bool without_nameless;
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -178,7 +178,7 @@ static void writes_empty_and_large_files(void **state)
     drop_place(&place);
 }
 
-static void keeps_the_rights_of_the_old_file(void **state)
+static void keeps_the_permissions_of_the_old_file(void **state)
 {
     (void)state;
     static const mode_t rights[] = {0600, 0640, 0644, 0666, 0755};
@@ -192,8 +192,8 @@ static void keeps_the_rights_of_the_old_file(void **state)
     drop_place(&place);
 }
 
-/* A new file gets what a plain open gives: a person's umask of 077 keeps a model private. */
-static void heeds_the_umask(void **state)
+/* A new file gets the default permissions: a umask of 077 keeps a model private. */
+static void respects_the_umask(void **state)
 {
     (void)state;
     static const mode_t masks[] = {022, 077, 002, 027};
@@ -208,7 +208,7 @@ static void heeds_the_umask(void **state)
     drop_place(&place);
 }
 
-static void two_writers_do_not_disturb_each_other(void **state)
+static void two_writers_do_not_interfere(void **state)
 {
     (void)state;
     struct place place = make_place();
@@ -229,8 +229,8 @@ static bool has_nameless(const char *folder)
     return file >= 0 && close(file) == 0;
 }
 
-/* The old file stays, and where files need no name nothing else is there. */
-static void leaves_nothing_when_it_is_killed(void **state)
+/* The old file stays, and where unnamed files are supported there is no other. */
+static void leaves_no_files_when_killed(void **state)
 {
     (void)state;
     struct place place = make_place();
@@ -258,8 +258,9 @@ static int create(const char *path)
     return file;
 }
 
-/* A temporary name whose owner is gone is removed; one that somebody still writes to, or that is no file, stays. */
-static void removes_what_a_killed_writer_left(void **state)
+/* A temporary file whose writer is gone is removed; one still being written, or not a regular file,
+ * stays. */
+static void removes_files_of_killed_writers(void **state)
 {
     (void)state;
     struct place place = make_place();
@@ -284,9 +285,9 @@ static void removes_what_a_killed_writer_left(void **state)
     drop_place(&place);
 }
 
-/* Many processes write to one target, some are killed on the way: each commit of the others succeeds, and the
- * file is always one of theirs, whole. */
-static void writers_get_along(void **state)
+/* Many processes write to one target and some are killed: every commit of the others succeeds, and
+ * the file is always one complete version. */
+static void concurrent_writers_all_succeed(void **state)
 {
     (void)state;
     enum { WRITERS = 8, TIMES = 50, SIZE = 1000 };
@@ -355,7 +356,7 @@ static void refuses_where_it_cannot_write(void **state)
     drop_place(&place);
 }
 
-/* The target turns into a folder while it is written: the rename fails, and nothing is left over. */
+/* The target becomes a folder while it is written: the rename fails, and no file is left. */
 static void cleans_up_when_the_commit_fails(void **state)
 {
     (void)state;
@@ -397,8 +398,8 @@ static void leaves_devices_and_pipes_in_place(void **state)
     drop_place(&place);
 }
 
-/* A full disk is noticed at the latest by the commit. */
-static void notices_a_full_disk(void **state)
+/* A full disk is detected by the commit at the latest. */
+static void detects_a_full_disk(void **state)
 {
     (void)state;
     if (access("/dev/full", W_OK) != 0) {
@@ -418,16 +419,16 @@ int main(void)
         cmocka_unit_test(replaces_only_when_committed),
         cmocka_unit_test(discards),
         cmocka_unit_test(writes_empty_and_large_files),
-        cmocka_unit_test(keeps_the_rights_of_the_old_file),
-        cmocka_unit_test(heeds_the_umask),
-        cmocka_unit_test(two_writers_do_not_disturb_each_other),
-        cmocka_unit_test(leaves_nothing_when_it_is_killed),
-        cmocka_unit_test(removes_what_a_killed_writer_left),
-        cmocka_unit_test(writers_get_along),
+        cmocka_unit_test(keeps_the_permissions_of_the_old_file),
+        cmocka_unit_test(respects_the_umask),
+        cmocka_unit_test(two_writers_do_not_interfere),
+        cmocka_unit_test(leaves_no_files_when_killed),
+        cmocka_unit_test(removes_files_of_killed_writers),
+        cmocka_unit_test(concurrent_writers_all_succeed),
         cmocka_unit_test(refuses_where_it_cannot_write),
         cmocka_unit_test(cleans_up_when_the_commit_fails),
         cmocka_unit_test(leaves_devices_and_pipes_in_place),
-        cmocka_unit_test(notices_a_full_disk),
+        cmocka_unit_test(detects_a_full_disk),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     without_nameless = true;

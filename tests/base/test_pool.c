@@ -29,18 +29,18 @@ struct counts {
     unsigned threads;
     atomic_uint done[MAX_BLOCKS];
     atomic_uint within[MAX_THREADS]; // calls that run at present, by thread number
-    atomic_uint mistakes;            // seen in threads, where assertions must not be made
+    atomic_uint errors;              // seen in threads, where assertions must not be made
 };
 
 static void count_block(void *user, size_t block, unsigned thread)
 {
     struct counts *counts = user;
     if (thread >= counts->threads || block >= MAX_BLOCKS) {
-        counts->mistakes++;
+        counts->errors++;
         return;
     }
     if (atomic_fetch_add(&counts->within[thread], 1) != 0) {
-        counts->mistakes++;
+        counts->errors++;
     }
     counts->done[block]++;
     if (block % 7 == 0) {
@@ -59,7 +59,7 @@ static void does_each_block_once(void **state)
             static struct counts counts;
             counts = (struct counts){.threads = thread_counts[t]};
             tr_pool_run(pool, block_counts[b], count_block, &counts);
-            assert_int_equal(counts.mistakes, 0);
+            assert_int_equal(counts.errors, 0);
             for (size_t i = 0; i < MAX_BLOCKS; i++) {
                 assert_int_equal(counts.done[i], i < block_counts[b]);
             }
@@ -83,20 +83,20 @@ static void does_many_short_runs(void **state)
                 assert_int_equal(counts.done[i], expected[i]); // done when the run returns
             }
         }
-        assert_int_equal(counts.mistakes, 0);
+        assert_int_equal(counts.errors, 0);
         tr_pool_destroy(pool);
     }
 }
 
 struct turns {
     struct tr_pool *pool;
-    size_t next;     // guarded by the turns themselves
-    size_t mistakes; // so is this
+    size_t next;   // guarded by the turns themselves
+    size_t errors; // so is this
     double sum;
     double *terms; // [blocks]
 };
 
-/* Takes longer for some blocks, so that those behind them have to wait. */
+/* Takes longer for some blocks, so that later ones have to wait. */
 static double slow_term(size_t block)
 {
     volatile double x = sin((double)block) * exp((double)(block % 40) - 20);
@@ -112,14 +112,14 @@ static void take_turn(void *user, size_t block, unsigned thread)
     struct turns *turns = user;
     double term = slow_term(block);
     tr_pool_turn(turns->pool, block);
-    turns->mistakes += turns->next != block;
+    turns->errors += turns->next != block;
     turns->next = block + 1;
     turns->sum += term;
     turns->terms[block] = term;
     tr_pool_turn_done(turns->pool, block);
 }
 
-static void takes_turns_and_sums_alike(void **state)
+static void takes_turns_and_sums_in_order(void **state)
 {
     (void)state;
     enum { BLOCKS = 200, RUNS = 5 };
@@ -131,7 +131,7 @@ static void takes_turns_and_sums_alike(void **state)
             struct turns turns = {.pool = pool, .terms = terms[t]};
             tr_pool_run(pool, BLOCKS, take_turn, &turns);
             assert_int_equal(turns.next, BLOCKS);
-            assert_int_equal(turns.mistakes, 0);
+            assert_int_equal(turns.errors, 0);
             if (t == 0 && run == 0) {
                 first = turns.sum;
             }
@@ -142,7 +142,7 @@ static void takes_turns_and_sums_alike(void **state)
     }
 }
 
-/* The sum is one that does depend on the order, or the test above would show nothing. */
+/* The sum does depend on the order; otherwise the test above would prove nothing. */
 static void the_sum_depends_on_the_order(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static double add_pieces(void *user, size_t begin, size_t end)
     return sum;
 }
 
-static void sums_pieces_alike(void **state)
+static void sums_pieces_in_order(void **state)
 {
     (void)state;
     static atomic_uchar seen[70001];
@@ -197,7 +197,7 @@ struct meeting {
     bool met;
 };
 
-/* Waits, not for ever, until as many blocks run at once as there are threads. */
+/* Waits, with a limit, until as many blocks run at once as there are threads. */
 static void meet(void *user, size_t block, unsigned thread)
 {
     (void)thread;
@@ -244,9 +244,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(does_each_block_once),
         cmocka_unit_test(does_many_short_runs),
-        cmocka_unit_test(takes_turns_and_sums_alike),
+        cmocka_unit_test(takes_turns_and_sums_in_order),
         cmocka_unit_test(the_sum_depends_on_the_order),
-        cmocka_unit_test(sums_pieces_alike),
+        cmocka_unit_test(sums_pieces_in_order),
         cmocka_unit_test(all_threads_work_at_once),
         cmocka_unit_test(starts_and_ends),
     };

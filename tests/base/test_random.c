@@ -1,4 +1,5 @@
-/* test_random.c - pinned numbers, because a seed must give the same result for ever; and fair ones. */
+/* test_random.c - pinned values, because a seed must always give the same result; and
+ * uniformity. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include "base/random.h"
 
 /* The reference values of both generators, as their authors' programs print them. */
-static void agrees_with_the_reference(void **state)
+static void matches_the_reference_values(void **state)
 {
     (void)state;
     static const uint64_t splitmix[] = {0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f,
@@ -76,7 +77,7 @@ static void seeds_differ(void **state)
     assert_true(a.state[0] | a.state[1] | a.state[2] | a.state[3]); // all 0 would stay 0
 }
 
-/* Within 6 standard deviations of what chance gives. */
+/* Within 6 standard deviations of the expectation. */
 static void expect_uniform(const size_t *counts, size_t cells, double draws)
 {
     double expected = draws / (double)cells, chi = 0;
@@ -154,7 +155,7 @@ static void shuffles_are_permutations(void **state)
     }
 }
 
-/* All 24 orders of four, alike often. */
+/* All 24 orders of four, equally often. */
 static void shuffles_are_fair(void **state)
 {
     (void)state;
@@ -179,7 +180,7 @@ static void shuffles_are_fair(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_reference),
+        cmocka_unit_test(matches_the_reference_values),
         cmocka_unit_test(seed_one_is_pinned),
         cmocka_unit_test(seeds_differ),
         cmocka_unit_test(reals_are_uniform),

@@ -17,9 +17,9 @@
 #include "base/utf8.h"
 #include "support/temporary.h"
 
-/* ---- numbers in ---------------------------------------------------------------------------------- */
+/* ---- numbers in ------------------------------------------------------------------------------ */
 
-static void reads_whole_numbers(void **state)
+static void reads_integers(void **state)
 {
     (void)state;
     static const struct {
@@ -43,7 +43,7 @@ static void reads_whole_numbers(void **state)
     }
 }
 
-static void refuses_what_is_no_whole_number(void **state)
+static void refuses_other_text_as_integer(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -134,7 +134,7 @@ static void reads_reals(void **state)
     assert_true(tr_text_real(TR_TEXT("-0"), &value) && value == 0 && signbit(value));
 }
 
-static void refuses_what_is_no_real(void **state)
+static void refuses_other_text_as_real(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -202,7 +202,7 @@ static void compares_texts(void **state)
     assert_int_equal(tr_text(NULL).size, 0);
 }
 
-/* ---- the buffer ---------------------------------------------------------------------------------- */
+/* ---- the buffer ------------------------------------------------------------------------------ */
 
 static void expect_buffer(struct tr_buffer *buffer, const char *expected)
 {
@@ -212,7 +212,7 @@ static void expect_buffer(struct tr_buffer *buffer, const char *expected)
     buffer->size = 0;
 }
 
-static void grows_with_what_is_written(void **state)
+static void grows_as_needed(void **state)
 {
     (void)state;
     struct tr_buffer buffer = {0};
@@ -296,7 +296,7 @@ static void flushes_to_a_sink(void **state)
     tr_buffer_free(&kept);
 }
 
-/* A write that cannot be leaves the buffer as it was, and so do all writes after it. */
+/* A failed write leaves the buffer unchanged, and so do all later writes. */
 static void remembers_a_failure(void **state)
 {
     (void)state;
@@ -320,7 +320,7 @@ static void remembers_a_failure(void **state)
     assert_false(buffer.failed);
 }
 
-/* ---- reals out ----------------------------------------------------------------------------------- */
+/* ---- reals out ------------------------------------------------------------------------------- */
 
 static void writes_the_shortest_real(void **state)
 {
@@ -387,7 +387,7 @@ static void reads_back_what_it_writes(void **state)
     tr_buffer_free(&buffer);
 }
 
-/* German numbers, built for the purpose where the machine has none. */
+/* A locale with German numbers, built for the test where the machine has none. */
 static bool set_german(void)
 {
     if (setlocale(LC_ALL, "de_DE.UTF-8")) {
@@ -403,7 +403,7 @@ static bool set_german(void)
 }
 
 /* A program may have set a locale with a decimal comma; our files do not change. */
-static void knows_no_locale(void **state)
+static void ignores_the_locale(void **state)
 {
     (void)state;
     if (!set_german()) {
@@ -425,7 +425,7 @@ static void knows_no_locale(void **state)
     tr_buffer_free(&buffer);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void escapes_json(void **state)
 {
@@ -456,7 +456,7 @@ static void escapes_json(void **state)
     tr_buffer_free(&buffer);
 }
 
-/* Any bytes give a JSON string, and a parser reads from it what was written. */
+/* Any bytes give a JSON string, from which a parser reads the same bytes. */
 static void a_parser_reads_json_back(void **state)
 {
     (void)state;
@@ -490,9 +490,9 @@ static void a_parser_reads_json_back(void **state)
     tr_buffer_free(&expected);
 }
 
-/* ---- edit distance ------------------------------------------------------------------------------- */
+/* ---- edit distance --------------------------------------------------------------------------- */
 
-static void measures_edits(void **state)
+static void computes_edit_distances(void **state)
 {
     (void)state;
     assert_int_equal(tr_edit_distance("", "", 5), 0);
@@ -515,7 +515,7 @@ static void measures_edits(void **state)
     assert_int_equal(tr_edit_distance(longer, longer, 2), 3); // too long
 }
 
-/* By the definition: the best of the four first edits. */
+/* By definition: the best of the four possible first edits. */
 static unsigned naive_distance(const char *a, const char *b)
 {
     if (!*a || !*b) {
@@ -531,7 +531,7 @@ static unsigned naive_distance(const char *a, const char *b)
     return kept < best ? kept : best;
 }
 
-static void agrees_with_the_definition_of_edits(void **state)
+static void matches_the_definition_of_edit_distance(void **state)
 {
     (void)state;
     struct tr_random random;
@@ -554,23 +554,23 @@ static void agrees_with_the_definition_of_edits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_whole_numbers),
-        cmocka_unit_test(refuses_what_is_no_whole_number),
+        cmocka_unit_test(reads_integers),
+        cmocka_unit_test(refuses_other_text_as_integer),
         cmocka_unit_test(reads_no_further_than_the_text),
         cmocka_unit_test(reads_reals),
-        cmocka_unit_test(refuses_what_is_no_real),
+        cmocka_unit_test(refuses_other_text_as_real),
         cmocka_unit_test(compares_texts),
-        cmocka_unit_test(grows_with_what_is_written),
+        cmocka_unit_test(grows_as_needed),
         cmocka_unit_test(writes_pieces),
         cmocka_unit_test(flushes_to_a_sink),
         cmocka_unit_test(remembers_a_failure),
         cmocka_unit_test(writes_the_shortest_real),
         cmocka_unit_test(reads_back_what_it_writes),
-        cmocka_unit_test(knows_no_locale),
+        cmocka_unit_test(ignores_the_locale),
         cmocka_unit_test(escapes_json),
         cmocka_unit_test(a_parser_reads_json_back),
-        cmocka_unit_test(measures_edits),
-        cmocka_unit_test(agrees_with_the_definition_of_edits),
+        cmocka_unit_test(computes_edit_distances),
+        cmocka_unit_test(matches_the_definition_of_edit_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void refuses_malformed_bytes(void **state)
         "\xC3(",
         "\xE2\x28\xA1",
         "\xE2\x82(",
-        "\xF0\x9F\x98(", // cut off, or broken off
+        "\xF0\x9F\x98(", // truncated
         "\xC0\x80",
         "\xC1\xBF",
         "\xE0\x80\x80",
@@ -111,7 +111,7 @@ static void refuses_malformed_bytes(void **state)
     }
 }
 
-/* The fast path over ASCII must not pass over what stands within its eight bytes. */
+/* The fast path for ASCII must not skip an invalid byte within its eight bytes. */
 static void finds_the_first_invalid_byte_anywhere(void **state)
 {
     (void)state;
@@ -144,8 +144,8 @@ static void reads_back_every_code_point(void **state)
     }
 }
 
-/* Random bytes, most of them parts of valid sequences; the naive cut into code points is the judge. */
-static void agrees_with_the_standard(void **state)
+/* Random bytes, mostly parts of valid sequences, against a naive split into code points. */
+static void matches_the_standard(void **state)
 {
     (void)state;
     static const unsigned char likely[] = {'a',  'b',  0x80, 0xA9, 0xBF, 0x9F, 0x90,
@@ -265,7 +265,7 @@ int main(void)
         cmocka_unit_test(refuses_malformed_bytes),
         cmocka_unit_test(finds_the_first_invalid_byte_anywhere),
         cmocka_unit_test(reads_back_every_code_point),
-        cmocka_unit_test(agrees_with_the_standard),
+        cmocka_unit_test(matches_the_standard),
         cmocka_unit_test(cuts_prefixes_and_suffixes),
         cmocka_unit_test(knows_classes),
         cmocka_unit_test(changes_case),

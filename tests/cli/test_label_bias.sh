@@ -10,15 +10,15 @@ ln -s "$(realpath "$TRELLIS")" "$TRELLIS_TMP/bin/trellis"
 want "the commands of the page" env PATH="$TRELLIS_TMP/bin:$PATH" bash -ec "cd '$TRELLIS_TMP'
     $(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$page")"
 
-# found MODEL: the labels of the two words, and the probabilities of each
-found() { "$TRELLIS" tag -m "$TRELLIS_TMP/$1.model" data/label-bias/test.txt | awk 'NF { printf "%s ", $3 }'; }
+# predicted MODEL: the labels of the two words, and the probabilities of each
+predicted() { "$TRELLIS" tag -m "$TRELLIS_TMP/$1.model" data/label-bias/test.txt | awk 'NF { printf "%s ", $3 }'; }
 chances() {
     "$TRELLIS" tag -m "$TRELLIS_TMP/$1.model" --nbest 2 data/label-bias/test.txt |
         awk -v word="$2" '/^# 1 / { n++ } /^#/ && n == word { print $4 }'
 }
-want "the MEMM errs" [ "$(found memm)" = "r1 i1 b r1 i1 b " ]
-want "the CRF does not" [ "$(found crf)" = "r1 i1 b r2 o2 b " ]
-want "nor does an MEMM that looks ahead" [ "$(found ahead)" = "r1 i1 b r2 o2 b " ]
+want "the MEMM errs" [ "$(predicted memm)" = "r1 i1 b r1 i1 b " ]
+want "the CRF does not" [ "$(predicted crf)" = "r1 i1 b r2 o2 b " ]
+want "nor does an MEMM that looks ahead" [ "$(predicted ahead)" = "r1 i1 b r2 o2 b " ]
 want "the words look the same to the MEMM" [ "$(chances memm 1)" = "$(chances memm 2)" ]
 want "and not to the CRF" [ "$(chances crf 1)" != "$(chances crf 2)" ]
 want "three in five" awk -v p="$(chances memm 2 | head -n 1)" 'BEGIN { exit !(p > 0.599 && p < 0.601) }'

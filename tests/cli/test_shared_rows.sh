@@ -1,4 +1,4 @@
-# Attributes that always occur together share a row while a CRF is trained. The judge: k of them are one attribute
+# Attributes that always occur together share a row while a CRF is trained. The reference: k of them are one attribute
 # with the value sqrt(k), which is trained without sharing, and whose weight is sqrt(k) times that of each.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP

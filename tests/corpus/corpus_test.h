@@ -95,7 +95,7 @@ static inline void show_sequence(struct tr_buffer *to, const trellis_sequence *s
     tr_buffer_char(to, '\n');
 }
 
-/* All sequences of a file as text; the caller frees it. Reading must end well. */
+/* All sequences of a file as text; the caller frees it. Reading must succeed. */
 static inline char *show_file(const char *path, const char *options_text)
 {
     trellis_options *options = make_options(options_text);
@@ -139,8 +139,8 @@ static inline trellis_status to_buffer(void *user, const char *data, size_t size
     return TRELLIS_OK;
 }
 
-/* Reads `data` and writes it again, each token with the label `label` unless that is NULL; the caller
- * frees the result. A failure to write gives its message instead. */
+/* Reads `data` and writes it again, each token with the label `label` unless that is NULL; the
+ * caller frees the result. If writing fails, the result is the message. */
 static inline char *rewrite(const char *data, size_t size, const char *options_text,
                             const char *label)
 {

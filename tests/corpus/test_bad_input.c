@@ -1,4 +1,4 @@
-/* test_bad_input.c - what is malformed is refused with the place and a sentence that helps. */
+/* test_bad_input.c - malformed input is an error with its position and a helpful message. */
 #include "corpus/corpus_test.h"
 
 struct bad {
@@ -104,7 +104,7 @@ static void check_bad(const struct bad *bad)
     drop_file(path);
 }
 
-static void bad_input_is_refused(void **state)
+static void bad_input_is_an_error(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
@@ -112,7 +112,7 @@ static void bad_input_is_refused(void **state)
     }
 }
 
-static void what_came_before_is_read(void **state)
+static void earlier_sequences_are_read(void **state)
 {
     (void)state;
     char *path = make_file(BYTES("a X\n\nb\n\nc Y\n"), "");
@@ -142,8 +142,8 @@ static void missing_files_and_folders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_input_is_refused),
-        cmocka_unit_test(what_came_before_is_read),
+        cmocka_unit_test(bad_input_is_an_error),
+        cmocka_unit_test(earlier_sequences_are_read),
         cmocka_unit_test(missing_files_and_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

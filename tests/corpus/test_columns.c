@@ -97,7 +97,7 @@ static void invalid_bytes_can_be_kept(void **state)
     check_read(BYTES("caf\xE9 N\n"), "invalid-utf8=keep", "1: caf\xE9|N>N\n");
 }
 
-/* Cells of every length around the sixteen bytes that are looked at together, at every place. */
+/* Cells of every length around the sixteen bytes that are examined together, at every offset. */
 static void cells_of_every_length(void **state)
 {
     (void)state;

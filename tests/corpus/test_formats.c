@@ -1,5 +1,5 @@
-/* test_formats.c - reading CoNLL-U, CRFsuite's attributes, word/TAG, JSON lines and running text; and
- * which of them a file name stands for. */
+/* test_formats.c - reading CoNLL-U, CRFsuite's attributes, word/TAG, JSON lines and running text;
+ * and the formats given by file names. */
 #include "corpus/corpus_test.h"
 
 static const char treebank[] = "# newdoc\n"
@@ -109,7 +109,7 @@ static void reads_json_attributes(void **state)
                "1: a{x:1}\n");
 }
 
-static void json_columns_are_named_at_once(void **state)
+static void json_columns_are_named_by_the_first_object(void **state)
 {
     (void)state;
     char *path = make_file(BYTES("{\"tokens\":[\"a\"],\"pos\":[\"D\"],\"lemma\":[\"l\"]}\n"),
@@ -124,7 +124,7 @@ static void json_columns_are_named_at_once(void **state)
     drop_file(path);
 }
 
-static void names_of_files_tell_formats(void **state)
+static void file_names_give_formats(void **state)
 {
     (void)state;
     const char *const cases[][2] = {
@@ -192,8 +192,8 @@ int main(void)
         cmocka_unit_test(reads_text),
         cmocka_unit_test(reads_jsonl),
         cmocka_unit_test(reads_json_attributes),
-        cmocka_unit_test(json_columns_are_named_at_once),
-        cmocka_unit_test(names_of_files_tell_formats),
+        cmocka_unit_test(json_columns_are_named_by_the_first_object),
+        cmocka_unit_test(file_names_give_formats),
         cmocka_unit_test(empty_files_end_at_once),
         cmocka_unit_test(reads_very_long_lines),
     };

@@ -1,4 +1,4 @@
-/* test_part.c - parts of a corpus: together they are all of it, no two share a sequence. */
+/* test_part.c - parts of a corpus: they cover it and are disjoint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static size_t take(const char *text, uint64_t seed, bool taken[SEQUENCES])
     return count;
 }
 
-static void parts_share_nothing_and_leave_nothing(void **state)
+static void parts_are_disjoint_and_complete(void **state)
 {
     (void)state;
     for (unsigned of = 1; of <= 12; of++) {
@@ -48,7 +48,7 @@ static void parts_share_nothing_and_leave_nothing(void **state)
     }
 }
 
-static void the_seed_deals(void **state)
+static void the_seed_selects(void **state)
 {
     (void)state;
     bool a[SEQUENCES], b[SEQUENCES], c[SEQUENCES];
@@ -72,7 +72,7 @@ static void parts_can_be_divided(void **state)
     assert_int_equal(take("", 1, rest), SEQUENCES);
 }
 
-static void other_texts_are_refused(void **state)
+static void other_text_is_an_error(void **state)
 {
     (void)state;
     static const char *const texts[] = {"3", "0/4",  "5/4",          "/",    "1/",    "/3",
@@ -90,10 +90,10 @@ static void other_texts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_share_nothing_and_leave_nothing),
-        cmocka_unit_test(the_seed_deals),
+        cmocka_unit_test(parts_are_disjoint_and_complete),
+        cmocka_unit_test(the_seed_selects),
         cmocka_unit_test(parts_can_be_divided),
-        cmocka_unit_test(other_texts_are_refused),
+        cmocka_unit_test(other_text_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #define MAX_LABELS 16
 
-/* Words of a text, separated by blanks. */
+/* The words of a text, separated by blanks. */
 static size_t words(const char *text, trellis_text *to)
 {
     size_t count = 0;

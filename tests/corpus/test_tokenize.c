@@ -1,5 +1,5 @@
-/* test_tokenize.c - running text: tokens, sentences, agreement with the corpus that ships, and any
- * bytes whatever. */
+/* test_tokenize.c - running text: tokens, sentences, agreement with the bundled corpus, and
+ * arbitrary bytes. */
 #include "corpus/corpus_test.h"
 
 #include "base/utf8.h"
@@ -177,7 +177,7 @@ static void lines_and_paragraphs(void **state)
     check_read(BYTES("a\xFF. B\n"), "format=text invalid-utf8=keep", "1: a\xFF .\n1: B\n");
 }
 
-/* ---- agreement with data/english ---------------------------------------------------------------- */
+/* ---- agreement with data/english ------------------------------------------------------------- */
 
 static bool is_any(trellis_text word, const char *list)
 {
@@ -186,7 +186,7 @@ static bool is_any(trellis_text word, const char *list)
            strstr(list, padded);
 }
 
-/* Words as one would write them. */
+/* Words with normal spacing. */
 static void write_out(struct tr_buffer *to, const trellis_sequence *s)
 {
     bool quoted = false, open = true;
@@ -212,7 +212,8 @@ static void join(struct tr_buffer *to, const trellis_sequence *s)
     }
 }
 
-/* How many sentences of a file come back the same, in one piece, from what `write` makes of them. */
+/* How many sentences of a file are restored as one sentence from the text that `write` makes of
+ * them. */
 static void agreement(const char *path, void (*write)(struct tr_buffer *, const trellis_sequence *),
                       const char *how, double least)
 {
@@ -281,9 +282,9 @@ static void agrees_on_sentences(void **state)
     }
 }
 
-/* ---- any bytes ----------------------------------------------------------------------------------- */
+/* ---- any bytes ------------------------------------------------------------------------------- */
 
-/* Tokens stand in order, none is empty or has a blank at its ends, and nothing but blanks is left out. */
+/* Tokens are in order, none is empty or has a blank at its ends, and only blanks are left out. */
 static void check_any(trellis_text text)
 {
     struct tr_prose prose = {.text = text};
@@ -319,8 +320,8 @@ static uint64_t next_random(uint64_t *random)
     return *random >> 20;
 }
 
-/* Random parts, or random bytes but for zero, in a block of its own size, so that a byte read behind
- * it is noticed. */
+/* Random parts, or random non-zero bytes, in a block of exactly that size, so that a read beyond it
+ * is detected. */
 static trellis_text make_any(uint64_t *random, size_t count, bool whole)
 {
     struct tr_buffer text = {0};
@@ -338,7 +339,7 @@ static trellis_text make_any(uint64_t *random, size_t count, bool whole)
     return (trellis_text){exact, text.size};
 }
 
-static void any_bytes_will_do(void **state)
+static void any_bytes_are_accepted(void **state)
 {
     (void)state;
     uint64_t random = 88172645463325252u;
@@ -349,7 +350,7 @@ static void any_bytes_will_do(void **state)
     }
 }
 
-/* What a text has besides blanks. */
+/* The characters of a text other than blanks. */
 static void add_marks(struct tr_buffer *to, trellis_text text)
 {
     for (size_t at = 0, begin = 0; at < text.size; begin = at) {
@@ -360,8 +361,9 @@ static void add_marks(struct tr_buffer *to, trellis_text text)
     }
 }
 
-/* The reader loses nothing where passages and sentences meet, and its lines go up. */
-static void files_are_read_whole(void **state)
+/* The reader loses nothing at the ends of paragraphs and sentences, and its line numbers
+ * increase. */
+static void files_are_read_completely(void **state)
 {
     (void)state;
     uint64_t random = 1234567891011u;
@@ -393,8 +395,8 @@ static void files_are_read_whole(void **state)
     trellis_options_destroy(options);
 }
 
-/* A megabyte of what could make a careless tokenizer look at everything again and again; it would run
- * into the time limit of the tests. */
+/* A megabyte of text on which a careless tokenizer would take quadratic time and exceed the time
+ * limit of the tests. */
 static void time_is_linear(void **state)
 {
     (void)state;
@@ -422,8 +424,8 @@ int main(void)
         cmocka_unit_test(lines_and_paragraphs),
         cmocka_unit_test(agrees_with_the_corpus),
         cmocka_unit_test(agrees_on_sentences),
-        cmocka_unit_test(any_bytes_will_do),
-        cmocka_unit_test(files_are_read_whole),
+        cmocka_unit_test(any_bytes_are_accepted),
+        cmocka_unit_test(files_are_read_completely),
         cmocka_unit_test(time_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

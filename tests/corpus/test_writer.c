@@ -12,7 +12,7 @@ static const char treebank[] = "# text = du lait\n"
                                "1\toui\toui\tINTJ\t_\t_\t0\troot\t_\t_\n"
                                "\n";
 
-/* What is canonical comes out to the byte. */
+/* Canonical input is reproduced to the byte. */
 static void round_trips_are_exact(void **state)
 {
     (void)state;
@@ -30,7 +30,7 @@ static void round_trips_are_exact(void **state)
     }
 }
 
-static void columns_get_a_last_one(void **state)
+static void columns_get_a_label_column(void **state)
 {
     (void)state;
     check_rewrite("a X\nb\tY\n\n", "", "L", "a X L\nb\tY\tL\n\n");
@@ -125,7 +125,7 @@ static void converts_to_crfsuite(void **state)
                   "format=jsonl output-format=crfsuite", NULL, "@weight:0.5\nL\tw\\::2\tx\n\n");
 }
 
-static void writes_spans_for_people(void **state)
+static void writes_inline_spans(void **state)
 {
     (void)state;
     check_rewrite("the B-NP\nchicken I-NP\ncrossed B-VP\nthe O\nroad I-NP\n",
@@ -137,7 +137,7 @@ static void writes_spans_for_people(void **state)
     check_rewrite("a\nb\n", "output-format=inline", "I-P", "[P a b]\n");
 }
 
-/* What is written is read again as what it was. */
+/* Reading the output gives the input again. */
 static void conversions_can_be_read_back(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips_are_exact),
-        cmocka_unit_test(columns_get_a_last_one),
+        cmocka_unit_test(columns_get_a_label_column),
         cmocka_unit_test(conllu_gets_its_label_replaced),
         cmocka_unit_test(crfsuite_gets_its_label_replaced),
         cmocka_unit_test(lines_get_their_labels_replaced),
@@ -241,7 +241,7 @@ int main(void)
         cmocka_unit_test(converts_to_conllu),
         cmocka_unit_test(converts_to_lines),
         cmocka_unit_test(converts_to_crfsuite),
-        cmocka_unit_test(writes_spans_for_people),
+        cmocka_unit_test(writes_inline_spans),
         cmocka_unit_test(conversions_can_be_read_back),
         cmocka_unit_test(formats_have_limits),
         cmocka_unit_test(the_sink_sees_whole_sequences),

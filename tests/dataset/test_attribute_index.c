@@ -1,4 +1,4 @@
-/* test_attribute_index.c - attributes by their keys: numbers, counts, texts, clashes, new orders. */
+/* test_attribute_index.c - attributes by key: numbers, counts, texts, collisions, renumbering. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +43,8 @@ static void numbers_keys_in_order(void **state)
     tr_attribute_index_free(&index);
 }
 
-/* Keys that all want the same slot, and the key 0. */
-static void finds_keys_that_crowd(void **state)
+/* Keys that all hash to the same slot, and the key 0. */
+static void finds_keys_that_collide_in_slots(void **state)
 {
     (void)state;
     struct tr_attribute_index index = {0};
@@ -59,12 +59,12 @@ static void finds_keys_that_crowd(void **state)
     tr_attribute_index_free(&index);
 }
 
-static void notices_a_clash(void **state)
+static void detects_a_collision(void **state)
 {
     (void)state;
     struct tr_attribute_index index = {0};
     assert_int_equal(add(&index, 7, 1), 0);
-    assert_int_equal(add(&index, 8, 1), 1); // an equal high half is no clash
+    assert_int_equal(add(&index, 8, 1), 1); // an equal high half is not a collision
     bool is_new = true, clash = false;
     assert_int_equal(tr_attribute_index_add(&index, (struct tr_key){7, 2}, &is_new, &clash), 0);
     assert_true(clash);
@@ -72,11 +72,11 @@ static void notices_a_clash(void **state)
     assert_int_equal(index.entries.size, 2);
     assert_true(index.high.at[0] == 1);
     tr_attribute_index_add(&index, (struct tr_key){8, 1}, &is_new, &clash);
-    assert_true(clash); // once seen it is not forgotten
+    assert_true(clash); // once detected it is not forgotten
     tr_attribute_index_free(&index);
 }
 
-static void counts_stop_at_the_highest_number(void **state)
+static void counts_saturate(void **state)
 {
     (void)state;
     struct tr_attribute_index index = {0};
@@ -121,8 +121,8 @@ static void expect_entry(const struct tr_attribute_index *index, uint32_t number
     assert_true(index->entries.at[number].key == low);
 }
 
-/* Every third entry goes, the others are put in the opposite order. */
-static void takes_a_new_order(void **state)
+/* Every third entry is removed, and the others are reversed. */
+static void renumbers(void **state)
 {
     (void)state;
     enum { MANY = 3000, KEPT = MANY - MANY / 3 };
@@ -153,11 +153,11 @@ static void takes_a_new_order(void **state)
     tr_attribute_index_free(&index);
 }
 
-static void can_lose_everything(void **state)
+static void can_remove_everything(void **state)
 {
     (void)state;
     struct tr_attribute_index index = {0};
-    assert_true(tr_attribute_index_renumber(&index, NULL, 0)); // nothing to lose yet
+    assert_true(tr_attribute_index_renumber(&index, NULL, 0)); // nothing to remove yet
     const uint32_t to[] = {TR_NONE, TR_NONE};
     add(&index, 1, 1);
     add(&index, 2, 2);
@@ -170,13 +170,10 @@ static void can_lose_everything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_keys_in_order),
-        cmocka_unit_test(finds_keys_that_crowd),
-        cmocka_unit_test(notices_a_clash),
-        cmocka_unit_test(counts_stop_at_the_highest_number),
-        cmocka_unit_test(keeps_texts),
-        cmocka_unit_test(takes_a_new_order),
-        cmocka_unit_test(can_lose_everything),
+        cmocka_unit_test(numbers_keys_in_order), cmocka_unit_test(finds_keys_that_collide_in_slots),
+        cmocka_unit_test(detects_a_collision),   cmocka_unit_test(counts_saturate),
+        cmocka_unit_test(keeps_texts),           cmocka_unit_test(renumbers),
+        cmocka_unit_test(can_remove_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

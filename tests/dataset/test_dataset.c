@@ -1,4 +1,4 @@
-/* test_dataset.c - corpora read through templates, and their features laid out. */
+/* test_dataset.c - corpora read with templates, and the layout of their features. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct world {
     struct tr_dataset data;
 };
 
-/* With `templates` NULL the corpora come with ready-made attributes, in CRFsuite's format. */
+/* With `templates` NULL the corpora have ready-made attributes, in CRFsuite's format. */
 static struct world make_world(const char *templates)
 {
     struct world world = {0};
@@ -157,7 +157,7 @@ static void expect_gold(const struct tr_dataset *data, const char *digits)
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 #define TEMPLATES "columns word pos\nnode word\nnode pos\nedge pos\nstep start end\n"
 #define ANIMALS                                                                                    \
@@ -187,7 +187,7 @@ static void reads_columns(void **state)
                       "word[0]=the pos[0]=D word[0]=cat pos[0]=N word[0]=sat pos[0]=V word[0]=dog");
     expect_attributes(&world.vocabulary.edge, "pos[0]=N pos[0]=V");
     expect_occurrences(&data->node, 5, "0 1|2 3|4 5|0 1|6 3");
-    expect_occurrences(&data->edge, 5, "|0|1||0"); // nothing leads into a first token
+    expect_occurrences(&data->edge, 5, "|0|1||0"); // no transition into a first token
     assert_int_equal(data->node.value.size, 0);
     assert_int_equal(world.vocabulary.node.index.entries.at[0].count, 2);
     assert_int_equal(world.vocabulary.node.index.entries.at[6].count, 1);
@@ -252,7 +252,7 @@ static void reads_real_values(void **state)
 }
 
 /* The very first value, and none but the last, differ from 1. */
-static void values_appear_when_needed(void **state)
+static void values_are_stored_when_needed(void **state)
 {
     (void)state;
     struct world first = make_world(NULL), last = make_world(NULL);
@@ -310,7 +310,7 @@ static void reads_a_dev_corpus(void **state)
     assert_int_equal(dev.label_count, 3);
     expect_gold(&dev, "30144");
     assert_int_equal(dev.sequences, 2);
-    /* Arranged: all have one outcome, so the frequent come first: the D N, cat sat V dog. */
+    /* Arranged: all have one outcome, so frequent attributes come first: the D N, cat sat V dog. */
     expect_attributes(&world.vocabulary.node,
                       "word[0]=the pos[0]=D pos[0]=N word[0]=cat word[0]=sat pos[0]=V word[0]=dog");
     expect_occurrences(&dev.node, 5, "1|2 3|0 1|5|"); // sorted, as the kernels want it
@@ -336,7 +336,7 @@ static void expect_failure(struct world *world, const char *text, trellis_status
     tr_dataset_free(&data);
 }
 
-static void says_what_is_wrong(void **state)
+static void reports_errors(void **state)
 {
     (void)state;
     struct world world = make_world(TEMPLATES), ready = make_world(NULL);
@@ -378,7 +378,7 @@ static void refuses_too_many_labels(void **state)
         tr_buffer_format(&text, "L%u\tf\n%s", i, i % 100 == 99 ? "\n" : "");
     }
     tr_buffer_char(&text, '\0');
-    read_text(&world, text.data); // just as many as there may be
+    read_text(&world, text.data); // exactly the maximum
     assert_int_equal(world.data.label_count, TR_MAX_LABELS);
     trellis_error error = {0};
     assert_int_equal(try_read(&world, NULL, &world.data, "one\tf\n", &error), TRELLIS_LIMIT);
@@ -414,7 +414,7 @@ static void progress_can_stop_the_reading(void **state)
     drop_world(&world);
 }
 
-/* ---- arranging, by hand -------------------------------------------------------------------------- */
+/* ---- arranging, by hand ---------------------------------------------------------------------- */
 
 static void pairs_seen_together_become_features(void **state)
 {
@@ -492,7 +492,7 @@ static void dense_rows_come_first(void **state)
     drop_world(&world);
 }
 
-static void values_move_along(void **state)
+static void values_are_rearranged_too(void **state)
 {
     (void)state;
     struct world world = make_world(NULL);
@@ -514,7 +514,7 @@ static void an_empty_corpus_can_be_arranged(void **state)
     drop_world(&world);
 }
 
-/* Without edge templates as many labels as there may be need no room for their billions of pairs. */
+/* Without edge templates the maximum number of labels needs no memory for billions of pairs. */
 static void many_labels_can_be_arranged(void **state)
 {
     (void)state;
@@ -532,7 +532,7 @@ static void many_labels_can_be_arranged(void **state)
     drop_world(&world);
 }
 
-/* ---- arranging random corpora -------------------------------------------------------------------- */
+/* ---- arranging random corpora ---------------------------------------------------------------- */
 
 /* One occurrence, by the text of its attribute. */
 struct seen {
@@ -646,7 +646,7 @@ static void check_order(const struct tr_attributes *attributes, const struct sna
     }
 }
 
-/* Just the pairs that were seen together (or all) are features. */
+/* Exactly the pairs that were seen together (or all) are features. */
 static void check_pairs(const struct tr_attributes *attributes, const struct snapshot *before)
 {
     for (uint32_t a = 0; a < attributes->rows->attributes; a++) {
@@ -659,7 +659,7 @@ static void check_pairs(const struct tr_attributes *attributes, const struct sna
     }
 }
 
-/* Each token has what it had, but for what is rare; and in the order of the numbers. */
+/* Each token has its attributes, except rare ones, in numerical order. */
 static void check_occurrences(const struct tr_dataset *data, bool edge,
                               const struct tr_attributes *attributes, const struct snapshot *before,
                               uint32_t min_count)
@@ -769,9 +769,9 @@ static void arranges_random_corpora(void **state)
     }
 }
 
-/* ---- pruning ------------------------------------------------------------------------------------- */
+/* ---- pruning --------------------------------------------------------------------------------- */
 
-static void pruning_drops_what_has_no_weight(void **state)
+static void pruning_drops_zero_weights(void **state)
 {
     (void)state;
     struct world world = make_world(NULL);
@@ -788,12 +788,13 @@ static void pruning_drops_what_has_no_weight(void **state)
     weights[tr_rows_find(rows, 0, 2)] = -1; // x with c
     weights[tr_rows_find(rows, 2, 2)] = 2;  // z with both
     weights[tr_rows_find(rows, 2, 3)] = 3;
-    weights[tr_rows_find(rows, 3, 3)] = 1e-30f; // little is not nothing
+    weights[tr_rows_find(rows, 3, 3)] = 1e-30f; // small, but not zero
     assert_int_equal(
         tr_dataset_prune(&world.data, &dev, false, &world.vocabulary.node, weights, &error),
         TRELLIS_OK);
     free(weights);
-    /* y is gone; x, which had a dense row, has one pair; the frequent still come first. */
+    /* y is removed; x, which had a dense row, has one pair; frequent attributes still come
+     * first. */
     expect_attributes(&world.vocabulary.node, "x z e");
     expect_features(world.vocabulary.node.rows, "2 2,3 3");
     assert_int_equal(world.vocabulary.node.rows->dense, 0);
@@ -811,7 +812,7 @@ static void pruning_drops_what_has_no_weight(void **state)
     drop_world(&world);
 }
 
-static void pruning_knows_label_pairs(void **state)
+static void pruning_handles_label_pairs(void **state)
 {
     (void)state;
     struct world world = make_world(TEMPLATES);
@@ -836,11 +837,11 @@ int main(void)
         cmocka_unit_test(several_files_are_one_corpus),
         cmocka_unit_test(fingerprints_tell_corpora_apart),
         cmocka_unit_test(reads_real_values),
-        cmocka_unit_test(values_appear_when_needed),
+        cmocka_unit_test(values_are_stored_when_needed),
         cmocka_unit_test(reads_weights_of_sequences),
         cmocka_unit_test(converts_label_schemes),
         cmocka_unit_test(reads_a_dev_corpus),
-        cmocka_unit_test(says_what_is_wrong),
+        cmocka_unit_test(reports_errors),
         cmocka_unit_test(refuses_values_too_large),
         cmocka_unit_test(refuses_too_many_labels),
         cmocka_unit_test(progress_can_stop_the_reading),
@@ -848,12 +849,12 @@ int main(void)
         cmocka_unit_test(rare_attributes_are_left_out),
         cmocka_unit_test(all_pairs_can_become_features),
         cmocka_unit_test(dense_rows_come_first),
-        cmocka_unit_test(values_move_along),
+        cmocka_unit_test(values_are_rearranged_too),
         cmocka_unit_test(an_empty_corpus_can_be_arranged),
         cmocka_unit_test(many_labels_can_be_arranged),
         cmocka_unit_test(arranges_random_corpora),
-        cmocka_unit_test(pruning_drops_what_has_no_weight),
-        cmocka_unit_test(pruning_knows_label_pairs),
+        cmocka_unit_test(pruning_drops_zero_weights),
+        cmocka_unit_test(pruning_handles_label_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

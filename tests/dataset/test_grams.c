@@ -146,7 +146,7 @@ static void no_sequences_have_none(void **state)
     expect_grams("", 2, 1, everything, 2, "aa ab a$ ba bb b$ ^a ^b");
 }
 
-/* Steps that do not occur are there too; longer grams only where they do. */
+/* Transitions that do not occur are included; longer grams only where they occur. */
 static void all_steps(void **state)
 {
     (void)state;

@@ -65,7 +65,7 @@ static size_t naive_pairs(const struct naive *naive, uint32_t from)
     return count;
 }
 
-/* Every pair has a place of its own; nothing else has one. */
+/* Every pair has its own index; nothing else has one. */
 static void check_places(const struct tr_rows *rows, const struct naive *naive)
 {
     assert_int_equal(tr_rows_pairs(rows), naive_pairs(naive, 0));
@@ -127,7 +127,8 @@ static void check_weights(const struct tr_rows *rows, const struct naive *naive,
     assert_true(sum == expected); // so all else is 0
 }
 
-/* Some attributes' weights are taken; marks may cover others, whose weights are then taken as well. */
+/* The weights of some attributes are taken; marks may cover others, whose weights are then taken
+ * too. */
 static void check_marks(struct tr_random *random, const struct tr_rows *rows, const float *weights)
 {
     size_t words = tr_rows_mark_words(rows), pairs = tr_rows_pairs(rows);
@@ -189,8 +190,8 @@ static const struct tr_row_kernels *kernels_at(size_t index)
     return all[index % TR_COUNT(all)];
 }
 
-/* The token behind one that has nothing; the last one, or with another that has nothing, as the kernels look
- * ahead. */
+/* A token after one without attributes; last, or before another without attributes, as the kernels
+ * look ahead. */
 static struct tr_tokens tokens_of(const struct token *token, bool valued, bool last,
                                   uint32_t begin[4])
 {
@@ -256,7 +257,7 @@ static void collect(struct tr_random *random, const struct tr_rows *rows, struct
     free(all_amounts);
 }
 
-/* Moves the weights of some attributes and of the table; what is no pair must stay 0. */
+/* Moves the weights of some attributes and of the table; entries that are not pairs must stay 0. */
 static void move(struct tr_random *random, const struct tr_rows *rows, struct naive *naive,
                  float *weights)
 {
@@ -365,7 +366,7 @@ static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attr
     tr_rows_destroy(rows);
 }
 
-static void agrees_with_a_plain_table(void **state)
+static void matches_a_plain_table(void **state)
 {
     (void)state;
     static const uint32_t outcomes[] = {1, 2, 5, 8, 9, 63, 64, 65, 128, 129, MAX_OUTCOMES};
@@ -412,7 +413,7 @@ static void knows_when_dense_pays(void **state)
     }
 }
 
-static void destroys_nothing(void **state)
+static void destroys_null(void **state)
 {
     (void)state;
     tr_rows_destroy(NULL);
@@ -421,10 +422,10 @@ static void destroys_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_a_plain_table),
+        cmocka_unit_test(matches_a_plain_table),
         cmocka_unit_test(rounds_rows_up),
         cmocka_unit_test(knows_when_dense_pays),
-        cmocka_unit_test(destroys_nothing),
+        cmocka_unit_test(destroys_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_share.c - attributes that always occur together: who they are, and what their one row stands for. */
+/* test_share.c - attributes that always occur together: finding them, and the meaning of their
+ * shared row. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,7 @@ static struct tr_occurrences occurrences_of(const struct naive *naive)
     return occurrences;
 }
 
-static void finds_what_occurs_together(void **state)
+static void finds_attributes_that_occur_together(void **state)
 {
     (void)state;
     struct tr_random random;
@@ -94,7 +95,8 @@ static void finds_what_occurs_together(void **state)
     assert_true(shared > 1000);
 }
 
-/* Attributes 0 and 1 are dense, 2 has two pairs, 3 none, 4 one. 0 has two shared, 2 has one, 3 has one. */
+/* Attributes 0 and 1 are dense, 2 has two pairs, 3 none, 4 one. 0 is shared by two others, 2 and 3
+ * by one each. */
 enum { OUTCOMES = 5, OWN = 5, TWINS = 4, PAIRS = 5 + 4 + 2 + 0 + 1 };
 
 static struct tr_rows *make_rows(void)
@@ -115,7 +117,7 @@ static struct tr_rows *make_rows(void)
     return rows;
 }
 
-static void counts_members(void **state)
+static void counts_multiplicity(void **state)
 {
     (void)state;
     struct tr_rows *rows = make_rows();
@@ -134,8 +136,8 @@ static void counts_members(void **state)
     tr_rows_destroy(rows);
 }
 
-/* A weight of one member w, the feature sqrt(k) w, and the sum k w. */
-static void a_row_is_the_sum_of_its_members(void **state)
+/* The weight w of one attribute, the feature sqrt(k) w, and the sum k w. */
+static void a_row_is_the_sum_of_its_attributes(void **state)
 {
     (void)state;
     struct tr_rows *rows = make_rows();
@@ -165,7 +167,7 @@ static void a_row_is_the_sum_of_its_members(void **state)
 }
 
 /* dF/du = sqrt(k) dF/dv, where v = sqrt(k) u. */
-static void slopes_grow_with_the_root(void **state)
+static void gradients_scale_with_the_root(void **state)
 {
     (void)state;
     struct tr_rows *rows = make_rows();
@@ -190,8 +192,8 @@ static void slopes_grow_with_the_root(void **state)
     tr_rows_destroy(rows);
 }
 
-/* A stochastic step moves every member by d, so the row by k d. */
-static void steps_move_every_member(void **state)
+/* A stochastic step changes every attribute by d, so the row by k d. */
+static void steps_change_every_attribute(void **state)
 {
     (void)state;
     struct tr_rows *rows = make_rows();
@@ -213,11 +215,11 @@ static void steps_move_every_member(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_occurs_together),
-        cmocka_unit_test(counts_members),
-        cmocka_unit_test(a_row_is_the_sum_of_its_members),
-        cmocka_unit_test(slopes_grow_with_the_root),
-        cmocka_unit_test(steps_move_every_member),
+        cmocka_unit_test(finds_attributes_that_occur_together),
+        cmocka_unit_test(counts_multiplicity),
+        cmocka_unit_test(a_row_is_the_sum_of_its_attributes),
+        cmocka_unit_test(gradients_scale_with_the_root),
+        cmocka_unit_test(steps_change_every_attribute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

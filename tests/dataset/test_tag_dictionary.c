@@ -1,4 +1,4 @@
-/* test_tag_dictionary.c - tag dictionaries: made, kept, damaged, learned and obeyed. */
+/* test_tag_dictionary.c - tag dictionaries: built, stored, damaged, learned and applied. */
 #include "model/test_model.h"
 
 #include "base/random.h"
@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "model/test_hostile.h"
 
-/* ---- the block ----------------------------------------------------------------------------------- */
+/* ---- the block ------------------------------------------------------------------------------- */
 
 enum { WORDS = 1000, LABELS = 300 };
 
@@ -71,7 +71,7 @@ static void test_find(void **state)
     tr_buffer_free(&block);
 }
 
-/* Few words: every place of a short array is found. */
+/* Few words: every index of a short array is found. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_hostile_block(void **state)
     tr_buffer_free(&block);
 }
 
-/* ---- learning ------------------------------------------------------------------------------------ */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 /* "can" is both; "the" is seen twice. */
 static const char corpus[] = "the DT\ncan NN\nrusts VB\n\ndogs NN\ncan VB\nrun VB\n\n"
@@ -159,7 +159,7 @@ static void test_learned(void **state)
     assert_allowed(model, "the", "DT");
     assert_allowed(model, "can", "NN VB");
     assert_allowed(model, "dog", "");
-    /* It is kept, and told. */
+    /* It is stored, and reported. */
     trellis_error error = {0};
     assert_ok(trellis_model_save(model, path_of("kept.model"), &error), error);
     trellis_model *opened = open_model(path_of("kept.model"));
@@ -188,7 +188,7 @@ static void test_learned(void **state)
 }
 
 /* Whatever the learner, a word keeps to its labels. */
-static void test_obeyed(void **state)
+static void test_applied(void **state)
 {
     (void)state;
     static const char *const ways[] = {"type=perceptron epochs=3", "type=crf", "type=crf order=2",
@@ -212,7 +212,7 @@ static void test_obeyed(void **state)
     }
 }
 
-/* A dictionary that leaves no path under the constraints is passed over for that sequence. */
+/* A dictionary that leaves no path under the constraints is ignored for that sequence. */
 static void test_no_path(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void test_no_path(void **state)
     trellis_model_close(model);
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void assert_refused(const char *data, const char *options_text, const char *sentence)
 {
@@ -302,9 +302,9 @@ static void test_columns(void **state)
     trellis_model_close(model);
 }
 
-/* ---- the model file ------------------------------------------------------------------------------ */
+/* ---- the model file -------------------------------------------------------------------------- */
 
-/* Damage with right checksums: the model opens or it does not. */
+/* Damage with correct checksums: the model opens or is refused. */
 static void test_hostile_model(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),          cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_hostile_block), cmocka_unit_test(test_learned),
-        cmocka_unit_test(test_obeyed),        cmocka_unit_test(test_no_path),
+        cmocka_unit_test(test_applied),       cmocka_unit_test(test_no_path),
         cmocka_unit_test(test_file),          cmocka_unit_test(test_columns),
         cmocka_unit_test(test_hostile_model), cmocka_unit_test(test_import),
     };

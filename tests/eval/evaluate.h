@@ -6,7 +6,7 @@
 
 enum { MAX_LABELS = 32 };
 
-/* Splits off the labels up to the next "|"; returns where to go on, NULL at the end. */
+/* Splits off the labels up to the next "|"; returns the rest, NULL at the end. */
 static const char *next_sequence(const char *at, trellis_text *labels, size_t *length)
 {
     for (*length = 0; *at && *at != '|';) {

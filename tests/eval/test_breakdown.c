@@ -32,7 +32,7 @@ static void check_average(const trellis_evaluation *evaluation, trellis_breakdow
     assert_float_equal(row.f1, f1, 1e-12);
 }
 
-static void rows_count_what_they_say(void **state)
+static void rows_have_correct_counts(void **state)
 {
     (void)state;
     trellis_evaluation *e = evaluate("B-A I-A O B-B|O B-A O|O", "B-A I-A O O|B-A O O|O");
@@ -169,7 +169,7 @@ static void check_report(const trellis_evaluation *e, trellis_report_form form,
 }
 
 /* Thirteen labels are too many for a matrix. */
-static void mistakes_are_listed_by_their_number(void **state)
+static void confusions_are_listed_by_frequency(void **state)
 {
     (void)state;
     static const char *const expected[] = {"most frequent errors\n"
@@ -215,12 +215,12 @@ static void probabilities_are_in_the_reports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_count_what_they_say),
+        cmocka_unit_test(rows_have_correct_counts),
         cmocka_unit_test(ranges_double),
         cmocka_unit_test(averages_are_those_of_the_textbook),
         cmocka_unit_test(confidence_is_compared_with_accuracy),
         cmocka_unit_test(details_end_with_conlleval),
-        cmocka_unit_test(mistakes_are_listed_by_their_number),
+        cmocka_unit_test(confusions_are_listed_by_frequency),
         cmocka_unit_test(probabilities_are_in_the_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

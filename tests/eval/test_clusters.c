@@ -25,7 +25,8 @@ static void add(trellis_evaluation *evaluation, unsigned f, unsigned g, unsigned
     }
 }
 
-/* The most tokens that agree, over every way to give the states from `f` on labels not taken yet. */
+/* The maximum number of matching tokens over all assignments of free labels to the states from `f`
+ * on. */
 static uint64_t brute(const struct tr_contingency *table, size_t f, unsigned taken)
 {
     if (f == table->states) {

@@ -1,5 +1,5 @@
-/* test_compare.c - intervals and significance: against all exchanges and all samples, written out, and
- * against binomial sums known by heart. */
+/* test_compare.c - intervals and significance: against all exchanges and all samples, enumerated,
+ * and against known binomial sums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ static void all_exchanges_are_tried_where_there_are_few(void **state)
 }
 
 /* With fewer shuffles than there are exchanges they are drawn: near the exact p. */
-static void many_exchanges_come_near(void **state)
+static void sampled_exchanges_approximate(void **state)
 {
     (void)state;
     trellis_options *options = options_with("shuffles", "60");
@@ -200,7 +200,7 @@ static void intervals_are_those_of_the_binomial(void **state)
     trellis_evaluation_destroy(e);
 }
 
-static void reports_say_it(void **state)
+static void reports_contain_the_comparison(void **state)
 {
     (void)state;
     struct tr_buffer out = {0};
@@ -222,11 +222,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_exchanges_are_tried_where_there_are_few),
-        cmocka_unit_test(many_exchanges_come_near),
+        cmocka_unit_test(sampled_exchanges_approximate),
         cmocka_unit_test(mcnemar_counts_tokens),
         cmocka_unit_test(other_gold_labels_are_refused),
         cmocka_unit_test(intervals_are_those_of_the_binomial),
-        cmocka_unit_test(reports_say_it),
+        cmocka_unit_test(reports_contain_the_comparison),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 # The figures of `trellis eval`, to the last printed digit, against a second implementation of conlleval's
-# published definitions: a chunk begins at B-X, and at I-X unless a chunk of type X is open; one is right where
+# published definitions: a chunk begins at B-X, and at I-X unless a chunk of type X is open; one is correct where
 # begin, end and type are. It lists all chunks as texts and joins the two lists, where ours walks through both.
 . tests/cli/lib.sh
 t=$TRELLIS_TMP
@@ -57,7 +57,7 @@ agree() {
     diff $t/oracle "$out" || complain "$1: not what conlleval says"
 }
 
-# Random labels with every sort of illegal step, in many sizes, so that figures that lie half way between two
+# Random labels with every sort of illegal transition, in many sizes, so that figures that lie half way between two
 # printed ones come up as well.
 for seed in $(seq 1 40); do
     awk -v seed="$seed" 'BEGIN {
@@ -75,7 +75,7 @@ for seed in $(seq 1 40); do
     agree $t/random
 done
 
-# What models find in the corpus that ships, and in the larger ones where they are there.
+# Predictions of models on the bundled corpus, and on larger ones if present.
 run 0 train -q -t perceptron -e 2 --label 3 -m $t/model data/english/train.conll
 run 0 tag -m $t/model --label 3 -o $t/tagged data/english/test.conll
 cut -f 1,3,5 $t/tagged >$t/last_two

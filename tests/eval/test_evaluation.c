@@ -104,7 +104,7 @@ static void labels_are_reported_by_label(void **state)
                  "               VB: precision:   0.00%; recall:   0.00%; F1:   0.00  1\n");
 }
 
-static void nothing_is_reported_as_nothing(void **state)
+static void an_empty_evaluation_is_reported(void **state)
 {
     (void)state;
     check_report("", "", false,
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(counts_follow_the_rules),
         cmocka_unit_test(spans_are_reported_as_conlleval_does),
         cmocka_unit_test(labels_are_reported_by_label),
-        cmocka_unit_test(nothing_is_reported_as_nothing),
+        cmocka_unit_test(an_empty_evaluation_is_reported),
         cmocka_unit_test(json_has_everything),
         cmocka_unit_test(strict_needs_a_scheme),
         cmocka_unit_test(a_failing_sink_is_passed_on),

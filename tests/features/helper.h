@@ -1,4 +1,4 @@
-/* helper.h - small tables and the texts of what templates see in them, for the tests of this folder. */
+/* helper.h - small tables and the attributes that templates extract from them, as text. */
 #ifndef TESTS_FEATURES_HELPER_H
 #define TESTS_FEATURES_HELPER_H
 
@@ -78,7 +78,7 @@ static inline const struct tr_observation *run(struct tr_extractor *extractor,
     return observation;
 }
 
-/* What is seen at a token, as texts with " ; " between them, and ":value" where it is not 1. */
+/* The attributes of a token, as texts separated by " ; ", with ":value" where it is not 1. */
 static inline void describe(struct tr_extractor *extractor, const trellis_sequence *sequence,
                             bool edge, size_t token, struct tr_buffer *buffer)
 {
@@ -132,7 +132,7 @@ static inline void check_word(const char *expression, const char *word, const ch
     check(text, word, 0, expected);
 }
 
-/* A template that must be refused at line:column with a sentence that holds `part`. */
+/* A template that must be an error at line:column with a message that contains `part`. */
 static inline void check_refused(const char *text, uint64_t line, uint32_t column, const char *part)
 {
     trellis_features *features;

@@ -1,7 +1,7 @@
 /* The extractor: keys and their texts, ready-made attributes, columns by name, presets, a real corpus. */
 #include "features/helper.h"
 
-/* Something of everything, over hostile and over plain words. */
+/* Templates of all kinds, over hostile and ordinary words. */
 static const char everything[] =
     "columns word pos\n"
     "pad\n"
@@ -47,7 +47,7 @@ static void check_low_keys(const char *text)
     trellis_features_destroy(features);
 }
 
-static void test_low_keys_equal_whole_keys(void **state)
+static void test_half_keys_equal_whole_keys(void **state)
 {
     (void)state;
     check_low_keys(everything);
@@ -56,7 +56,7 @@ static void test_low_keys_equal_whole_keys(void **state)
     check_low_keys("U0:%x[0,0]\nU1:%x[1,0]|%t[0,0,\"^[A-Z]\"]\n"); // a test among them
 }
 
-/* Different texts have different keys, equal texts equal ones, wherever they were seen. */
+/* Different texts have different keys, and equal texts equal keys, wherever they occur. */
 static void test_keys_follow_texts(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_templates_before_ready_made(void **state)
     trellis_features_destroy(features);
 }
 
-/* One extractor over sequences of many lengths sees what a new one sees. */
+/* An extractor reused for sequences of many lengths extracts the same as a new one. */
 static void test_lengths(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void test_extended_preset(void **state)
     trellis_features_destroy(features);
 }
 
-/* ---- with readers ------------------------------------------------------------------------------- */
+/* ---- with readers ---------------------------------------------------------------------------- */
 
 static trellis_status collect(void *user, const char *data, size_t size)
 {
@@ -330,7 +330,7 @@ static void test_names_of_the_input(void **state)
                   "DET\tword[0]=The\nNOUN\tword[0]=cat\n\n");
 }
 
-static void test_name_that_the_input_lacks(void **state)
+static void test_missing_column_name(void **state)
 {
     (void)state;
     trellis_features *features = templates("columns shoe\nnode shoe\n");
@@ -345,7 +345,7 @@ static void test_name_that_the_input_lacks(void **state)
     trellis_features_destroy(features);
 }
 
-/* ---- a corpus ----------------------------------------------------------------------------------- */
+/* ---- a corpus -------------------------------------------------------------------------------- */
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -363,7 +363,7 @@ static size_t count_distinct(uint64_t *keys, size_t count)
     return distinct;
 }
 
-/* CoNLL-2000: what CRFsuite's chunking example and CRF++'s find there. */
+/* CoNLL-2000: the attributes of the chunking examples of CRFsuite and CRF++. */
 static void check_corpus(const char *path, size_t attributes, size_t pairs)
 {
     const char *shared = getenv("TRELLIS_SHARED");
@@ -411,7 +411,7 @@ static void test_corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_low_keys_equal_whole_keys),
+        cmocka_unit_test(test_half_keys_equal_whole_keys),
         cmocka_unit_test(test_keys_follow_texts),
         cmocka_unit_test(test_key_formula),
         cmocka_unit_test(test_ready_made),
@@ -422,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_extended_preset),
         cmocka_unit_test(test_print),
         cmocka_unit_test(test_names_of_the_input),
-        cmocka_unit_test(test_name_that_the_input_lacks),
+        cmocka_unit_test(test_missing_column_name),
         cmocka_unit_test(test_corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void test_affixes(void **state)
     check_word("suffix(word,2)", "été", "suffix(word[0],2)=té");
     check_word("suffix(word,1)", "ok😀", "suffix(word[0],1)=😀");
     check_word("prefix(word,2)", "e\xCC\x81t", "prefix(word[0],2)=e\xCC\x81"); // a combining accent
-    check_word("prefix(word,1)", "\xFFx", "prefix(word[0],1)=\xFF");           // no UTF-8
+    check_word("prefix(word,1)", "\xFFx", "prefix(word[0],1)=\xFF");           // not UTF-8
     check_word("suffix(word,1)", "x\xC3", "suffix(word[0],1)=\xC3");
     check_word("prefix(lower(word),2)", "ABC", "prefix(lower(word[0]),2)=ab");
 }
@@ -113,7 +113,7 @@ static void test_regexes(void **state)
                "b",
                "test(word[0],/b/)"); // around a stray byte
     check_word("test(word,/#/) # a comment", "#", "test(word[0],/#/)");
-    /* An expression that would take for ever gives nothing in time. */
+    /* An expression with exponential running time gives no match within the limit. */
     check_word("test(word,/^(a+)+$/)", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "");
 }
 

@@ -54,7 +54,7 @@ static void test_ngrams(void **state)
           "pos[0]&pos[1]&word[0]=DT|NN|The");
 }
 
-static void test_same_text_is_one(void **state)
+static void test_duplicates_are_merged(void **state)
 {
     (void)state;
     trellis_features *features = templates("columns word pos\n"
@@ -77,7 +77,8 @@ static void test_conditions(void **state)
     check(text, CAT, 1, "");
     check(text, CAT, 2, "suffix(word[0],2) if not isupper(word[0])&last=at");
     snprintf(text, sizeof text, "%snot isupper(word[-1])", head);
-    check(text, CAT, 0, "suffix(word[0],2) if not isupper(word[-1])=he"); // nobody there is upper
+    check(text, CAT, 0,
+          "suffix(word[0],2) if not isupper(word[-1])=he"); // no token there is upper case
     check(text, CAT, 1, "");
     check("columns word\nnode bias if hasdigit(word)", "a1", 0, "bias if hasdigit(word[0])");
 }
@@ -158,7 +159,7 @@ static void test_optional_columns(void **state)
     check(text, "a X i", 0, "word[0]=a ; pos[0]=X ; bias if not isupper(chunk[0])");
 }
 
-static void test_label_is_no_observation(void **state)
+static void test_label_is_not_an_observation(void **state)
 {
     (void)state;
     trellis_features *features = templates("columns word pos\nnode word\nnode pos");
@@ -294,13 +295,13 @@ int main(void)
         cmocka_unit_test(test_pad),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_ngrams),
-        cmocka_unit_test(test_same_text_is_one),
+        cmocka_unit_test(test_duplicates_are_merged),
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_edges_and_steps),
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_bad_reals),
         cmocka_unit_test(test_optional_columns),
-        cmocka_unit_test(test_label_is_no_observation),
+        cmocka_unit_test(test_label_is_not_an_observation),
         cmocka_unit_test(test_missing_columns),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_file_and_name),

@@ -148,7 +148,7 @@ static void test_wapiti_tests(void **state)
     check("u:%t[0,0,\"^\\u\"]", CAT, 0, "u:true");
     check("u:%t[0,0,\"^\\u\"]", CAT, 1, "u:false");
     check("u:%T[0,0,\"^\\u\"]", CAT, 0, "u:true");
-    check("u:%t[-1,0,\"_x\"]", CAT, 0, "u:true"); // it sees the pad
+    check("u:%t[-1,0,\"_x\"]", CAT, 0, "u:true"); // it includes the padding
     check("u:%t[0,0,\"a\"]%t[0,1,\"^N*$\"]", CAT, 1, "u:truetrue");
 }
 
@@ -159,7 +159,7 @@ static void test_wapiti_matches(void **state)
     check("u:%M[0,0,\"^.?.?\"]", "Ab-9", 0, "u:ab");
     check("u:%m[0,0,\"\\d\"]", "Ab-9", 0, "u:9");
     check("u:%m[0,0,\"\\D*$\"]", "9ab", 0, "u:ab");
-    check("u:%m[0,0,\"a*\"]", "aaa", 0, "u:"); // * takes as little as it can
+    check("u:%m[0,0,\"a*\"]", "aaa", 0, "u:"); // * is not greedy
     check("u:%m[0,0,\"a*b\"]", "xaaab", 0, "u:aaab");
     check("u:%m[0,0,\"ab?\"]", "abb", 0, "u:ab");
     check("u:%m[0,0,\"q\"]", "abb", 0, "u:"); // no match: nothing between the literals
@@ -188,7 +188,7 @@ static void test_wapiti_refused(void **state)
     check_refused("u:%t[0,0,\"a\"", 1, 13, "expected ']'");
 }
 
-/* The two chunking examples see the same, up to what happens beyond the sentence. */
+/* The two chunking examples extract the same, except beyond the ends of a sentence. */
 static void test_examples(void **state)
 {
     (void)state;

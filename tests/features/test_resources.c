@@ -94,7 +94,7 @@ static void test_files_and_counts(void **state)
     trellis_features_destroy(features);
 }
 
-/* An extractor that ran before the counting ended must not keep what it thought then. */
+/* An extractor that ran before counting ended must not keep cached results. */
 static void test_counts_reach_old_extractors(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_counts_reach_old_extractors(void **state)
     trellis_features_destroy(features);
 }
 
-/* Rare words stand in for unknown ones until the training ends. */
+/* During training, rare words count as unknown. */
 static void test_unknown_words(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void test_bad_clusters(void **state)
     remove_files();
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool same_keys(const trellis_features *a, const trellis_features *b)
 {
@@ -238,8 +238,8 @@ static void test_round_trip(void **state)
     trellis_features_destroy(features);
 }
 
-/* Reads a block that may be damaged and, if it is accepted, uses it. The bytes are in a malloc'ed copy
- * of just their size, so that the address sanitizer sees a step beyond. */
+/* Reads a block that may be damaged and, if it is accepted, uses it. The bytes are in a malloc'ed
+ * copy of exactly their size, so that the address sanitizer detects a read beyond them. */
 static void use_block(const char *data, size_t size)
 {
     char *copy = malloc(size ? size : 1);
@@ -295,7 +295,7 @@ static void test_damaged_blocks(void **state)
     tr_buffer_free(&block);
 }
 
-/* A cluster table with numbers that lead outside. */
+/* A cluster table with offsets out of range. */
 static void test_hostile_tables(void **state)
 {
     (void)state;

@@ -38,15 +38,16 @@ static bool lists(const uint32_t *features, uint32_t begin, uint32_t end, uint32
     return false;
 }
 
-/* Whether a gram stands at the end of what was read. */
+/* Whether a gram is a suffix of the labels read. */
 static bool is_suffix(const struct tr_gram *gram, const uint16_t *read, size_t length)
 {
     return gram->length <= length &&
            memcmp(read + length - gram->length, gram->label, gram->length * sizeof *read) == 0;
 }
 
-/* Walks random label sequences and compares what is fired with the definition: at each step exactly
- * the grams that are suffixes of what was read, the start in front and the end behind. */
+/* Walks random label sequences and compares the features fired with the definition: at each step
+ * exactly the grams that are suffixes of the labels read, with the start before and the end after
+ * them. */
 static void check_walks(const struct tr_graph_plan *plan, const struct tr_graph *graph)
 {
     struct tr_random random;
@@ -84,7 +85,7 @@ static void check_walks(const struct tr_graph_plan *plan, const struct tr_graph 
     }
 }
 
-/* ---- first order --------------------------------------------------------------------------------- */
+/* ---- first order ----------------------------------------------------------------------------- */
 
 static const struct tr_gram some_pairs[] = {GRAM(0, 1), GRAM(1, 0), GRAM(2, 2), GRAM(3, 0),
                                             GRAM(1),    GRAM(1, 4), GRAM(2, 4), GRAM(4)};
@@ -162,7 +163,7 @@ static void which_steps_are_listed(void **state)
     tr_graph_destroy(graph);
 }
 
-/* ---- higher orders ------------------------------------------------------------------------------- */
+/* ---- higher orders --------------------------------------------------------------------------- */
 
 static const struct tr_gram some_grams[] = {
     GRAM(0, 1, 2), GRAM(3, 1, 0), GRAM(2), GRAM(1, 1),    GRAM(3, 0, 0, 1), GRAM(2, 1, 0, 2),
@@ -247,7 +248,7 @@ static void forbidden_in_higher_orders(void **state)
     tr_graph_destroy(graph);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------ */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static trellis_status status_of(const struct tr_graph_plan *plan)
 {
@@ -279,7 +280,7 @@ static void too_large(void **state)
                      TRELLIS_LIMIT);
 }
 
-static void unsound(void **state)
+static void contradictory_plans(void **state)
 {
     (void)state;
     assert_int_equal(status_of(&(struct tr_graph_plan){.labels = 0}), TRELLIS_DATA);
@@ -315,7 +316,7 @@ int main(void)
         cmocka_unit_test(counted),
         cmocka_unit_test(forbidden_in_higher_orders),
         cmocka_unit_test(too_large),
-        cmocka_unit_test(unsound),
+        cmocka_unit_test(contradictory_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

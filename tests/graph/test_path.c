@@ -1,4 +1,4 @@
-/* test_path.c - walks along labelled paths, against the definition of what is fired. */
+/* test_path.c - walks along labelled paths, against the definition of fired features. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static struct tr_graph *make(const struct tr_graph_plan *plan, enum tr_listing l
     return graph;
 }
 
-/* A gram is fired where it is a suffix of what was read so far. */
+/* A gram is fired where it is a suffix of the labels read so far. */
 static size_t expected_features(const struct tr_graph_plan *plan, const uint16_t *read,
                                 size_t length, bool *fired)
 {
@@ -69,7 +69,7 @@ static void check_path(const struct tr_graph_plan *plan, const struct tr_graph *
     assert_int_equal(taken, n ? n + 1 : 0);
 }
 
-static void fires_what_was_read(void **state)
+static void fires_suffixes_of_the_labels_read(void **state)
 {
     (void)state;
     struct tr_random random;
@@ -94,8 +94,8 @@ static void fires_what_was_read(void **state)
     }
 }
 
-/* The transition that is forbidden is the last, and fires nothing. */
-static void ends_where_forbidden(void **state)
+/* The forbidden transition is the last, and fires nothing. */
+static void ends_at_a_forbidden_transition(void **state)
 {
     (void)state;
     static const uint16_t forbidden[][2] = {{0, 1}, {2, END}};
@@ -131,8 +131,8 @@ static void ends_where_forbidden(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fires_what_was_read),
-        cmocka_unit_test(ends_where_forbidden),
+        cmocka_unit_test(fires_suffixes_of_the_labels_read),
+        cmocka_unit_test(ends_at_a_forbidden_transition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_beam.c - beams against a beam written down naively, and against all paths. */
+/* test_beam.c - beam search against a naive beam search, and against all paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define MAX_STATES 512
 
-/* ---- the naive beam ------------------------------------------------------------------------------ */
+/* ---- the naive beam -------------------------------------------------------------------------- */
 
 /* A state, and the labels that lead to it. */
 struct prefix {
@@ -28,7 +28,7 @@ static int by_score_then_state(const void *a, const void *b)
     return (x->state > y->state) - (x->state < y->state);
 }
 
-/* What a prefix scores that was made longer by its label at i, the end's score included at the last. */
+/* The score of a prefix with its label at i, with the end's score at the last position. */
 static double next_score(const struct trial *trial, const struct prefix *prefix, size_t i)
 {
     const struct brute_chain *chain = &trial->chain;
@@ -38,17 +38,17 @@ static double next_score(const struct trial *trial, const struct prefix *prefix,
     return (i ? prefix->score : 0) + brute_gain(chain, prefix->labels, i) + end;
 }
 
-/* What the naive beam sees of gold labels on its way. */
-struct sight {
+/* The gold labels as the naive beam search meets them. */
+struct trace {
     const uint16_t *gold;
-    double ahead[BRUTE_LENGTH]; // by how much the best one kept scores more
-    size_t left; // where the state of gold was first not kept; the length where nowhere
+    double ahead[BRUTE_LENGTH]; // score of the best state kept minus that of gold
+    size_t left;                // first position where the state of gold is not kept, or the length
 };
 
-static void look_at_gold(const struct trial *trial, const struct prefix *kept, size_t kept_count,
-                         size_t i, struct prefix *gold, struct sight *sight)
+static void follow_gold(const struct trial *trial, const struct prefix *kept, size_t kept_count,
+                        size_t i, struct prefix *gold, struct trace *trace)
 {
-    uint16_t c = sight->gold[i];
+    uint16_t c = trace->gold[i];
     uint32_t state = tr_graph_next(trial->graph, i ? gold->state : TR_NO_STATE, c);
     gold->state = state;
     gold->labels[i] = c;
@@ -59,12 +59,13 @@ static void look_at_gold(const struct trial *trial, const struct prefix *kept, s
         best = fmax(best, kept[k].score);
         here = here || kept[k].state == state;
     }
-    sight->ahead[i] = best - gold->score;
-    sight->left = !here && sight->left > i ? i : sight->left;
+    trace->ahead[i] = best - gold->score;
+    trace->left = !here && trace->left > i ? i : trace->left;
 }
 
-/* The best score of a beam of this width, minus infinity where it leads nowhere. `sight` may be NULL. */
-static double naive_beam(const struct trial *trial, size_t width, struct sight *sight)
+/* The best score of a beam of this width, minus infinity where no complete path survives. `trace`
+ * may be NULL. */
+static double naive_beam(const struct trial *trial, size_t width, struct trace *trace)
 {
     static struct prefix kept[MAX_STATES], found[MAX_STATES * BRUTE_LABELS];
     struct prefix gold = {.state = TR_NO_STATE};
@@ -97,16 +98,16 @@ static double naive_beam(const struct trial *trial, size_t width, struct sight *
                 kept[kept_count++] = found[k];
             }
         }
-        if (sight) {
-            look_at_gold(trial, kept, kept_count, i, &gold, sight);
+        if (trace) {
+            follow_gold(trial, kept, kept_count, i, &gold, trace);
         }
     }
     return kept_count ? kept[0].score : -INFINITY;
 }
 
-/* ---- comparisons --------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
-/* Counts how often the beam had to be widened, so that the test can tell that it happened. */
+/* Counts how often the beam had to be widened; the test checks that this happened. */
 static size_t check_beam(struct trial *trial, size_t width)
 {
     uint16_t labels[BRUTE_LENGTH] = {0};
@@ -135,7 +136,8 @@ static size_t check_beam(struct trial *trial, size_t width)
     expect(trial, fabs(score - brute_score(&trial->chain, labels)) <= tolerance,
            "width %zu: not the score of the path", width);
     if (tried == states) {
-        /* the same path, as scores are exact in single precision, and ties are broken alike */
+        /* the same path: scores are exact in single precision, and ties are broken in the same
+         * way */
         uint16_t best[BRUTE_LENGTH];
         expect(trial, fabs(score - trial->answer.best) <= tolerance, "not the best of all: %.9g",
                score);
@@ -146,7 +148,7 @@ static size_t check_beam(struct trial *trial, size_t width)
     return widened;
 }
 
-/* Labels drawn at random that can be; false where there seem to be none. */
+/* Random labels that are allowed; false where none were found. */
 static bool draw_gold(const struct trial *trial, uint16_t *gold)
 {
     struct tr_random random;
@@ -180,37 +182,37 @@ static double ahead_of(const struct trial *trial, const uint16_t *labels, const 
     return score[0] - score[1];
 }
 
-/* What is learned from is never below gold, and is where the rule wants it. Counts beginnings that are
- * not all of a sequence. */
+/* A violation never scores less than gold, and is at the position that the rule asks for. Counts
+ * prefixes shorter than the sequence. */
 static size_t check_violation(struct trial *trial, size_t width, bool early)
 {
     uint16_t gold[BRUTE_LENGTH], labels[BRUTE_LENGTH];
     size_t n = trial->chain.length, prefix;
-    if (trial->chain.local || !draw_gold(trial, gold)) { // whoever learns so does not normalise
+    if (trial->chain.local || !draw_gold(trial, gold)) { // such learners do not normalise
         return 0;
     }
-    struct sight sight = {.gold = gold, .left = n};
-    naive_beam(trial, width, &sight);
+    struct trace trace = {.gold = gold, .left = n};
+    naive_beam(trial, width, &trace);
     trellis_status status = tr_lattice_beam_violation(trial->lattice, trial->steps, width, early,
                                                       gold, labels, &prefix, NULL);
     expect(trial, status == TRELLIS_OK && prefix >= 1 && prefix <= n, "prefix %zu", prefix);
     expect(trial, memcmp(labels + prefix, gold + prefix, (n - prefix) * sizeof *gold) == 0,
            "not gold behind");
     if (memcmp(labels, gold, n * sizeof *gold) == 0) {
-        expect(trial, prefix == n && (early ? sight.left == n : true) && sight.ahead[n - 1] == 0,
+        expect(trial, prefix == n && (early ? trace.left == n : true) && trace.ahead[n - 1] == 0,
                "gold was not found");
         return 0;
     }
     double ahead = ahead_of(trial, labels, gold, prefix), max = -INFINITY;
     expect(trial, ahead >= 0, "no violation: %g", ahead);
-    expect(trial, fabs(ahead - sight.ahead[prefix - 1]) < 1e-6, "%g, not %g", ahead,
-           sight.ahead[prefix - 1]);
+    expect(trial, fabs(ahead - trace.ahead[prefix - 1]) < 1e-6, "%g, not %g", ahead,
+           trace.ahead[prefix - 1]);
     for (size_t i = 0; i < n; i++) {
-        max = isfinite(sight.ahead[i]) ? fmax(max, sight.ahead[i]) : max;
+        max = isfinite(trace.ahead[i]) ? fmax(max, trace.ahead[i]) : max;
     }
     if (early) {
-        expect(trial, prefix == (sight.left < n ? sight.left + 1 : n), "early at %zu, not %zu",
-               prefix, sight.left);
+        expect(trial, prefix == (trace.left < n ? trace.left + 1 : n), "early at %zu, not %zu",
+               prefix, trace.left);
     } else {
         expect(trial, fabs(ahead - max) < 1e-6, "%g is not the maximum, %g", ahead, max);
     }

@@ -8,7 +8,7 @@
 
 #include "lattice/trial.h"
 
-/* ---- comparisons --------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 static void check_viterbi(struct trial *trial)
 {
@@ -76,7 +76,7 @@ static void check_marginals(struct trial *trial, double tolerance)
     }
 }
 
-/* Twice with different scales, to see that sums are added to and cleared. */
+/* Twice with different scales, to check that sums accumulate and are cleared. */
 static void check_counts(struct trial *trial, double tolerance)
 {
     float expected[BRUTE_FEATURES] = {0};
@@ -114,7 +114,8 @@ static void check_sums(struct trial *trial, bool restricted)
     check_counts(trial, exact);
 }
 
-/* One way to fill the lattice: in double precision or not, restricted or not, locally normalised or not. */
+/* One configuration of the lattice: in double precision or not, restricted or not, locally
+ * normalised or not. */
 static void check_choice(struct trial *trial, bool reference, bool restricted, bool local)
 {
     struct brute_chain whole = trial->chain;

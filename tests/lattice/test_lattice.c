@@ -1,5 +1,5 @@
 /* test_lattice.c - the fast kernels against the reference on chains too large to enumerate, extreme
- * scores, chains without a path, changed weights, and the workspace's manners.
+ * scores, chains without a path, changed weights, and reuse of the workspace.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,7 +111,7 @@ static void begin(struct setting *setting, size_t length, double size)
     }
 }
 
-/* ---- against the reference ----------------------------------------------------------------------- */
+/* ---- against the reference ------------------------------------------------------------------- */
 
 struct answer {
     double log_z, score;
@@ -210,8 +210,8 @@ static void begin_peaked(struct setting *setting, size_t length, bool restricted
     }
 }
 
-/* The path of a chain under a graph that lists all steps and under one that lists the weighted ones: with
- * free steps Viterbi leaves out what cannot matter. */
+/* The best path under a graph that lists all steps equals that under one that lists only those with
+ * weights, where Viterbi skips steps that cannot matter. */
 static void compare_paths(uint32_t labels, size_t pairs, double size, bool priors, bool forbidding)
 {
     enum { LENGTH = 60 };
@@ -288,7 +288,7 @@ static void a_million_positions(void **state)
     clear(&setting);
 }
 
-/* Scores of 10,000 either way stay with the fast kernel: compare() checks that it was the one. */
+/* The fast kernel copes with scores of +-10,000: compare() checks that it was used. */
 static void extreme_scores(void **state)
 {
     (void)state;
@@ -297,10 +297,10 @@ static void extreme_scores(void **state)
     compare_chain(6, 2, 30, 100, 1e4, TR_LIST_BY_SIZE);
 }
 
-/* ---- where single precision does not do ---------------------------------------------------------- */
+/* ---- where single precision fails ------------------------------------------------------------ */
 
-/* 0 -> 1 costs 100, all else that leads to 1 or out of it is forbidden, and from position 10 on label
- * 1 gains 20 a position: the path that underflows at first is the only one that counts. */
+/* 0 -> 1 costs 100, all other transitions into or out of 1 are forbidden, and from position 10 on
+ * label 1 gains 20 per position: the path that underflows at first has all the probability. */
 static void falls_back(void **state)
 {
     (void)state;
@@ -412,7 +412,7 @@ static void large_step_weights(void **state)
     }
 }
 
-/* ---- no path, nothing, nonsense ------------------------------------------------------------------ */
+/* ---- no path, empty sequences, bad scores ---------------------------------------------------- */
 
 static void assert_no_path(struct setting *setting)
 {
@@ -514,10 +514,10 @@ static void restrictions(void **state)
     clear(&setting);
 }
 
-/* ---- ties ---------------------------------------------------------------------------------------- */
+/* ---- ties ------------------------------------------------------------------------------------ */
 
-/* With scores from a handful of integers nearly everything ties; all kernels take the same path. */
-static void ties_are_settled_alike(void **state)
+/* With scores from a few integers nearly everything ties; all kernels take the same path. */
+static void ties_are_broken_in_the_same_way(void **state)
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
@@ -580,7 +580,7 @@ static void ties_in_higher_orders(void **state)
     }
 }
 
-/* ---- changing weights ---------------------------------------------------------------------------- */
+/* ---- changing weights ------------------------------------------------------------------------ */
 
 static void assert_same_steps(const struct tr_steps *a, const struct tr_steps *b, uint32_t labels)
 {
@@ -600,7 +600,8 @@ static void assert_same_steps(const struct tr_steps *a, const struct tr_steps *b
     }
 }
 
-/* One weight after the other is the same as all at once, also far above what they began with. */
+/* Changing one weight after the other equals setting all at once, even far above the initial
+ * weights. */
 static void changes(void **state)
 {
     (void)state;
@@ -653,7 +654,7 @@ static void changes(void **state)
     }
 }
 
-/* Adding up the weights of the features that a path is said to fire gives its score. */
+/* The weights of the features that a path fires sum to its score. */
 static void fired_features(void **state)
 {
     (void)state;
@@ -694,7 +695,7 @@ int main(void)
         cmocka_unit_test(no_path),
         cmocka_unit_test(no_positions),
         cmocka_unit_test(restrictions),
-        cmocka_unit_test(ties_are_settled_alike),
+        cmocka_unit_test(ties_are_broken_in_the_same_way),
         cmocka_unit_test(ties_in_higher_orders),
         cmocka_unit_test(changes),
         cmocka_unit_test(fired_features),

@@ -1,4 +1,4 @@
-/* test_loss.c - what wrong labels cost: cell by cell, as a sum, and added to scores. */
+/* test_loss.c - the loss of a labelling: by position, as a sum, and added to scores. */
 #include <math.h>
 
 #include "base/random.h"
@@ -81,7 +81,8 @@ static void test_cost_file(void **state)
     assert_costs(loss, gold, 4, costs);
     tr_loss_destroy(loss);
 
-    /* Both together multiply. Position 3 is far from the span: only what begins one breaks it. */
+    /* Both together multiply. Position 3 is far from the span: only a label that begins a span
+     * breaks it. */
     strcat(settings, " span-loss=2");
     loss = make_loss(settings, &labels);
     double both[4][COUNT] = {{2, 0, 2, 2, 1}, {2, 2, 0, 2, 2}, {0, 10, 2, 0, 2}, {0, 10, 1, 0, 1}};
@@ -95,7 +96,7 @@ static void test_span_loss(void **state)
     (void)state;
     struct tr_intern labels = make_labels(span_labels, COUNT);
     struct tr_loss *loss = make_loss("span-loss=4", &labels);
-    /* X X X inside: the middle one is beside no boundary. */
+    /* A span of three: the middle position is not beside a boundary. */
     uint16_t long_span[] = {B_X, I_X, I_X};
     double costs[3][COUNT] = {{4, 0, 4, 4, 4}, {1, 4, 0, 4, 1}, {4, 4, 0, 4, 4}};
     assert_costs(loss, long_span, 3, costs);
@@ -148,7 +149,7 @@ static void test_bad_files(void **state)
     trellis_options_destroy(options);
     tr_intern_free(&labels);
 
-    /* Labels that are no spans, and costs seen from a training. */
+    /* Labels that are not spans, and costs in a training. */
     trellis_model *model;
     const char *corpus = put_text("nouns", "a NN\nb VB\n");
     options = make_options("algorithm=pa span-loss=2");

@@ -1,5 +1,5 @@
-/* test_nbest.c - the m best paths against all paths, on tiny random chains of every kind of graph; and on
- * long ones and large ones, where they are held against Viterbi and against each other. */
+/* test_nbest.c - the m best paths against all paths, on tiny random chains of every kind of graph;
+ * on long and large ones, against Viterbi and against each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define MAX_PATHS 4096 // BRUTE_LABELS to the power of BRUTE_LENGTH
 
-/* ---- against all paths --------------------------------------------------------------------------- */
+/* ---- against all paths ----------------------------------------------------------------------- */
 
 static int by_falling_score(const void *a, const void *b)
 {
@@ -19,7 +19,7 @@ static int by_falling_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The scores of all sequences that are allowed, the best first; how many. */
+/* The scores of all allowed sequences, best first; returns how many. */
 static size_t all_scores(const struct trial *trial, double *scores)
 {
     uint16_t labels[BRUTE_LENGTH] = {0};
@@ -41,7 +41,7 @@ static size_t all_scores(const struct trial *trial, double *scores)
     return count;
 }
 
-/* A sequence as a number, to see which were found before. */
+/* A sequence as a number, to detect duplicates. */
 static size_t number_of(const struct trial *trial, const uint16_t *labels)
 {
     size_t number = 0;
@@ -118,7 +118,7 @@ static void check_kind(enum kind kind)
 
 TEST_EVERY_KIND(check_kind)
 
-/* ---- long and large ------------------------------------------------------------------------------ */
+/* ---- long and large -------------------------------------------------------------------------- */
 
 /* A first-order graph with a share of its steps listed. */
 struct large {
@@ -224,7 +224,7 @@ static void many_labels(void **state)
     assert_memory_equal(scores[0], scores[1], sizeof scores[0]);
 }
 
-static void odd_requests(void **state)
+static void unusual_requests(void **state)
 {
     struct large large;
     uint16_t labels[6];
@@ -263,7 +263,7 @@ int main(void)
         TESTS_OF_EVERY_KIND,
         cmocka_unit_test(long_sequence),
         cmocka_unit_test(many_labels),
-        cmocka_unit_test(odd_requests),
+        cmocka_unit_test(unusual_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* test_pruned.c - pruned search against all label sequences, pruned in the same way one by one.
  *
- * The judge knows nothing of cells and arcs: it writes out every label sequence, scores it with the grams of
- * a level by brute_score(), and sums up by histories, which it finds by comparing labels with the beginnings
- * of all grams. What it keeps at a level decides which sequences the next one has.
+ * The brute-force version has no cells or arcs: it enumerates every label sequence, scores it with
+ * the grams of a level by brute_score(), and sums by history, which it finds by comparing labels
+ * with the prefixes of all grams. The histories kept at a level decide which sequences the next
+ * level has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@ enum { SEQUENCES = 4096, BASE = BRUTE_LABELS + 2, CODES = BASE * BASE * BASE };
 
 #define CLOSE 1e-4 // to the threshold: rounding may decide
 
-/* What the judge finds at the last level. */
+/* The brute-force result at the last level. */
 struct verdict {
     uint32_t level;
     struct tr_graph_plan plan; // of the level
@@ -29,7 +30,7 @@ struct verdict {
     bool alive[SEQUENCES];                   // label sequences, as numbers
     double score[SEQUENCES];
     double log_z;
-    bool close; // something was nearly kept, or nearly not
+    bool close; // some probability is too near the threshold
 };
 
 static size_t sequence_count(const struct trial *trial)
@@ -49,7 +50,7 @@ static void write_out(const struct trial *trial, size_t number, uint16_t *labels
     }
 }
 
-/* ---- histories ----------------------------------------------------------------------------------- */
+/* ---- histories ------------------------------------------------------------------------------- */
 
 static bool begins_gram(const struct trial *trial, const uint16_t *labels, size_t length)
 {
@@ -61,8 +62,8 @@ static bool begins_gram(const struct trial *trial, const uint16_t *labels, size_
     return found;
 }
 
-/* The history at a position as a number: the longest end of what was read, of at most `level` labels, that
- * begins a longer gram; or the last label. */
+/* The history at a position as a number: the longest suffix of the labels read, of at most `level`
+ * labels, that is a prefix of a longer gram; or the last label. */
 static size_t history_code(const struct trial *trial, const uint16_t *labels, size_t i,
                            uint32_t level)
 {
@@ -79,7 +80,7 @@ static size_t history_code(const struct trial *trial, const uint16_t *labels, si
     return code;
 }
 
-/* ---- levels -------------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 static void take_grams(const struct trial *trial, struct verdict *v, uint32_t level)
 {
@@ -220,7 +221,7 @@ static double count_gram(const struct trial *trial, const struct tr_gram *gram,
     return count;
 }
 
-/* E[gram] at the level of the verdict, at which the end counts only where steps do. */
+/* E[gram] at the level of the verdict; the end counts only at levels that have steps. */
 static double expected_count(const struct trial *trial, const struct verdict *v, size_t g)
 {
     uint16_t labels[BRUTE_LENGTH];
@@ -239,7 +240,7 @@ static double expected_count(const struct trial *trial, const struct verdict *v,
     return sum;
 }
 
-/* ---- comparisons --------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 static void check_marginals(struct trial *trial, const struct verdict *v)
 {
@@ -295,7 +296,7 @@ static int downwards(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* As many as there are, or fewer, best first, no labelling twice. */
+/* At most as many as there are, best first, no labelling twice. */
 static void check_nbest(struct trial *trial, const struct verdict *v)
 {
     static uint16_t labels[SEQUENCES * BRUTE_LENGTH];
@@ -328,7 +329,7 @@ static void check_nbest(struct trial *trial, const struct verdict *v)
     }
 }
 
-/* A span is as probable as the sequences that have it, among those that survive. */
+/* The probability of a span is that of the surviving sequences that have it. */
 static void check_restriction(struct trial *trial, const struct verdict *v)
 {
     size_t i = trial->seed % trial->chain.length;
@@ -450,7 +451,7 @@ static void check_kind(enum kind kind)
         free_trial(&trial);
     }
     for (uint32_t level = 0; level <= (uint32_t)(kind - PRUNED_1 + 1); level++) {
-        assert_true(levels[level] > 0); // every way to learn was met
+        assert_true(levels[level] > 0); // every case occurred
     }
 }
 
@@ -458,11 +459,11 @@ TEST_KIND(check_kind, order_1, PRUNED_1)
 TEST_KIND(check_kind, order_2, PRUNED_2)
 TEST_KIND(check_kind, order_3, PRUNED_3)
 
-/* ---- other questions ----------------------------------------------------------------------------- */
+/* ---- other questions ------------------------------------------------------------------------- */
 
-/* Many labels that are all alike: the threshold alone would keep everything, and order 2 would take 10^9 steps
- * for a sequence. */
-static void many_alike(void **state)
+/* Many labels with equal scores: the threshold alone would keep everything, and order 2 would take
+ * 10^9 steps for a sequence. */
+static void many_equal_labels(void **state)
 {
     (void)state;
     enum { LABELS = 1000, LENGTH = 3 };
@@ -491,7 +492,7 @@ static void many_alike(void **state)
     tr_graph_destroy(graph);
 }
 
-/* What else a lattice can be asked, and what a pruned one says to it. */
+/* Functions that a pruned lattice does not support. */
 static void refusals(void **state)
 {
     (void)state;
@@ -521,8 +522,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_1),    cmocka_unit_test(order_2),  cmocka_unit_test(order_3),
-        cmocka_unit_test(many_alike), cmocka_unit_test(refusals),
+        cmocka_unit_test(order_1),           cmocka_unit_test(order_2),  cmocka_unit_test(order_3),
+        cmocka_unit_test(many_equal_labels), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* trial.h - tiny random chains of every kind of graph, for tests against all paths.
  *
- * To be included behind cmocka.h.
+ * To be included after cmocka.h.
  */
 #ifndef TRELLIS_TESTS_TRIAL_H
 #define TRELLIS_TESTS_TRIAL_H
@@ -86,7 +86,7 @@ static double uniform(struct tr_random *random, double low, double high)
     return low + (high - low) * tr_random_real(random);
 }
 
-/* ---- random chains ------------------------------------------------------------------------------- */
+/* ---- random chains --------------------------------------------------------------------------- */
 
 static bool has_gram(const struct tr_graph_plan *plan, const struct tr_gram *gram)
 {
@@ -207,8 +207,8 @@ static void free_trial(struct trial *trial)
     tr_graph_destroy(trial->graph);
 }
 
-/* Gives the lattice the chain's scores, with rubbish beyond the labels; and restricts some positions,
- * in the lattice and in the chain. */
+/* Gives the lattice the chain's scores, with garbage beyond the labels; and restricts some
+ * positions, in the lattice and in the chain. */
 static void fill_lattice(struct trial *trial, bool restricted)
 {
     struct tr_random random;

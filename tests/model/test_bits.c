@@ -1,4 +1,4 @@
-/* test_bits.c - models with weights in 16 bits: every value, there and back, and what is refused. */
+/* test_bits.c - models with weights in 16 bits: every value, conversion both ways, and errors. */
 #include "test_model.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static void assert_same_bytes(const trellis_model *a, const trellis_model *b)
     assert_memory_equal(a->image.data, b->image.data, a->image.size);
 }
 
-/* All whole numbers of 16 bits as weights, dense and sparse, asked for in each way. */
+/* All 16-bit integers as weights, dense and sparse, read in every way. */
 static void test_all_values(void **state)
 {
     (void)state;
@@ -112,8 +112,8 @@ static double difference_of(const trellis_model *a, const trellis_model *b)
     return fmax(difference(&a->node, &b->node), difference(&a->edge, &b->edge));
 }
 
-/* 16 bits are off by half a unit at largest, and say the same again once they were made 32. */
-static void test_there_and_back(void **state)
+/* 16 bits are off by at most half a unit, and converting to 32 bits loses nothing more. */
+static void test_conversion_both_ways(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TR_COUNT(kinds); i++) {
@@ -143,7 +143,7 @@ static void test_there_and_back(void **state)
     }
 }
 
-/* A training with the option ends with the very model that a conversion gives; so does one from a file. */
+/* Training with the option gives the same model as a conversion, in memory and from a file. */
 static void test_option(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void test_hmm(void **state)
     trellis_model_close(model);
 }
 
-/* A model whose weights, of as many words, are these. */
+/* A model with these weights, one per word. */
 static trellis_model *make_weights(const char *const *weights, size_t count)
 {
     struct tr_buffer text = {0};
@@ -267,7 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_values),
         cmocka_unit_test(test_edge_of_rows),
-        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_conversion_both_ways),
         cmocka_unit_test(test_option),
         cmocka_unit_test(test_hmm),
         cmocka_unit_test(test_what_does_not_fit),

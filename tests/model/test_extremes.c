@@ -1,8 +1,8 @@
-/* test_extremes.c - a small model of each kind, with every number that says where something is or how much there
- * is of it set to extreme values, and all checksums made right again.
+/* test_extremes.c - a small model of each kind, with every offset and count set to extreme values,
+ * and all checksums repaired.
  *
- * Each is a clean error or a harmless difference (the sanitizers are the judge), and no allocation is larger
- * than the file justifies: all are counted.
+ * Each is a clean error or a harmless difference (checked by the sanitizers), and no allocation is
+ * larger than the file justifies.
  */
 #include "support/failing.h"
 
@@ -29,7 +29,7 @@ static void check_largest(size_t size, size_t fixed, bool graph, size_t *max)
     *max = !graph && asked > *max ? asked : *max;
 }
 
-/* Damaged bytes: repairs their checksums, opens them, and asks everything of what opens where that is wanted. */
+/* Damaged bytes: repairs their checksums, opens them and, if wanted, exercises the model. */
 static trellis_status try_damaged(unsigned char *bytes, size_t size, bool graph, bool ask)
 {
     trellis_model *model;
@@ -44,7 +44,7 @@ static trellis_status try_damaged(unsigned char *bytes, size_t size, bool graph,
         assert_true(status == TRELLIS_MODEL || status == TRELLIS_LIMIT);
         assert_true(error.status == status && error.message[0]);
         refused++;
-    } else if (ask && !is_large(bytes, size)) { // of a large graph asking takes seconds
+    } else if (ask && !is_large(bytes, size)) { // with a large graph this takes seconds
         failing_from(0, false);
         exercise(model);
         check_largest(size, ASKING, graph, &largest_asking);
@@ -53,7 +53,7 @@ static trellis_status try_damaged(unsigned char *bytes, size_t size, bool graph,
     return status;
 }
 
-/* ---- the table of sections --------------------------------------------------------------------------- */
+/* ---- the table of sections ------------------------------------------------------------------- */
 
 /* Whether a model is whole without the section. */
 static bool is_optional(const unsigned char *name)
@@ -174,9 +174,9 @@ static void test_table(void **state)
     }
 }
 
-/* ---- what is in the sections ----------------------------------------------------------------------- */
+/* ---- what is in the sections ----------------------------------------------------------------- */
 
-/* Each number of a section, as 32 and as 64 bits, set to what is hard to bear. */
+/* Each number of a section, as 32 and as 64 bits, set to extreme values. */
 static void content_extremes(const unsigned char *bytes, size_t size, uint32_t i)
 {
     static const struct {
@@ -196,8 +196,7 @@ static void content_extremes(const unsigned char *bytes, size_t size, uint32_t i
             if (at % width == 0 && at + width <= length) {
                 memcpy(bad, bytes, size);
                 memcpy(bad + begin + at, &extremes[e].value, width);
-                bool ask = at < MANY ||
-                           (at / 4 + e) % 32 == 0; // what comes in large numbers is alike
+                bool ask = at < MANY || (at / 4 + e) % 32 == 0; // a sample of long arrays is enough
                 try_damaged(bad, size, makes_graph(name), ask);
             }
         }

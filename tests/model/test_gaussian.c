@@ -9,7 +9,7 @@ enum { LABELS = 2, COLUMNS = 2 };
 static const double mean[LABELS][COLUMNS] = {{-3, 100}, {2, 101}};
 static const double deviation[LABELS][COLUMNS] = {{0.5, 1}, {1.5, 0.25}};
 
-/* Two labels that go on for about ten tokens. */
+/* Two labels in runs of about ten tokens. */
 static const char by_hand[] = "trellis-text 1\n"
                               "note\ttype\thmm\n"
                               "label\tA\nlabel\tB\n"
@@ -60,7 +60,7 @@ static char *draw(const trellis_model *model, const char *settings)
     return out.data;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------- */
+/* ---- sampling -------------------------------------------------------------------------------- */
 
 /* Sums of x, x^2, x^3 in units of the deviation from the mean, by label and column. */
 struct moments {
@@ -113,7 +113,7 @@ static void test_moments(void **state)
     trellis_model_close(model);
 }
 
-/* What was drawn is found again; and learned again, without labels. */
+/* Sampled labels are recovered by tagging, and the model by training without labels. */
 static void test_recovered(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_recovered(void **state)
     free(text);
 }
 
-/* Numbers stand in the columns they are known by, those with names in their order; a gap is filled. */
+/* Numbers keep their column numbers, named columns their order; gaps are filled. */
 static void test_columns(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void test_words_and_numbers(void **state)
     trellis_model_close(model);
 }
 
-/* ---- telling ------------------------------------------------------------------------------------- */
+/* ---- inspecting ------------------------------------------------------------------------------ */
 
 static void test_inspection(void **state)
 {
@@ -212,7 +212,7 @@ static double log_normal(double x, int c, int d)
     return -0.5 * distance * distance - log(deviation[c][d] * sqrt(2 * M_PI));
 }
 
-/* Each column has its contribution, and they sum to the margin together with the steps. */
+/* Each column has its contribution, and together with the transitions they sum to the margin. */
 static void test_explanation(void **state)
 {
     (void)state;

@@ -44,7 +44,7 @@ static int word_of(const char *name)
     return strcmp(name, "can") == 0 ? 0 : 1;
 }
 
-/* w from the exported text. An entry that is not there weighs 0. */
+/* w from the exported text. A missing entry has weight 0. */
 static void read_weights(const trellis_model *model, double w[ENTRIES])
 {
     char *text = say(model, EXPORT), *rest = text, *line;
@@ -61,7 +61,7 @@ static void read_weights(const trellis_model *model, double w[ENTRIES])
     free(text);
 }
 
-/* The score of the best labelling of the example under weights of one's own. */
+/* The score of the best labelling of the example under given weights. */
 static double score_under(const double w[ENTRIES])
 {
     static const char *const names[] = {"\\start", "D", "N", "V"}, *const words[] = {"can", "the"};
@@ -140,7 +140,7 @@ static void refuse(const char *lines, const char *expected)
     tr_buffer_free(&text);
 }
 
-static void test_no_hmm(void **state)
+static void test_not_an_hmm(void **state)
 {
     (void)state;
     const char *steps = "step\tlog(1)\t\\start\tA\nstep\tlog(0.5)\tA\tA\nstep\tlog(0.5)\tA\tB\n"
@@ -153,7 +153,7 @@ static void test_no_hmm(void **state)
     refuse(lines, "words of 'A' sum to 0.25");
 }
 
-/* A word with probability 1 in all states has only weights of 0, and is there nevertheless. */
+/* A word with probability 1 in all states has only weights of 0, and is kept nevertheless. */
 static void test_certain_word(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void compare_scores(const trellis_model *one, const trellis_model *other,
     }
 }
 
-/* The text of an HMM has all digits, and what is known of unknown words. */
+/* The text of an HMM has all digits, and the unknown-word model. */
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_example),    cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_no_hmm),     cmocka_unit_test(test_certain_word),
+        cmocka_unit_test(test_not_an_hmm), cmocka_unit_test(test_certain_word),
         cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -1,8 +1,8 @@
 /* test_hostile.c - damaged and forged model files: every byte is untrusted.
  *
- * Random damage is caught by checksums. A file that was made to do harm has right checksums, so most
- * tests here damage a model and then repair them. Whatever the bytes: a model opens or it does not, and
- * one that opens can be asked everything. The sanitizers are the judge.
+ * Random damage is caught by checksums. A malicious file has correct checksums, so most tests here
+ * damage a model and then repair them. Whatever the bytes, a model opens or is refused, and one
+ * that opens can be used in every way. The sanitizers detect errors.
  */
 #include "hostile_models.h"
 
@@ -15,7 +15,7 @@ enum { ROUNDS = 10000 };
 
 static size_t damaged; // models that were tried
 
-/* Opens and, where that goes well, exercises. */
+/* Opens a model and, if that succeeds, exercises it. */
 static trellis_status try_bytes(const unsigned char *bytes, size_t size)
 {
     trellis_model *model;
@@ -50,7 +50,7 @@ static void test_has_both_rows(void **state)
     }
 }
 
-/* ---- damage that checksums catch ------------------------------------------------------------------- */
+/* ---- damage that checksums catch ------------------------------------------------------------- */
 
 static void test_truncation(void **state)
 {
@@ -60,7 +60,7 @@ static void test_truncation(void **state)
         unsigned char *bytes = make_bytes(which, &size);
         for (size_t n = 0; n < size; n++) {
             assert_int_equal(try_bytes(bytes, n), TRELLIS_MODEL);
-            if (n >= HEADER) { // the same, with the size in the header right
+            if (n >= HEADER) { // the same, with the correct size in the header
                 unsigned char *cut = malloc(n);
                 memcpy(cut, bytes, n);
                 set_u64_at(cut, FILE_SIZE, n);
@@ -77,7 +77,7 @@ static void test_truncation(void **state)
     }
 }
 
-/* Whether a byte belongs to no section: a gap, which is not looked at. */
+/* Whether a byte belongs to no section: a gap, which is not read. */
 static bool is_gap(const unsigned char *bytes, size_t size, size_t at)
 {
     bool inside = at < HEADER + (size_t)sections_of(bytes, size) * ENTRY;
@@ -110,7 +110,7 @@ static void test_flipped_bytes(void **state)
     free(bytes);
 }
 
-/* The checksum of a large section is left to tr_image_verify(), that of a small one beside it is not. */
+/* The checksum of a large section is left to tr_image_verify(), that of a small one is not. */
 static void test_large_sections(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_large_sections(void **state)
     tr_image_close(&image);
 }
 
-/* ---- damage that they do not ----------------------------------------------------------------------- */
+/* ---- damage with correct checksums ----------------------------------------------------------- */
 
 static void test_flipped_and_repaired(void **state)
 {
@@ -173,7 +173,7 @@ static uint32_t find_section(const unsigned char *bytes, size_t size, const char
     return 0;
 }
 
-/* Numbers that contradict each other are refused when the model is opened, not when they do harm. */
+/* Numbers that contradict each other are refused when the model is opened. */
 static void test_contradictions(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void test_contradictions(void **state)
     free(models[1]);
 }
 
-/* A section that is sound but stands where no section may. */
+/* A valid section at an invalid offset. */
 static void test_alignment(void **state)
 {
     (void)state;
@@ -343,8 +343,8 @@ static void test_random_damage(void **state)
     assert_true(opened > ROUNDS / 4);
 }
 
-/* All weights no numbers: no label is the best then, and none may be taken from beyond the last. */
-static void test_weights_that_are_no_numbers(void **state)
+/* All weights are NaN: no label is the best, and none beyond the last may be predicted. */
+static void test_nan_weights(void **state)
 {
     (void)state;
     static const float values[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f};
@@ -378,8 +378,8 @@ static void test_weights_that_are_no_numbers(void **state)
     }
 }
 
-/* Sixty thousand labels and one weight for a pair of them: the scores of all pairs would take 14 GB a
- * token. */
+/* Sixty thousand labels and one weight for a pair of them: the scores of all pairs would take 14 GB
+ * per token. */
 static void test_many_labels_with_pairs(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static void test_many_labels_with_pairs(void **state)
     tr_buffer_free(&text);
 }
 
-/* ---- what is no model file ------------------------------------------------------------------------- */
+/* ---- other files ----------------------------------------------------------------------------- */
 
 static void refuse_path(const char *path, trellis_status expected)
 {
@@ -446,7 +446,7 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_random_damage),
-        cmocka_unit_test(test_weights_that_are_no_numbers),
+        cmocka_unit_test(test_nan_weights),
         cmocka_unit_test(test_many_labels_with_pairs),
         cmocka_unit_test(test_other_files),
     };

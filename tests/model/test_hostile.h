@@ -1,5 +1,5 @@
-/* test_hostile.h - bad model files made on purpose, and everything that can be asked of a model that
- * opens all the same; for the test and for the fuzzer, so there is no cmocka in it.
+/* test_hostile.h - malicious model files, and every use of a model that opens; for the test and for
+ * the fuzzer, so without cmocka.
  */
 #ifndef TRELLIS_TESTS_TEST_HOSTILE_H
 #define TRELLIS_TESTS_TEST_HOSTILE_H
@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "model/model.h"
 
-/* The places of image.h. */
+/* The offsets of image.h. */
 enum {
     HEADER = 32,
     ENTRY = 32,
@@ -60,7 +60,7 @@ static inline bool section_at(const unsigned char *data, size_t size, uint32_t i
     return true;
 }
 
-/* Makes all checksums right, so that what stands behind them is what is tested. */
+/* Repairs all checksums, so that the checks behind them are tested. */
 static inline void repair_checksums(unsigned char *data, size_t size)
 {
     uint32_t count = sections_of(data, size);
@@ -163,7 +163,7 @@ static inline void tag_all(const trellis_model *model, const trellis_options *op
     trellis_tagger_destroy(tagger);
 }
 
-/* Asks a model everything there is to ask. */
+/* Uses a model in every way. */
 static inline void exercise(const trellis_model *model)
 {
     static const char *const settings[][2] = {

@@ -1,9 +1,9 @@
-/* test_import.c - models written by a person: the HMM of the course notes, and every kind of mistake. */
+/* test_import.c - models written by hand: the HMM of the course notes, and every kind of error. */
 #include "test_model.h"
 
 #include <math.h>
 
-/* ---- the HMM of Wu (2013), Example 1 --------------------------------------------------------------- */
+/* ---- the HMM of Wu (2013), Example 1 --------------------------------------------------------- */
 
 enum { D, N, V, LABELS };
 static const double start[LABELS] = {0.8, 0, 0.2};
@@ -11,7 +11,7 @@ static const double step[LABELS][LABELS] = {{0, 1, 0}, {0.2, 0.2, 0.6}, {0.8, 0,
 static const double emits[LABELS][2] = {{0, 1}, {1, 0}, {1, 0}}; // "can", "the"
 static const char names[] = "DNV";
 
-/* What stands for log 0, so that the fewest impossible things are the best. */
+/* The value used for log 0, so that the labelling with the fewest impossible events is best. */
 static const double impossible = -1e6;
 
 static double log_of(double p)
@@ -35,7 +35,7 @@ static long count_impossible(double score)
     return lround(score / impossible);
 }
 
-/* All 3^n paths; how many are the best. */
+/* All 3^n paths; returns how many tie for the best. */
 static size_t best_path(const int *words, size_t n, int *best, double *ret_score)
 {
     size_t paths = 1, ties = 0;
@@ -146,7 +146,7 @@ static void test_pidgin_again(void **state)
     trellis_model_close(model);
 }
 
-/* ---- what may be written --------------------------------------------------------------------------- */
+/* ---- what may be written --------------------------------------------------------------------- */
 
 static trellis_status import_text(const char *text, size_t size, trellis_error *error)
 {
@@ -182,15 +182,15 @@ static void test_accepted(void **state)
     }
 }
 
-/* ---- mistakes -------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
-struct mistake {
+struct bad_text {
     const char *text;
     uint64_t line;
     const char *sentence; // a piece of it
 };
 
-static const struct mistake mistakes[] = {
+static const struct bad_text bad_texts[] = {
     {"", 0, "begins with"},
     {"\n", 1, "begins with"},
     {"trellis-text\t2\n", 1, "begins with"},
@@ -295,11 +295,11 @@ static const struct mistake mistakes[] = {
     {HEAD "label\tA\nblock\t00ff\ntemplate\tstep\n", 4, "not both"},
 };
 
-static void test_mistakes(void **state)
+static void test_bad_texts(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < TR_COUNT(mistakes); i++) {
-        const struct mistake *m = &mistakes[i];
+    for (size_t i = 0; i < TR_COUNT(bad_texts); i++) {
+        const struct bad_text *m = &bad_texts[i];
         trellis_error error;
         trellis_status status = import_text(m->text, strlen(m->text), &error);
         if (status != TRELLIS_FORMAT || error.status != status || error.line != m->line ||
@@ -320,7 +320,7 @@ static void test_zero_bytes(void **state)
     assert_int_equal(error.line, 3);
 }
 
-/* A template that does not compile is blamed where it stands in this file. */
+/* A template that does not compile is reported with its line in this file. */
 static void test_bad_templates(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void test_bad_templates(void **state)
     assert_non_null(strstr(error.message, "nosuchfunction"));
 }
 
-/* The compiled templates of a block look into it: it must not grow behind their backs. */
+/* The compiled templates of a block point into it, so it must not be moved. */
 static void test_block_after_word(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void test_graph_larger_than_the_file(void **state)
     }
 }
 
-/* Nor may it make us open files. */
+/* Nor may it open files. */
 static void test_templates_open_no_files(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void test_templates_open_no_files(void **state)
     assert_non_null(strstr(error.message, "cannot open files"));
 }
 
-/* Keys that all want the same bucket are refused, soon. */
+/* Keys that all hash to the same bucket are refused early. */
 static void test_crowded_keys(void **state)
 {
     (void)state;
@@ -417,7 +417,8 @@ static void test_crowded_keys(void **state)
     tr_buffer_free(&text);
 }
 
-/* As many labels as there can be, and one more. No step, no weight: it is small all the same. */
+/* The maximum number of labels, and one more. Without transitions and weights the model is
+ * small. */
 static void test_many_labels(void **state)
 {
     (void)state;
@@ -450,7 +451,7 @@ int main(void)
         cmocka_unit_test(test_pidgin),
         cmocka_unit_test(test_pidgin_again),
         cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_bad_texts),
         cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_bad_templates),
         cmocka_unit_test(test_block_after_word),

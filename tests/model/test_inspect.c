@@ -91,7 +91,7 @@ static void check_model(const char *options, size_t top)
     trellis_model_close(model);
 }
 
-static void test_strongest(void **state)
+static void test_top(void **state)
 {
     (void)state;
     check_model("type=crf label=2", 3);
@@ -100,8 +100,8 @@ static void test_strongest(void **state)
     check_model("type=perceptron label=2", 0);
 }
 
-/* Steps by their labels, the start, the end and what is forbidden. */
-static void test_steps(void **state)
+/* Transitions by their labels, the start, the end, and forbidden ones. */
+static void test_transitions(void **state)
 {
     static const char text[] =
         "trellis-text\t1\nnote\ttype\tcrf\ntemplate\tcolumns word\ntemplate\tnode word\n"
@@ -168,8 +168,8 @@ static void test_templates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strongest),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_top),
+        cmocka_unit_test(test_transitions),
         cmocka_unit_test(test_templates),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -1,4 +1,4 @@
-/* test_model.h - helpers of the tests of models: small files, small models, and what they say as text. */
+/* test_model.h - helpers of the tests of models: small files, small models, and their text form. */
 #ifndef TRELLIS_TESTS_TEST_MODEL_H
 #define TRELLIS_TESTS_TEST_MODEL_H
 
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "corpus/corpus.h"
 
-/* Fails the test with the library's sentence unless the status is TRELLIS_OK. */
+/* Fails the test with the library's message unless the status is TRELLIS_OK. */
 #define assert_ok(call, error)                                                                     \
     do {                                                                                           \
         trellis_status status_ = (call);                                                           \
@@ -25,7 +25,7 @@
         }                                                                                          \
     } while (0)
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The folder of this test; made by group_setup(), emptied by group_teardown(). */
 static char test_folder[400];
@@ -88,7 +88,7 @@ static inline char *get_file(const char *path, size_t *ret_size)
     return bytes.data;
 }
 
-/* ---- models -------------------------------------------------------------------------------------- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 /* "name=value name=value"; no value has a blank. */
 static inline trellis_options *make_options(const char *text)
@@ -108,7 +108,7 @@ static inline trellis_options *make_options(const char *text)
     return options;
 }
 
-/* Learns a model from the text of a corpus. */
+/* Trains a model on the text of a corpus. */
 static inline trellis_model *train_on(const char *corpus, const char *options_text)
 {
     trellis_options *options = make_options(options_text);
@@ -120,7 +120,7 @@ static inline trellis_model *train_on(const char *corpus, const char *options_te
     return model;
 }
 
-/* Learns a model from a file. */
+/* Trains a model on a file. */
 static inline trellis_model *train_file(const char *path, const char *options_text)
 {
     trellis_options *options = make_options(options_text);
@@ -155,7 +155,7 @@ static inline trellis_status to_buffer(void *user, const char *data, size_t size
 
 enum what { INFO, INFO_JSON, EXPORT, EXPORT_JSON };
 
-/* What a model says; the caller frees it. */
+/* The text form of a model; the caller frees it. */
 static inline char *say(const trellis_model *model, enum what what)
 {
     struct tr_buffer text = {0};
@@ -169,7 +169,7 @@ static inline char *say(const trellis_model *model, enum what what)
     return text.data;
 }
 
-/* ---- tagging ------------------------------------------------------------------------------------- */
+/* ---- tagging --------------------------------------------------------------------------------- */
 
 /* "a|DT b|NN" cut into tokens and columns; `text` is written to. The caller frees the cells. */
 static inline trellis_sequence cut_sequence(char *text, trellis_text **ret_cells)
@@ -194,7 +194,8 @@ static inline trellis_sequence cut_sequence(char *text, trellis_text **ret_cells
     return sequence;
 }
 
-/* The labels found, separated by blanks; or the error's sentence behind "! ". The caller frees them. */
+/* The predicted labels, separated by blanks; or "! " and the error message. The caller frees
+ * them. */
 static inline char *tag_with(trellis_tagger *tagger, const char *tokens, double *ret_score)
 {
     trellis_text *cells;
@@ -238,7 +239,7 @@ static inline void assert_tags(const trellis_model *model, const char *tokens, c
     free(found);
 }
 
-/* What a model finds in a file against the labels that are there. */
+/* Scores the predictions of a model against the gold labels of a file. */
 static inline trellis_evaluation *evaluate_by(const trellis_model *model, const char *path,
                                               const char *settings)
 {
@@ -264,7 +265,7 @@ static inline trellis_evaluation *evaluate_by(const trellis_model *model, const 
     return evaluation;
 }
 
-/* The share of tokens of a file that a model labels as the second column says. */
+/* The accuracy of a model on a file with gold labels in the second column. */
 static inline double accuracy_of(const trellis_model *model, const char *path)
 {
     trellis_evaluation *evaluation = evaluate_by(model, path, "label=2");

@@ -71,7 +71,7 @@ static void check_text_form(const trellis_model *model)
     assert_string_equal(text, again);
     free(again);
     check_saving(imported);
-    /* What is in the text form can be opened like any model, too. */
+    /* The text form can be opened like any model, too. */
     trellis_model *opened = open_model(path);
     assert_same_model(model, opened);
     trellis_model_close(opened);
@@ -210,7 +210,7 @@ static void test_ready_made(void **state)
     trellis_model_close(model);
 }
 
-/* A scheme used inside comes out as the one of the training data. */
+/* With an internal scheme the output has the scheme of the training data. */
 static void test_schemes(void **state)
 {
     (void)state;
@@ -227,8 +227,8 @@ static void test_schemes(void **state)
     trellis_model_close(model);
 }
 
-/* What is asked for beyond the end. */
-static void test_questions(void **state)
+/* Queries beyond the end. */
+static void test_queries_out_of_range(void **state)
 {
     (void)state;
     trellis_model *model = train_on(tagged, "epochs=1");
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(test_presets),         cmocka_unit_test(test_counted_words),
         cmocka_unit_test(test_edge_templates),  cmocka_unit_test(test_word_lists),
         cmocka_unit_test(test_crfpp_templates), cmocka_unit_test(test_ready_made),
-        cmocka_unit_test(test_schemes),         cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_schemes),         cmocka_unit_test(test_queries_out_of_range),
         cmocka_unit_test(test_full_sink),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

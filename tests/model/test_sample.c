@@ -114,7 +114,7 @@ static trellis_model *hmm_of(const char *lines)
     return import_model(path);
 }
 
-/* An HMM that says how sequences end: mean-length does not matter then. */
+/* An HMM with end probabilities: mean-length is ignored. */
 static void test_ends(void **state)
 {
     (void)state;
@@ -138,14 +138,14 @@ static void check_draw(const char *lines, trellis_status expected, const char *s
     trellis_model_close(model);
 }
 
-static void test_hmms_that_do_not_work(void **state)
+static void test_bad_hmms(void **state)
 {
     (void)state;
     check_draw("", TRELLIS_DATA, "no transition from '<start>'");
     check_draw("step\t0\t\\start\tA\n", TRELLIS_DATA, "'A' of the HMM has no words");
     check_draw("step\t0\t\\start\tA\nword\t0\tA\tx\nstep\t-inf\tA\tB\nword\t-1\tB\tx\n",
                TRELLIS_DATA, "");
-    /* There is an end, but no way to it: an endless sequence must not be drawn. */
+    /* There is an end, but no path to it: sampling must not run forever. */
     check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t0\tB\t\\end\nword\tlog(0.5)\tA\tx\n",
                TRELLIS_DATA, "no sequence of the HMM ended");
     check_draw("step\t0\t\\start\tA\nstep\t0\tA\tA\nstep\t1e9\tA\t\\end\nstep\t1e9\tA\tB\n"
@@ -153,7 +153,7 @@ static void test_hmms_that_do_not_work(void **state)
                TRELLIS_DATA, "sum to inf, not to 1");
 }
 
-/* An end that is impossible is none: the mean length counts. */
+/* An impossible end is no end: the mean length applies. */
 static void test_impossible_end(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_other_models(void **state)
     trellis_model_close(model);
 }
 
-/* ---- trained HMMs: how often a labelling is drawn, against the weights of the exported text -------- */
+/* ---- trained HMMs: how often a labelling is drawn, against the weights of the exported text -- */
 
 enum { LONGEST = 3, VOCABULARY = 4 };
 
@@ -254,8 +254,8 @@ static double share_of(const struct exported *e, const char *labels, size_t orde
     return product;
 }
 
-/* P of all sequences but the empty one, to which interpolation gives a share that no weight tells of:
- * forward, by the last two labels. */
+/* P of all sequences but the empty one, whose share under interpolation is in no weight: a forward
+ * pass over the last two labels. */
 static double total_of(const struct exported *e, size_t order)
 {
     static const char names[] = "<ABC";
@@ -405,14 +405,10 @@ static void test_random_hmm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pidgin),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_hmms_that_do_not_work),
-        cmocka_unit_test(test_impossible_end),
-        cmocka_unit_test(test_other_models),
-        cmocka_unit_test(test_trained),
-        cmocka_unit_test(test_trained_words),
-        cmocka_unit_test(test_random_hmm),
+        cmocka_unit_test(test_pidgin),        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_bad_hmms),      cmocka_unit_test(test_impossible_end),
+        cmocka_unit_test(test_other_models),  cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_trained_words), cmocka_unit_test(test_random_hmm),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

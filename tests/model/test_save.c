@@ -31,7 +31,7 @@ static void assert_file(const char *path, const char *bytes, size_t size)
     free(found);
 }
 
-/* A folder of its own with a model in it; the bytes of that model. */
+/* A new folder with a model in it; returns the bytes of that model. */
 static char *prepare(const char *name, char folder[600], size_t *ret_size)
 {
     trellis_error error = {0};
@@ -72,7 +72,7 @@ static void test_replaces(void **state)
     free(new_bytes);
 }
 
-static void test_rights(void **state)
+static void test_permissions(void **state)
 {
     (void)state;
     char folder[600], path[700];
@@ -89,7 +89,7 @@ static void test_rights(void **state)
     trellis_model_close(model);
 }
 
-/* A disk that is full at any place of the file. */
+/* A disk that is full after any number of bytes. */
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void test_bad_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replaces),  cmocka_unit_test(test_rights),
+        cmocka_unit_test(test_replaces),  cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_full_disk), cmocka_unit_test(test_read_only_folder),
         cmocka_unit_test(test_bad_paths),
     };

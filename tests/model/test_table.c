@@ -30,7 +30,7 @@ static float walk(const struct tr_table *table, uint32_t row)
     return sum;
 }
 
-/* One dense row of ones, and what lies at each place of it. */
+/* One dense row of ones, read from each offset. */
 static void test_dense_rows(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void test_dense_rows(void **state)
     free(words);
 }
 
-/* A sparse row that claims more pairs than there is room for, and outcomes that there are not. */
+/* A sparse row that claims more pairs than fit, and outcomes that do not exist. */
 static void test_sparse_rows(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_buckets(void **state)
     assert_int_equal(tr_table_find(&table, 134), 34);
     buckets[3].used = 4;
     table.probes = 0;
-    assert_int_equal(tr_table_find(&table, 123), TR_NONE); // its home is bucket 3, it stands in 2
+    assert_int_equal(tr_table_find(&table, 123), TR_NONE); // hashes to bucket 3, stored in 2
     for (int i = 0; i < BUCKETS; i++) {
         buckets[i].used = 0;
     }

@@ -49,7 +49,7 @@ want "$wrong sentences with errors" grep -qF "$wrong sentences with errors" $dom
 want "each table has headings" test "$(occurrences '<th scope="col"')" -gt 40
 want "pictures have a name" test "$(occurrences '<svg[^>]*role="img"[^>]*aria-label=')" -ge 3
 
-# It can be used: the cell of a confusion shows its sentences, by mouse or keyboard; filters count right.
+# It can be used: the cell of a confusion shows its sentences, by mouse or keyboard; filters count correctly.
 page $t/report.html '
   var button = document.querySelector("#confusion td.wrong button"), label = button.getAttribute("aria-label");
   say("label", label);

@@ -147,9 +147,9 @@ static size_t resume_search(const char *path, size_t max, char *best, size_t roo
     return asked;
 }
 
-/* Interrupted after every number of trials, with every number of bytes of the last line lost: nothing is
- * tried again but what was lost, and the end is the same. */
-static void an_interrupted_search_goes_on(void **state)
+/* Interrupted after every number of trials, with every number of bytes of the last line lost: only
+ * lost trials are repeated, and the result is the same. */
+static void an_interrupted_search_is_resumed(void **state)
 {
     (void)state;
     char path[300], whole[64] = "", best[64] = "", *folder = temporary_folder();
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(a_grid_has_all_combinations),
         cmocka_unit_test(ranges_are_logarithmic_where_that_suits),
         cmocka_unit_test(halving_keeps_the_best),
-        cmocka_unit_test(an_interrupted_search_goes_on),
+        cmocka_unit_test(an_interrupted_search_is_resumed),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(bad_tries_are_refused),
         cmocka_unit_test(a_plot_shows_every_trial),

@@ -12,7 +12,7 @@ static void write_out(const struct brute_chain *chain, const uint16_t *labels, u
     written[chain->length + 1] = (uint16_t)(chain->plan->labels + 1);
 }
 
-/* How often a gram stands in the sequence. */
+/* How often a gram occurs in the sequence. */
 static unsigned count_gram(const struct brute_chain *chain, const struct tr_gram *gram,
                            const uint16_t *written)
 {
@@ -23,7 +23,8 @@ static unsigned count_gram(const struct brute_chain *chain, const struct tr_gram
     return count;
 }
 
-/* What the label written at a place brings: the grams that end there, and whether the step is allowed. */
+/* The gain of the label at a position: the grams that end there, minus infinity where the
+ * transition is forbidden. */
 static double gain_of_step(const struct brute_chain *chain, const uint16_t *written, size_t place)
 {
     const struct tr_graph_plan *plan = chain->plan;

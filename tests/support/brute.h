@@ -1,10 +1,10 @@
-/* brute.h - the judge: all label sequences of a tiny chain, one by one.
+/* brute.h - brute force: all label sequences of a tiny chain, one by one.
  *
- * Everything is worked out from the plan of a graph, not from the graph: the sequence is written out
- * with the start in front and the end behind, and each gram is compared at each place.
+ * Everything is computed from the plan of a graph, not from the graph: the sequence is written with
+ * the start before and the end after it, and each gram is compared at each position.
  *
- * In a locally normalised chain the score of a sequence is the logarithm of its probability: at each position
- * the exponentials of what all labels would gain there are divided by their sum.
+ * In a locally normalised chain the score of a sequence is the logarithm of its probability: at
+ * each position the exponentials of what all labels would gain there are divided by their sum.
  */
 #ifndef TRELLIS_TESTS_BRUTE_H
 #define TRELLIS_TESTS_BRUTE_H
@@ -33,8 +33,8 @@ struct brute_answer {
     double expected[BRUTE_FEATURES];                       // counts of step features
 };
 
-/* What a label brings that follows those before it: labels[0 .. i]. In a locally normalised chain the
- * logarithm of its probability, that of the end included at the last position. */
+/* The gain of label i after those before it: labels[0 .. i]. In a locally normalised chain the
+ * logarithm of its probability, with that of the end at the last position. */
 double brute_gain(const struct brute_chain *chain, const uint16_t *labels, size_t i);
 /* The score of one sequence, minus infinity where it is forbidden. */
 double brute_score(const struct brute_chain *chain, const uint16_t *labels);

@@ -38,7 +38,7 @@ static inline size_t product(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
 }
 
-/* From here on the n-th allocation fails, and where `on`, all behind it; 0: none. */
+/* From here on the n-th allocation fails and, with `on`, all later ones; 0: none. */
 static inline void failing_from(long n, bool on)
 {
     atomic_store(&fail_at, 0);

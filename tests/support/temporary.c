@@ -1,4 +1,4 @@
-/* temporary.c - files and folders that a test makes for itself. */
+/* temporary.c - temporary files and folders of tests. */
 #include "support/temporary.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* temporary.h - files and folders that a test makes for itself. */
+/* temporary.h - temporary files and folders of tests. */
 #ifndef TRELLIS_TESTS_SUPPORT_TEMPORARY_H
 #define TRELLIS_TESTS_SUPPORT_TEMPORARY_H
 

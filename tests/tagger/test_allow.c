@@ -1,7 +1,7 @@
 /* test_allow.c - restricting positions: the best path among those allowed.
  *
- * The judge is the tagger itself with a label given at every position: its score is then that of one
- * path, and the best of them all is what it must find by itself.
+ * The reference is the tagger itself with a label given at every position: its score is then that
+ * of one path, and the best of these is the expected result.
  */
 #include <math.h>
 
@@ -71,7 +71,7 @@ static void check_against_all(const char *train_options, const char *tag_options
         assert_true(tags[0] != '!');
         assert_true(score <= free_score);
         assert_float_equal(score, judge(tagger, model, "the cats bark zebra", sets), 1e-5);
-        char *again = tag_with(tagger, "the cats bark zebra", &same); // all is forgotten
+        char *again = tag_with(tagger, "the cats bark zebra", &same); // restrictions are cleared
         assert_string_equal(again, unbound);
         assert_true(same == free_score);
         free(unbound);
@@ -94,7 +94,7 @@ static void test_against_all(void **state)
     check_against_all("type=memm features=id order=2", "");
 }
 
-/* What is given goes before the dictionary; calls for a position narrow it. */
+/* Given labels override the dictionary; repeated calls for a position intersect. */
 static void test_precedence(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_precedence(void **state)
     trellis_model_close(model);
 }
 
-static void test_mistakes(void **state)
+static void test_errors(void **state)
 {
     (void)state;
     trellis_model *model = train_on(corpus, "epochs=3 features=id");
@@ -183,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_all),
         cmocka_unit_test(test_precedence),
-        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_schemes),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -141,7 +141,7 @@ static void test_by_hand(void **state)
     trellis_model_close(model);
 }
 
-static void test_odd_requests(void **state)
+static void test_unusual_requests(void **state)
 {
     trellis_model *model = train_on("a X\nb X\n", "type=crf label=2");
     trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
@@ -181,7 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_margins),
         cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_odd_requests),
+        cmocka_unit_test(test_unusual_requests),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

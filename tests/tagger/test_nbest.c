@@ -66,7 +66,7 @@ static void test_all_labellings(void **state)
     trellis_model_close(model);
 }
 
-/* After tagging there is one labelling, and it can be asked about in the same way. */
+/* After tagging there is one labelling, and the same functions apply to it. */
 static void test_after_tagging(void **state)
 {
     static const char *const settings[] = {"decode=viterbi", "decode=posterior",
@@ -101,7 +101,7 @@ static void test_after_tagging(void **state)
     trellis_model_close(model);
 }
 
-static void test_odd_requests(void **state)
+static void test_unusual_requests(void **state)
 {
     trellis_model *model = train_on(corpus, "type=perceptron label=2");
     trellis_tagger *tagger = make_tagger(model, "");
@@ -110,7 +110,7 @@ static void test_odd_requests(void **state)
     const float *marginals;
     size_t count = 7;
     (void)state;
-    /* before anything was found */
+    /* before anything was tagged */
     assert_null(trellis_tagger_nth_labels(tagger, 0));
     assert_true(isnan(trellis_tagger_score(tagger)));
     assert_int_equal(trellis_tagger_nbest(tagger, &sequence, 0, &count, &error), TRELLIS_OPTION);
@@ -133,7 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_labellings),
         cmocka_unit_test(test_after_tagging),
-        cmocka_unit_test(test_odd_requests),
+        cmocka_unit_test(test_unusual_requests),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

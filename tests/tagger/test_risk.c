@@ -8,7 +8,7 @@ enum { LENGTH = 4, LABELS = 3, ALL = 81 };
 
 static const char *const words[] = {"a", "b", "c"};
 
-/* Labels that can hardly be told from the words, so that costs decide. */
+/* Labels that the words hardly determine, so that costs decide. */
 static trellis_model *make_model(uint64_t seed)
 {
     struct tr_random random;
@@ -74,7 +74,8 @@ static double expected_cost(const struct all *all, double cost[LABELS][LABELS], 
     return sum;
 }
 
-/* No labelling is expected to cost less than the one found. Returns whether it is not the best path. */
+/* No labelling has a lower expected cost than the predicted one. Returns whether it differs from
+ * the best path. */
 static bool check(const trellis_model *model, uint64_t seed, bool listed, bool forced)
 {
     struct tr_random random;
@@ -140,7 +141,7 @@ static void test_least_expected_cost(void **state)
     assert_true(other > 20);
 }
 
-/* Without costs of one's own it is posterior decoding. */
+/* Without a cost file it is posterior decoding. */
 static void test_hamming_is_posterior(void **state)
 {
     (void)state;

@@ -28,7 +28,7 @@ static bool same_type(trellis_text a, trellis_text b)
     return a.size == b.size && memcmp(a.data + 1, b.data + 1, a.size - 1) == 0;
 }
 
-/* Whether the second label goes on with the span that the first is a part of. */
+/* Whether the second label continues the span of the first. */
 static bool goes_on(trellis_text before, trellis_text after)
 {
     bool open = letter(before) == 'B' || letter(before) == 'I';
@@ -36,7 +36,7 @@ static bool goes_on(trellis_text before, trellis_text after)
     return open && inside && same_type(before, after);
 }
 
-/* All labellings of the sequence, inside the model's own scheme, with their probabilities. */
+/* All labellings of the sequence, in the model's internal scheme, with their probabilities. */
 struct labellings {
     size_t count;
     double p[MAX_LABELLINGS];
@@ -84,7 +84,7 @@ static double brute(const struct labellings *all, const trellis_model *model, co
     return sum;
 }
 
-static void spans_are_as_probable_as_all_that_have_them(void **state)
+static void span_probability_is_the_sum_over_labellings(void **state)
 {
     (void)state;
     static struct labellings all;
@@ -175,9 +175,9 @@ static void any_labels_and_all_labels_have_a_probability(void **state)
     trellis_model_close(model);
 }
 
-/* For many thresholds: a span is there just where its probability, asked for by itself, is high enough;
- * the bounds that save work must not show. */
-static void a_threshold_leaves_out_what_is_below(void **state)
+/* For many thresholds: a span is output exactly if its probability, computed by itself, is high
+ * enough; the bounds that save work must make no difference. */
+static void a_threshold_drops_improbable_spans(void **state)
 {
     (void)state;
     trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
@@ -220,7 +220,7 @@ static void a_threshold_leaves_out_what_is_below(void **state)
     }
 }
 
-static void other_labels_are_left_out_one_by_one(void **state)
+static void other_labels_are_dropped_one_by_one(void **state)
 {
     (void)state;
     trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
@@ -278,10 +278,10 @@ static void a_model_knows_its_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_are_as_probable_as_all_that_have_them),
+        cmocka_unit_test(span_probability_is_the_sum_over_labellings),
         cmocka_unit_test(any_labels_and_all_labels_have_a_probability),
-        cmocka_unit_test(a_threshold_leaves_out_what_is_below),
-        cmocka_unit_test(other_labels_are_left_out_one_by_one),
+        cmocka_unit_test(a_threshold_drops_improbable_spans),
+        cmocka_unit_test(other_labels_are_dropped_one_by_one),
         cmocka_unit_test(a_model_knows_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

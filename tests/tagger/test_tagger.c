@@ -15,7 +15,7 @@ static trellis_tagger *plain_tagger(const trellis_model *model)
     return tagger;
 }
 
-/* ---- threads --------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 struct worker {
     const trellis_model *model;
@@ -86,7 +86,7 @@ static void test_threads(void **state)
     trellis_options_destroy(options);
 }
 
-/* ---- columns --------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* Tags the first sequence of a file after binding to it; the labels or "! " and the error. */
 static char *tag_file(const trellis_model *model, const char *path, const char *options_text)
@@ -141,7 +141,7 @@ static void test_columns(void **state)
                       "columns word pos\nnode word\nnode pos\nnode pos[-1]\nstep start end\n"));
     trellis_model *model = train_on("the D B\ncat N I\nran V O\n\na D B\ndog N I\nsat V O\n",
                                     options);
-    /* As in training, by position; by name, in another order; with names that mean the same. */
+    /* As in training, by position; by name, in another order; with synonymous names. */
     assert_file_tags(model, "the D ?\ndog N ?\nsat V ?\n", "", "B I O");
     assert_file_tags(model, "the D\ndog N\nsat V\n", "label=none", "B I O");
     assert_file_tags(model, "? N 1 the D\n? N 1 dog N\n", "columns=x,y,z,word,pos label=none",
@@ -150,7 +150,7 @@ static void test_columns(void **state)
     assert_file_tags(model, "D the\nN dog\nV sat\n", "columns=TAG,FORM label=none", "B I O");
     assert_file_tags(model, "{\"tokens\":[\"the\",\"cat\"],\"pos\":[\"D\",\"N\"]}\n",
                      "format=jsonl", "B I");
-    /* What is missing is said, with its name or its line. */
+    /* The error names the missing column, or its line. */
     assert_file_tags(model, "the x\ndog x\n", "columns=word,shape label=none",
                      "! TEMPLATE: the templates need a column 'pos', but the input has only word "
                      "shape");
@@ -163,7 +163,7 @@ static void test_columns(void **state)
     trellis_model_close(model);
 }
 
-/* A tagger can go from one input to the next. */
+/* A tagger can be bound to one input after another. */
 static void test_rebinding(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void test_rebinding(void **state)
     trellis_model_close(model);
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 static void test_empty_sequence(void **state)
 {
@@ -214,7 +214,7 @@ static void test_empty_sequence(void **state)
     trellis_model_close(model);
 }
 
-/* What was never seen has no weights: steps alone decide, and the score is theirs. */
+/* Unseen attributes have no weights: the score is that of the transitions. */
 static void test_unknown_words(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void test_unknown_words(void **state)
     trellis_model_close(model);
 }
 
-/* A weight counts as often as the value of its attribute says. */
+/* A weight is multiplied by the value of its attribute. */
 static void test_values(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_values(void **state)
     trellis_model_close(model);
 }
 
-/* 200,000 tokens: the same labels as in short pieces where the pieces cannot be seen. */
+/* 200,000 tokens: the same labels as short pieces, away from their ends. */
 static void test_long_sequence(void **state)
 {
     (void)state;
@@ -290,7 +290,8 @@ static void test_long_sequence(void **state)
     for (size_t i = 0; i < LENGTH; i++) {
         assert_int_equal(labels[i].data[0], "DNVV"[i % PERIOD]);
     }
-    /* D N V V: 4 + 0.5 + 0.5 for the words, 1.5 + 1.5 + 0.25 for the steps, all exact in binary. */
+    /* D N V V: 4 + 0.5 + 0.5 for the words, 1.5 + 1.5 + 0.25 for the transitions, all exact in
+     * binary. */
     assert_true(fabs(trellis_tagger_score(tagger) - LENGTH / PERIOD * 8.25) < 1e-3);
     char *found = tag_with(tagger, "the can can zebra", NULL); // short again
     assert_string_equal(found, "D N V V");
@@ -300,7 +301,7 @@ static void test_long_sequence(void **state)
     trellis_model_close(model);
 }
 
-/* The same labels one way or the other where the model is sure. */
+/* Posterior decoding gives the same labels as Viterbi where the model is confident. */
 static void test_posterior(void **state)
 {
     (void)state;
