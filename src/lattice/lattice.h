@@ -154,6 +154,17 @@ bool tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *
 /* Posterior decoding: the most probable label at each position, of equal ones the lowest. */
 void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels);
 
+/* Paths drawn from P(Z | X): labels [count][length]; the same random numbers give the same paths.
+ * Computed by a forward pass of its own, in double precision: nothing need be asked for before. With
+ * a pruned graph, of what survives pruning. TRELLIS_DATA where there is no path or a score is NaN. */
+struct tr_random;
+trellis_status tr_lattice_sample(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 struct tr_random *random, size_t count, uint16_t *labels,
+                                 trellis_error *error);
+/* H(Z | X) = log Z - E[score], in nats; as for samples. */
+trellis_status tr_lattice_entropy(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  double *ret_entropy, trellis_error *error);
+
 /* The m best paths in order of falling score: labels [m][length] and scores [m], which are exactly those
  * of tr_lattice_path_score(); *ret_count of them, fewer than m where there are fewer. The order of equally
  * good ones is the same on every run and with every kernel. TRELLIS_DATA where there is no path. */

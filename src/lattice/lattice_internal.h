@@ -278,6 +278,11 @@ struct tr_lattice_kind {
                             trellis_error *error);
     trellis_status (*beam)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t width,
                            uint16_t *labels, double *ret_score, trellis_error *error);
+    trellis_status (*sample)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                             struct tr_random *random, size_t count, uint16_t *labels,
+                             trellis_error *error);
+    trellis_status (*entropy)(struct tr_lattice *lattice, const struct tr_steps *steps,
+                              double *ret_entropy, trellis_error *error);
     double (*path_score)(const struct tr_lattice *lattice, const struct tr_steps *steps,
                          const uint16_t *labels);
     /* Of TR_FAST and TR_PRUNED; marginals [n][L][width] are 0. False on allocation failure. */
@@ -349,6 +354,11 @@ trellis_status tr_listed_nbest(struct tr_lattice *lattice, const struct tr_steps
 trellis_status tr_listed_beam(struct tr_lattice *lattice, const struct tr_steps *steps,
                               size_t width, uint16_t *labels, double *ret_score,
                               trellis_error *error);
+trellis_status tr_listed_sample(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                struct tr_random *random, size_t count, uint16_t *labels,
+                                trellis_error *error);
+trellis_status tr_listed_entropy(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 double *ret_entropy, trellis_error *error);
 double tr_listed_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                             const uint16_t *labels);
 struct tr_arrivals tr_listed_arrivals(struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -498,6 +508,17 @@ trellis_status tr_reference_forward_backward(struct tr_lattice *lattice,
                                              const struct tr_steps *steps, trellis_error *error);
 trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     uint16_t *labels, trellis_error *error);
+/* The forward sums alone. */
+trellis_status tr_reference_forward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    trellis_error *error);
+/* After that: P(z_n) of the last states [S]; false where there is no path or a score is NaN. */
+bool tr_reference_last_states(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                              double *probability);
+/* And P(z_{i-1} | z_i) of the states that lead to z at position i > 0, which has a path: their number,
+ * *ret_from, until the next call, and probability, with room for [S]. */
+size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  size_t i, uint32_t z, const uint32_t **ret_from,
+                                  double *probability);
 void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);

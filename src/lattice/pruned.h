@@ -86,6 +86,11 @@ double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_st
 trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
                                uint16_t *labels, double *scores, size_t *ret_count,
                                trellis_error *error);
+trellis_status tr_pruned_sample(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                struct tr_random *random, size_t count, uint16_t *labels,
+                                trellis_error *error);
+trellis_status tr_pruned_entropy(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                 double *ret_entropy, trellis_error *error);
 bool tr_pruned_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                               float *marginals);
 bool tr_pruned_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);

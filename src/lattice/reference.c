@@ -117,6 +117,61 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
     }
 }
 
+trellis_status tr_reference_forward(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                    trellis_error *error)
+{
+    if (!tr_doubles_room(&lattice->log_space.alpha, lattice->length, lattice->graph->states)) {
+        return tr_fail_memory(error);
+    }
+    forward(lattice, steps);
+    return TRELLIS_OK;
+}
+
+/* x = exp(x) / sum; false where the sum is 0 or a number is NaN. */
+static bool normalise_logs(double *x, size_t count)
+{
+    double largest = -INFINITY, sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        largest = x[k] > largest || isnan(x[k]) ? x[k] : largest;
+    }
+    for (size_t k = 0; k < count; k++) {
+        x[k] = exp(x[k] - largest);
+        sum += x[k];
+    }
+    for (size_t k = 0; k < count; k++) {
+        x[k] /= sum;
+    }
+    return isfinite(largest);
+}
+
+/* P(z) = exp(A_n(z) + end(z)) / Z */
+bool tr_reference_last_states(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                              double *probability)
+{
+    size_t states = lattice->graph->states;
+    const double *alpha = lattice->log_space.alpha.at + (lattice->length - 1) * states;
+    for (size_t z = 0; z < states; z++) {
+        probability[z] = alpha[z] + tr_exact(steps->score.end, steps->residual.end, z);
+    }
+    return normalise_logs(probability, states);
+}
+
+/* P(z' | z) = exp(A_{i-1}(z') + step_i(z', z)) / sum */
+size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                  size_t i, uint32_t z, const uint32_t **ret_from,
+                                  double *probability)
+{
+    const struct tr_graph *graph = lattice->graph;
+    const double *before = lattice->log_space.alpha.at + (i - 1) * graph->states;
+    struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
+    for (size_t k = 0; k < arrivals.of.count; k++) {
+        probability[k] = before[arrivals.of.from[k]] + arrival_score(graph, &arrivals, k);
+    }
+    normalise_logs(probability, arrivals.of.count);
+    *ret_from = arrivals.of.from;
+    return arrivals.of.count;
+}
+
 /* ---- backward ------------------------------------------------------------------------------------ */
 
 /* Steps are listed by the state they lead to, so a row takes two passes over all of them: first the
