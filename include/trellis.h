@@ -324,6 +324,20 @@ typedef struct trellis_features trellis_features;
 TRELLIS_API trellis_status trellis_features_open(const char *preset_or_path,
                                                  trellis_features **ret_features,
                                                  trellis_error *error);
+/* A file that templates name, as bytes: a word list or clusters, plain or compressed. */
+typedef struct trellis_resource {
+    const char *name; // as in the templates
+    const void *data;
+    size_t size;
+} trellis_resource;
+/* The same from a text in any of these languages. `name` is for messages; NULL for "templates". No
+ * file is opened: templates that name one which is not among the resources are TRELLIS_TEMPLATE.
+ * Nothing is kept of the arguments. */
+TRELLIS_API trellis_status trellis_features_parse(trellis_text templates, const char *name,
+                                                  const trellis_resource *resources,
+                                                  size_t resource_count,
+                                                  trellis_features **ret_features,
+                                                  trellis_error *error);
 TRELLIS_API void trellis_features_destroy(trellis_features *features);
 /* Writes the attributes of a sequence in CRFsuite's format: a line per token, then an empty line.
  * `reader` supplies the names of the columns and may be NULL. */

@@ -144,7 +144,8 @@ static trellis_status compile_stored(const struct record *head, const struct tr_
         free(source);
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_features_compile(name, "", source, head->data.size, stored,
+    struct tr_resource_supply supply = {.from = TR_STORED, .stored = stored};
+    trellis_status status = tr_features_compile(name, source, head->data.size, &supply,
                                                 ret_features, error);
     free(name);
     if (status && status != TRELLIS_MEMORY) {

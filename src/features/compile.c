@@ -166,13 +166,43 @@ static uint32_t find_resource(const struct tr_resource *resources, size_t count,
 /* Fills the table from the model's block. */
 static trellis_status take_stored(struct tr_parser *parser, struct tr_resource *resource)
 {
-    uint32_t i = find_resource(parser->stored->at, parser->stored->count, resource);
+    const struct tr_stored *stored = parser->supply->stored;
+    uint32_t i = find_resource(stored->at, stored->count, resource);
     if (i == TR_NONE) {
         return tr_fail(parser->error, TRELLIS_MODEL, "the table '%s' is missing from the model",
                        resource->name);
     }
-    resource->data = parser->stored->at[i].data;
+    resource->data = stored->at[i].data;
     return TRELLIS_OK;
+}
+
+/* Reads the table from a file or from the caller's bytes. */
+static trellis_status load_resource(struct tr_parser *parser, struct tr_resource *resource,
+                                    size_t at)
+{
+    const struct tr_resource_supply *supply = parser->supply;
+    trellis_error reason = {0};
+    size_t i = 0;
+    while (i < supply->given_count && strcmp(supply->given[i].name, resource->name) != 0) {
+        i++;
+    }
+    if (supply->from == TR_NO_RESOURCES) {
+        return tr_parse_fail(parser, at,
+                             "templates in a model cannot open files such as '%s'; 'trellis "
+                             "export' writes their contents as blocks",
+                             resource->name);
+    }
+    if (supply->from == TR_GIVEN && i == supply->given_count) {
+        return tr_parse_fail(parser, at, "'%s' is not among the resources given", resource->name);
+    }
+    trellis_status status = supply->from == TR_GIVEN
+                                ? tr_resource_load_bytes(resource, &supply->given[i], &reason)
+                                : tr_resource_load(resource, supply->folder, &reason);
+    if (status) {
+        status = status == TRELLIS_MEMORY ? tr_fail_memory(parser->error)
+                                          : tr_parse_fail(parser, at, "%s", reason.message);
+    }
+    return status;
 }
 
 /* Takes over the name. */
@@ -180,28 +210,13 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
                                    uint32_t *ret_resource)
 {
     trellis_features *features = parser->features;
-    trellis_error reason = {0};
-    trellis_status status = TRELLIS_OK;
     *ret_resource = find_resource(features->resources.at, features->resources.size, &resource);
     bool known = *ret_resource != TR_NONE;
-    if (known) {
-        status = TRELLIS_OK;
-    } else if (parser->stored) {
+    trellis_status status = TRELLIS_OK;
+    if (!known && parser->supply->from == TR_STORED) {
         status = take_stored(parser, &resource);
-    } else if (resource.kind == TR_COUNTED || resource.kind == TR_KNOWN) {
-        status = TRELLIS_OK; // filled in by the training
-    } else if (!parser->folder) {
-        status = tr_parse_fail(
-            parser, at,
-            "templates in a model cannot open files such as '%s'; 'trellis export' "
-            "writes their contents as blocks",
-            resource.name);
-    } else {
-        status = tr_resource_load(&resource, parser->folder, &reason);
-        if (status) {
-            status = status == TRELLIS_MEMORY ? tr_fail_memory(parser->error)
-                                              : tr_parse_fail(parser, at, "%s", reason.message);
-        }
+    } else if (!known && resource.kind != TR_COUNTED && resource.kind != TR_KNOWN) {
+        status = load_resource(parser, &resource, at); // the others are filled in by the training
     }
     if (!status && !known) {
         *ret_resource = (uint32_t)features->resources.size;
@@ -251,7 +266,7 @@ trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kin
         free(resource.name);
         return tr_fail_memory(parser->error);
     }
-    parser->features->counting = !parser->stored;
+    parser->features->counting = parser->supply->from != TR_STORED;
     return add_resource(parser, resource, parser->at, ret_resource);
 }
 
@@ -465,9 +480,9 @@ static trellis_status compile_lines(struct tr_parser *parser)
     return TRELLIS_OK;
 }
 
-trellis_status tr_features_compile(const char *name, const char *folder, char *source, size_t size,
-                                   const struct tr_stored *stored, trellis_features **ret_features,
-                                   trellis_error *error)
+trellis_status tr_features_compile(const char *name, char *source, size_t size,
+                                   const struct tr_resource_supply *supply,
+                                   trellis_features **ret_features, trellis_error *error)
 {
     *ret_features = NULL;
     trellis_features *features = tr_alloc(1, sizeof *features);
@@ -478,8 +493,7 @@ trellis_status tr_features_compile(const char *name, const char *folder, char *s
     features->source = source;
     features->source_size = size;
     features->name = tr_copy_text(name, strlen(name));
-    struct tr_parser parser = {
-        .features = features, .folder = folder, .stored = stored, .error = error};
+    struct tr_parser parser = {.features = features, .supply = supply, .error = error};
     trellis_status status = features->name ? compile_lines(&parser) : tr_fail_memory(error);
     if (!status && features->dialect == TR_WAPITI && features->reach < TR_WAPITI_PADS) {
         features->reach = TR_WAPITI_PADS; // absolute positions are cut off where _x-# begins

@@ -182,12 +182,19 @@ struct trellis_features {
 
 /* ---- compile.c: building a set --------------------------------------------------------------- */
 
-/* Where a parser stands. `stored` holds the resources of a model's block; NULL reads files,
- * relative to `folder`, or none at all where that is NULL, too. */
+/* Where word lists and clusters come from. */
+struct tr_resource_supply {
+    enum { TR_NO_RESOURCES, TR_FILES, TR_GIVEN, TR_STORED } from;
+    const char *folder;             // TR_FILES: of the template file, "" where there is none
+    const trellis_resource *given;  // TR_GIVEN: by the caller, as bytes
+    size_t given_count;             //
+    const struct tr_stored *stored; // TR_STORED: in a model's block
+};
+
+/* Where a parser stands. */
 struct tr_parser {
     trellis_features *features;
-    const char *folder; // of the template file, "" where there is none
-    const struct tr_stored *stored;
+    const struct tr_resource_supply *supply;
     trellis_text line; // being read
     size_t at;         // in the line
     uint64_t number;   // of the line
@@ -227,9 +234,9 @@ void tr_view_name(const trellis_features *features, uint32_t number, int32_t off
                   struct tr_buffer *buffer);
 
 /* Takes over the text, a malloc'ed one with a terminating zero byte, also on failure. */
-trellis_status tr_features_compile(const char *name, const char *folder, char *source, size_t size,
-                                   const struct tr_stored *stored, trellis_features **ret_features,
-                                   trellis_error *error);
+trellis_status tr_features_compile(const char *name, char *source, size_t size,
+                                   const struct tr_resource_supply *supply,
+                                   trellis_features **ret_features, trellis_error *error);
 
 /* ---- native.c, patterns.c: one line of a dialect ---------------------------------------------- */
 

@@ -40,7 +40,8 @@ static trellis_status open_file(const char *path, trellis_features **ret_feature
         free(source);
         return tr_fail_memory(error);
     }
-    status = tr_features_compile(path, folder, source, size, NULL, ret_features, error);
+    struct tr_resource_supply supply = {.from = TR_FILES, .folder = folder};
+    status = tr_features_compile(path, source, size, &supply, ret_features, error);
     free(folder);
     return status;
 }
@@ -54,8 +55,10 @@ trellis_status trellis_features_open(const char *preset_or_path, trellis_feature
                   : open_file(preset_or_path, ret_features, error);
 }
 
-trellis_status tr_features_parse(trellis_text source, const char *name,
-                                 trellis_features **ret_features, trellis_error *error)
+/* Compiles a copy of the text. */
+static trellis_status parse(trellis_text source, const char *name,
+                            const struct tr_resource_supply *supply,
+                            trellis_features **ret_features, trellis_error *error)
 {
     *ret_features = NULL;
     if (source.size > TR_MAX_SOURCE) {
@@ -63,10 +66,24 @@ trellis_status tr_features_parse(trellis_text source, const char *name,
                        TR_MAX_SOURCE);
     }
     char *copy = tr_copy_text(source.data, source.size);
-    if (!copy) {
-        return tr_fail_memory(error);
-    }
-    return tr_features_compile(name, NULL, copy, source.size, NULL, ret_features, error);
+    return copy ? tr_features_compile(name, copy, source.size, supply, ret_features, error)
+                : tr_fail_memory(error);
+}
+
+trellis_status tr_features_parse(trellis_text source, const char *name,
+                                 trellis_features **ret_features, trellis_error *error)
+{
+    struct tr_resource_supply supply = {.from = TR_NO_RESOURCES};
+    return parse(source, name, &supply, ret_features, error);
+}
+
+trellis_status trellis_features_parse(trellis_text templates, const char *name,
+                                      const trellis_resource *resources, size_t resource_count,
+                                      trellis_features **ret_features, trellis_error *error)
+{
+    struct tr_resource_supply supply = {
+        .from = TR_GIVEN, .given = resources, .given_count = resource_count};
+    return parse(templates, name ? name : "templates", &supply, ret_features, error);
 }
 
 trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error)

@@ -270,6 +270,19 @@ static char *locate(const char *name, const char *folder)
     return tr_copy_text(name, strlen(name));
 }
 
+/* Reads the table and closes the input, which may be NULL. */
+static trellis_status load_lines(struct tr_resource *resource, trellis_status opened,
+                                 struct tr_input *input, trellis_error *error)
+{
+    trellis_status status = opened;
+    if (!status) {
+        status = resource->kind == TR_CLUSTERS ? load_clusters(resource, input, error)
+                                               : load_words(resource, input, error);
+    }
+    tr_input_close(input);
+    return status;
+}
+
 trellis_status tr_resource_load(struct tr_resource *resource, const char *folder,
                                 trellis_error *error)
 {
@@ -277,15 +290,20 @@ trellis_status tr_resource_load(struct tr_resource *resource, const char *folder
     if (!path) {
         return tr_fail_memory(error);
     }
-    struct tr_input *input = NULL;
+    struct tr_input *input;
     trellis_status status = tr_input_open(path, &input, error);
-    if (!status) {
-        status = resource->kind == TR_CLUSTERS ? load_clusters(resource, input, error)
-                                               : load_words(resource, input, error);
-    }
-    tr_input_close(input);
+    status = load_lines(resource, status, input, error);
     free(path);
     return status;
+}
+
+trellis_status tr_resource_load_bytes(struct tr_resource *resource, const trellis_resource *given,
+                                      trellis_error *error)
+{
+    struct tr_input *input;
+    trellis_status status = tr_input_open_bytes(given->data, given->size, given->name, &input,
+                                                error);
+    return load_lines(resource, status, input, error);
 }
 
 void tr_resource_free(struct tr_resource *resource)

@@ -39,6 +39,9 @@ struct tr_stored {
 /* Reads the file of `resource` into its table. `folder` is that of the templates. */
 trellis_status tr_resource_load(struct tr_resource *resource, const char *folder,
                                 trellis_error *error);
+/* The same from the bytes of such a file. */
+trellis_status tr_resource_load_bytes(struct tr_resource *resource, const trellis_resource *given,
+                                      trellis_error *error);
 /* Sorts hashes, removes duplicates and makes them the table. */
 trellis_status tr_resource_set(struct tr_resource *resource, uint64_t *hashes, size_t count,
                                trellis_error *error);
