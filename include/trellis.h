@@ -363,12 +363,27 @@ typedef struct trellis_model trellis_model;
  * size opens in a few milliseconds. */
 TRELLIS_API trellis_status trellis_model_open(const char *path, trellis_model **ret_model,
                                               trellis_error *error);
+/* What becomes of bytes that a caller passes. */
+typedef enum trellis_bytes_use {
+    TRELLIS_COPY = 0,  // copied; the caller may free them afterwards
+    TRELLIS_BORROW = 1 // used where they are; they must outlive the object and not change
+} trellis_bytes_use;
+/* The same for the bytes of a model file, without touching the file system. Borrowed bytes should
+ * begin at a multiple of 8; otherwise they are copied. */
+TRELLIS_API trellis_status trellis_model_open_bytes(const void *data, size_t size,
+                                                    trellis_bytes_use use,
+                                                    trellis_model **ret_model,
+                                                    trellis_error *error);
 /* Verifies the checksums of all sections, which reads the whole file; TRELLIS_MODEL if the file was
  * changed or damaged after it was written. */
 TRELLIS_API trellis_status trellis_model_verify(const trellis_model *model, trellis_error *error);
 /* Writes a model atomically: to a temporary file next to `path`, which is synced and renamed. */
 TRELLIS_API trellis_status trellis_model_save(const trellis_model *model, const char *path,
                                               trellis_error *error);
+/* Writes the bytes of a model file, trellis_model_size() of them, to a sink. */
+TRELLIS_API trellis_status trellis_model_write(const trellis_model *model, trellis_sink sink,
+                                               void *user, trellis_error *error);
+TRELLIS_API size_t trellis_model_size(const trellis_model *model);
 TRELLIS_API void trellis_model_close(trellis_model *model);
 
 /* The same model with its weights in 16 or 32 bits. In 16 bits they are fixed point with a common
@@ -398,6 +413,11 @@ TRELLIS_API trellis_status trellis_model_export(const trellis_model *model, bool
                                                 trellis_error *error);
 TRELLIS_API trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
                                                 trellis_error *error);
+/* The same from bytes, plain or compressed, of which nothing is kept. `name` is for messages; NULL
+ * for "memory". */
+TRELLIS_API trellis_status trellis_model_import_bytes(const void *data, size_t size,
+                                                      const char *name, trellis_model **ret_model,
+                                                      trellis_error *error);
 
 /* Checks that a model is an HMM whose probabilities sum to 1; otherwise TRELLIS_DATA, and the
  * message names the label. */

@@ -146,23 +146,42 @@ trellis_status tr_image_open(const char *path, const char *what, struct tr_image
         if (data == MAP_FAILED) {
             status = tr_fail_system(error, doing, path);
         } else {
-            *image = (struct tr_image){data, (size_t)about.st_size, true};
+            *image = (struct tr_image){data, (size_t)about.st_size, TR_MAPPED};
         }
     }
     close(file);
     return status;
 }
 
+trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use use,
+                              const char *what, struct tr_image *image, trellis_error *error)
+{
+    *image = (struct tr_image){0};
+    if (!data || size == 0) {
+        return tr_fail(error, TRELLIS_MODEL, "this is not a %s: it is empty", what);
+    }
+    if (use == TRELLIS_BORROW && (uintptr_t)data % sizeof(uint64_t) == 0) {
+        *image = (struct tr_image){data, size, TR_BORROWED};
+        return TRELLIS_OK;
+    }
+    void *copy = tr_alloc_aligned(size, 1);
+    if (!copy) {
+        return tr_fail_memory(error);
+    }
+    tr_image_adopt(image, memcpy(copy, data, size), size);
+    return TRELLIS_OK;
+}
+
 void tr_image_adopt(struct tr_image *image, void *data, size_t size)
 {
-    *image = (struct tr_image){data, size, false};
+    *image = (struct tr_image){data, size, TR_ALLOCATED};
 }
 
 void tr_image_close(struct tr_image *image)
 {
-    if (image->mapped) {
+    if (image->held == TR_MAPPED) {
         munmap((void *)image->data, image->size);
-    } else {
+    } else if (image->held == TR_ALLOCATED) {
         free((void *)image->data);
     }
     *image = (struct tr_image){0};

@@ -32,11 +32,15 @@ trellis_status tr_image_finish(struct tr_image_writer *writer, trellis_error *er
 struct tr_image {
     const unsigned char *data;
     size_t size;
-    bool mapped; // else allocated
+    enum { TR_ALLOCATED, TR_MAPPED, TR_BORROWED } held;
 };
 /* Maps a file. Only regular files. `what` it is, "model" or "checkpoint", is for messages. */
 trellis_status tr_image_open(const char *path, const char *what, struct tr_image *image,
                              trellis_error *error);
+/* The caller's bytes, copied or borrowed. Numbers are read in place: borrowed bytes that are not aligned
+ * for them are copied as well. */
+trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use use,
+                              const char *what, struct tr_image *image, trellis_error *error);
 /* Takes over an allocated block of bytes. */
 void tr_image_adopt(struct tr_image *image, void *data, size_t size);
 void tr_image_close(struct tr_image *image);

@@ -322,15 +322,12 @@ static trellis_status build(struct tr_import *import, trellis_model **ret_model)
     return tr_model_build(&parts, ret_model, import->error);
 }
 
-trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
-                                    trellis_error *error)
+/* Reads a model and closes the input, which is NULL where it could not be opened. */
+static trellis_status read_model(trellis_status opened, struct tr_input *input,
+                                 trellis_model **ret_model, trellis_error *error)
 {
-    *ret_model = NULL;
-    struct tr_import import = {.error = error, .order = 1};
-    trellis_status status = tr_input_open(path, &import.input, error);
-    if (!status) {
-        status = take_lines(&import);
-    }
+    struct tr_import import = {.input = input, .error = error, .order = 1};
+    trellis_status status = opened ? opened : take_lines(&import);
     if (!status) {
         status = build(&import, ret_model);
     }
@@ -355,4 +352,22 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
     tr_import_part_free(&import.edge);
     tr_input_close(import.input);
     return status;
+}
+
+trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
+                                    trellis_error *error)
+{
+    *ret_model = NULL;
+    struct tr_input *input;
+    trellis_status status = tr_input_open(path, &input, error);
+    return read_model(status, input, ret_model, error);
+}
+
+trellis_status trellis_model_import_bytes(const void *data, size_t size, const char *name,
+                                          trellis_model **ret_model, trellis_error *error)
+{
+    *ret_model = NULL;
+    struct tr_input *input;
+    trellis_status status = tr_input_open_bytes(data, size, name ? name : "memory", &input, error);
+    return read_model(status, input, ret_model, error);
 }

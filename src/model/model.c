@@ -352,25 +352,52 @@ static bool is_text(const struct tr_image *image)
            (image->data[n] == ' ' || image->data[n] == '\t');
 }
 
+/* Takes over an image or the text form of a model. */
+static trellis_status open_image(struct tr_image *image, const char *path,
+                                 trellis_model **ret_model, trellis_error *error)
+{
+    if (!is_text(image)) {
+        return tr_model_read(image, path, ret_model, error);
+    }
+    trellis_status status = trellis_model_import_bytes(image->data, image->size, path, ret_model,
+                                                       error);
+    tr_image_close(image);
+    return status;
+}
+
 trellis_status trellis_model_open(const char *path, trellis_model **ret_model, trellis_error *error)
 {
     *ret_model = NULL;
     struct tr_image image;
     trellis_status status = tr_image_open(path, "model", &image, error);
-    if (status) {
-        return status;
-    }
-    if (is_text(&image)) {
-        tr_image_close(&image);
-        return trellis_model_import(path, ret_model, error);
-    }
-    return tr_model_read(&image, path, ret_model, error);
+    return status ? status : open_image(&image, path, ret_model, error);
+}
+
+trellis_status trellis_model_open_bytes(const void *data, size_t size, trellis_bytes_use use,
+                                        trellis_model **ret_model, trellis_error *error)
+{
+    *ret_model = NULL;
+    struct tr_image image;
+    trellis_status status = tr_image_bytes(data, size, use, "model", &image, error);
+    return status ? status : open_image(&image, NULL, ret_model, error);
 }
 
 trellis_status trellis_model_save(const trellis_model *model, const char *path,
                                   trellis_error *error)
 {
     return tr_output_replace(path, model->image.data, model->image.size, error);
+}
+
+size_t trellis_model_size(const trellis_model *model)
+{
+    return model->image.size;
+}
+
+trellis_status trellis_model_write(const trellis_model *model, trellis_sink sink, void *user,
+                                   trellis_error *error)
+{
+    trellis_status status = sink(user, (const char *)model->image.data, model->image.size);
+    return status ? tr_fail(error, status, "cannot write the model") : TRELLIS_OK;
 }
 
 void trellis_model_close(trellis_model *model)

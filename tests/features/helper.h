@@ -43,7 +43,8 @@ static inline void table_read(struct table *table, const char *text)
 static inline trellis_status try_templates(const char *text, trellis_features **ret_features,
                                            trellis_error *error)
 {
-    return tr_features_compile("t", "", tr_copy_text(text, strlen(text)), strlen(text), NULL,
+    struct tr_resource_supply supply = {.from = TR_FILES, .folder = ""};
+    return tr_features_compile("t", tr_copy_text(text, strlen(text)), strlen(text), &supply,
                                ret_features, error);
 }
 

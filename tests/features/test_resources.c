@@ -116,6 +116,43 @@ static void test_counts_reach_old_extractors(void **state)
     trellis_features_destroy(features);
 }
 
+/* Templates and resources in memory compile to the same as those in files. */
+static void test_given_bytes(void **state)
+{
+    (void)state;
+    static const char words[] = "Paris\nNew York\n\nRome  \r\nRome\n",
+                      paths[] = "0010\tcat\t12\n0010\tdog\t3\n01\tsat\t9\n1\tcat\t1\n",
+                      pairs[] = "cat\tC7\nthe\tC1";
+    trellis_resource given[] = {{"pairs.txt", pairs, strlen(pairs)},
+                                {"words.txt", words, strlen(words)},
+                                {"paths.txt", paths, strlen(paths)}};
+    trellis_features *from_files = open_with_files(), *from_bytes;
+    struct tr_buffer one = {0}, other = {0};
+    trellis_error error = {0};
+    trellis_status status = trellis_features_parse(tr_text(templates_text),
+                                                   temporary("templates.txt"), given,
+                                                   TR_COUNT(given), &from_bytes, &error);
+    assert_int_equal(status, TRELLIS_OK);
+    assert_int_equal(tr_features_write(from_files, &one, NULL), TRELLIS_OK);
+    assert_int_equal(tr_features_write(from_bytes, &other, NULL), TRELLIS_OK);
+    assert_int_equal(one.size, other.size);
+    assert_memory_equal(one.data, other.data, one.size);
+    trellis_features_destroy(from_files);
+    trellis_features_destroy(from_bytes);
+
+    status = trellis_features_parse(tr_text(templates_text), NULL, given, 2, &from_bytes, &error);
+    assert_int_equal(status, TRELLIS_TEMPLATE);
+    assert_null(from_bytes);
+    assert_string_equal(error.message, "templates:6:19: 'paths.txt' is not among the resources "
+                                       "given");
+    given[2] = (trellis_resource){"paths.txt", "cat", 3};
+    status = trellis_features_parse(tr_text(templates_text), NULL, given, 3, &from_bytes, &error);
+    assert_int_equal(status, TRELLIS_TEMPLATE);
+    assert_non_null(strstr(error.message, "paths.txt:1: expected path<TAB>word<TAB>count"));
+    tr_buffer_free(&one);
+    tr_buffer_free(&other);
+}
+
 /* During training, rare words count as unknown. */
 static void test_unknown_words(void **state)
 {
@@ -336,10 +373,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_and_counts), cmocka_unit_test(test_counts_reach_old_extractors),
-        cmocka_unit_test(test_unknown_words),    cmocka_unit_test(test_no_counts_needed),
-        cmocka_unit_test(test_many_counts),      cmocka_unit_test(test_bad_clusters),
-        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_damaged_blocks),
-        cmocka_unit_test(test_hostile_tables),   cmocka_unit_test(test_missing_table),
+        cmocka_unit_test(test_given_bytes),      cmocka_unit_test(test_unknown_words),
+        cmocka_unit_test(test_no_counts_needed), cmocka_unit_test(test_many_counts),
+        cmocka_unit_test(test_bad_clusters),     cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_damaged_blocks),   cmocka_unit_test(test_hostile_tables),
+        cmocka_unit_test(test_missing_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
