@@ -396,9 +396,16 @@ TRELLIS_API int trellis_model_bits(const trellis_model *model);
 TRELLIS_API size_t trellis_model_label_count(const trellis_model *model);
 /* The name of a label; empty for an index out of range. */
 TRELLIS_API trellis_text trellis_model_label(const trellis_model *model, size_t index);
+/* The number of a label, or SIZE_MAX if the model does not have it. */
+TRELLIS_API size_t trellis_model_find_label(const trellis_model *model, trellis_text label);
 /* A note that the training left in the model: "type", "algorithm", "objective", ...; NULL if there
  * is none of that name. */
 TRELLIS_API const char *trellis_model_note(const trellis_model *model, const char *key);
+/* All notes, by index; false and NULL beyond the last. The note "curve" occurs once for each
+ * iteration. */
+TRELLIS_API size_t trellis_model_note_count(const trellis_model *model);
+TRELLIS_API bool trellis_model_note_at(const trellis_model *model, size_t index,
+                                       const char **ret_key, const char **ret_value);
 
 /* Whether the model is probabilistic, that is of type crf, maxent, hmm or memm: its scores are
  * log-probabilities up to a constant for each sequence. */
@@ -925,6 +932,49 @@ TRELLIS_API trellis_status trellis_comparison_report(const trellis_comparison *c
 /* ------------------------------------------------------------------------------------------------
  * Inspection: the weights of a model
  * --------------------------------------------------------------------------------------------- */
+
+/* Label numbers are indices of trellis_model_label(); trellis_model_label_count() stands for the
+ * start as the first label of a transition and for the end as the last one. */
+typedef enum trellis_weight_kind {
+    TRELLIS_NODE_WEIGHT = 0,      // of an attribute and a label
+    TRELLIS_EDGE_WEIGHT = 1,      // of an attribute and a pair of labels
+    TRELLIS_TRANSITION_WEIGHT = 2 // of labels alone: one, or several that follow each other
+} trellis_weight_kind;
+typedef struct trellis_weight {
+    trellis_weight_kind kind;
+    trellis_text attribute;     // such as word[-1]=the; empty for a transition
+    size_t attribute_number;    // of trellis_model_attribute(); SIZE_MAX for a transition
+    const trellis_text *labels; // [label_count] oldest first; the last one is being scored
+    const int32_t *numbers;     // [label_count] the same labels as numbers
+    size_t label_count;
+    double weight;
+} trellis_weight;
+
+/* Goes through all weights of a model, which must outlive the iterator: the transitions, then the
+ * non-zero weights of attributes. They are the values used in tagging, whatever the number of bits,
+ * and add up to the score of a labelling; in an MEMM, to it before normalisation. */
+typedef struct trellis_weight_iterator trellis_weight_iterator;
+TRELLIS_API trellis_status trellis_weight_iterator_create(const trellis_model *model,
+                                                          trellis_weight_iterator **ret_iterator,
+                                                          trellis_error *error);
+/* The next weight, until the next call; NULL after the last. */
+TRELLIS_API const trellis_weight *trellis_weight_iterator_next(trellis_weight_iterator *iterator);
+TRELLIS_API void trellis_weight_iterator_destroy(trellis_weight_iterator *iterator);
+
+/* The attributes of a model, those of single labels and those of label pairs (`edge`) separately.
+ * An index out of range gives an empty text. */
+TRELLIS_API size_t trellis_model_attribute_count(const trellis_model *model, bool edge);
+TRELLIS_API trellis_text trellis_model_attribute(const trellis_model *model, bool edge,
+                                                 size_t index);
+/* The number of an attribute, or SIZE_MAX if the model does not have it. Compares with all of them:
+ * about a millisecond for a million attributes. */
+TRELLIS_API size_t trellis_model_find_attribute(const trellis_model *model, bool edge,
+                                                trellis_text attribute);
+/* One weight: of an attribute and one label, of an edge attribute and two labels, or, with SIZE_MAX
+ * as the attribute, of a transition. 0 if there is no such feature, minus infinity for a forbidden
+ * transition between two labels, NaN if a number is out of range. */
+TRELLIS_API double trellis_model_weight(const trellis_model *model, size_t attribute,
+                                        const int32_t *labels, size_t label_count);
 
 /* A feature and its weight. */
 typedef struct trellis_weighted {

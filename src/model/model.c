@@ -426,6 +426,16 @@ trellis_text trellis_model_label(const trellis_model *model, size_t index)
     return index < model->label_count ? model->labels[index] : (trellis_text){"", 0};
 }
 
+size_t trellis_model_find_label(const trellis_model *model, trellis_text label)
+{
+    for (size_t i = 0; i < model->label_count; i++) {
+        if (tr_text_equal(model->labels[i], label)) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
 bool trellis_model_has_probabilities(const trellis_model *model)
 {
     return model->kind.probabilistic;
@@ -439,6 +449,20 @@ const char *trellis_model_note(const trellis_model *model, const char *key)
         }
     }
     return NULL;
+}
+
+size_t trellis_model_note_count(const trellis_model *model)
+{
+    return model->notes.size;
+}
+
+bool trellis_model_note_at(const trellis_model *model, size_t index, const char **ret_key,
+                           const char **ret_value)
+{
+    bool exists = index < model->notes.size;
+    *ret_key = exists ? model->notes.at[index].key : NULL;
+    *ret_value = exists ? model->notes.at[index].value : NULL;
+    return exists;
 }
 
 trellis_text tr_model_gram_label(const trellis_model *model, uint16_t label)

@@ -287,23 +287,36 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     return TRELLIS_OK;
 }
 
-void tr_table_each(const struct tr_table *table, const struct tr_text_record *record,
-                   tr_weight_function function, void *user)
+bool tr_table_next(const struct tr_table *table, const struct tr_text_record *record,
+                   uint64_t *place, uint32_t *ret_outcome, float *ret_weight)
 {
-    bool dense = record->row < table->dense_words;
     if (record->row >= table->word_count) {
-        return;
+        return false;
     }
+    bool dense = record->row < table->dense_words;
     uint64_t first = record->row, room = dense ? table->dense_words - first : 0;
     uint64_t count = !dense                   ? tr_table_pairs(table, record->row)
                      : table->outcomes < room ? table->outcomes
                                               : room;
-    for (uint64_t j = 0; j < count; j++) {
-        uint32_t outcome = dense ? (uint32_t)j : tr_table_number(table, first + 1 + 2 * j);
-        float weight = tr_table_real(table, dense ? first + j : first + 2 + 2 * j);
-        if (outcome < table->outcomes && is_weight(weight)) {
-            function(user, outcome, weight);
+    while (*place < count) {
+        uint64_t j = (*place)++;
+        *ret_outcome = dense ? (uint32_t)j : tr_table_number(table, first + 1 + 2 * j);
+        *ret_weight = tr_table_real(table, dense ? first + j : first + 2 + 2 * j);
+        if (*ret_outcome < table->outcomes && is_weight(*ret_weight)) {
+            return true;
         }
+    }
+    return false;
+}
+
+void tr_table_each(const struct tr_table *table, const struct tr_text_record *record,
+                   tr_weight_function function, void *user)
+{
+    uint64_t place = 0;
+    uint32_t outcome;
+    float weight;
+    while (tr_table_next(table, record, &place, &outcome, &weight)) {
+        function(user, outcome, weight);
     }
 }
 

@@ -68,6 +68,9 @@ void tr_table_write_residuals(struct tr_image_writer *writer, char kind, const s
 trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
                              struct tr_table *table, trellis_error *error);
 
+/* The next weight other than 0 of a record's row; `place` begins at 0. False behind the last. */
+bool tr_table_next(const struct tr_table *table, const struct tr_text_record *record,
+                   uint64_t *place, uint32_t *ret_outcome, float *ret_weight);
 /* Calls back for each weight other than 0 of a record's row. */
 typedef void (*tr_weight_function)(void *user, uint32_t outcome, float weight);
 void tr_table_each(const struct tr_table *table, const struct tr_text_record *record,
