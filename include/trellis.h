@@ -536,6 +536,10 @@ TRELLIS_API void trellis_tagger_destroy(trellis_tagger *tagger);
  * before its first sequence. Otherwise columns are expected in the order of the training data. */
 TRELLIS_API trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
                                                trellis_error *error);
+/* The same for columns with these names [count], NULL for a column without one; not kept. */
+TRELLIS_API trellis_status trellis_tagger_bind_columns(trellis_tagger *tagger,
+                                                       const char *const *names, size_t count,
+                                                       trellis_error *error);
 /* Restricts a position (from 0) of the next sequence to some labels: constrained decoding. Several
  * calls for one position intersect. The constraints are dropped once that sequence was tagged, with
  * or without success. Labels are in the scheme of the output and override the model's tag
@@ -563,7 +567,12 @@ TRELLIS_API trellis_status trellis_tagger_nbest(trellis_tagger *tagger,
 /* Labels [sequence->length], until the next call with this tagger; NULL also on allocation failure.
  * */
 TRELLIS_API const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank);
+/* The same labels as numbers of trellis_model_label(), in the label scheme inside the model. */
+TRELLIS_API const int32_t *trellis_tagger_nth_numbers(trellis_tagger *tagger, size_t rank);
 TRELLIS_API double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank);
+/* The score of given labels [length] for the sequence tagged last; minus infinity if the model
+ * excludes them, NaN if a number is out of range or nothing was tagged. */
+TRELLIS_API double trellis_tagger_score_numbers(trellis_tagger *tagger, const int32_t *labels);
 /* log Z of the sequence tagged last. Under an HMM it is log P(sequence), which may be minus
  * infinity, and scores are log P(sequence, labels). TRELLIS_MODEL if the model is not
  * probabilistic. */
@@ -596,6 +605,29 @@ TRELLIS_API trellis_status trellis_tagger_log_probability(trellis_tagger *tagger
                                                           const trellis_text *labels,
                                                           double *ret_log_probability,
                                                           trellis_error *error);
+
+/* The same for labels as numbers of trellis_model_label(); TRELLIS_DATA for one out of range. */
+TRELLIS_API trellis_status trellis_tagger_log_probability_numbers(trellis_tagger *tagger,
+                                                                  const int32_t *labels,
+                                                                  double *ret_log_probability,
+                                                                  trellis_error *error);
+
+/* More about the sequence tagged last, under the model's distribution of labellings inside the
+ * model. TRELLIS_MODEL if the model is not probabilistic; with pruning, about what survived it. */
+
+/* The posterior of every pair of adjacent labels [length][labels][labels]: of label a at position
+ * i-1 and b at i in [i][a][b], with 0 for i = 0. Until the next call with this tagger. */
+TRELLIS_API trellis_status trellis_tagger_pair_marginals(trellis_tagger *tagger,
+                                                         const float **ret_marginals,
+                                                         trellis_error *error);
+/* Draws labellings from P(labels | sequence): *ret_labels [count][length], numbers of
+ * trellis_model_label(), until the next call with this tagger. The same seed gives the same ones. */
+TRELLIS_API trellis_status trellis_tagger_sample(trellis_tagger *tagger, uint64_t seed,
+                                                 size_t count, const int32_t **ret_labels,
+                                                 trellis_error *error);
+/* The entropy of P(labels | sequence) in nats: 0 if the model is certain. */
+TRELLIS_API trellis_status trellis_tagger_entropy(trellis_tagger *tagger, double *ret_entropy,
+                                                  trellis_error *error);
 
 /* Whether each word is in the vocabulary `words`, or if that is NULL in that of the training data:
  * *ret_known [sequence->length], until the next call; NULL if the model has no vocabulary or the

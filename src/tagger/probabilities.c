@@ -111,6 +111,17 @@ trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_
     return status;
 }
 
+static double score_of_queried(const trellis_tagger *tagger)
+{
+    return tr_lattice_path_score(tagger->decoder.lattice, tr_tagger_steps(tagger),
+                                 tagger->output.queried.at);
+}
+
+static double log_probability_of_queried(const trellis_tagger *tagger)
+{
+    return fmin(0, score_of_queried(tagger) - tagger->result.log_z);
+}
+
 trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trellis_text *labels,
                                               double *ret_log_probability, trellis_error *error)
 {
@@ -137,8 +148,46 @@ trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trel
         }
         tagger->output.queried.at[i] = (uint16_t)label;
     }
-    double score = tr_lattice_path_score(tagger->decoder.lattice, tr_tagger_steps(tagger),
-                                         tagger->output.queried.at);
-    *ret_log_probability = fmin(0, score - tagger->result.log_z);
+    *ret_log_probability = log_probability_of_queried(tagger);
     return TRELLIS_OK;
+}
+
+/* Reads the caller's label numbers [length] into output.queried. */
+static trellis_status query_numbers(trellis_tagger *tagger, const int32_t *labels,
+                                    trellis_error *error)
+{
+    if (!tr_reserve(&tagger->output.queried, tagger->result.length + 1)) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < tagger->result.length; i++) {
+        if (labels[i] < 0 || (uint32_t)labels[i] >= tagger->model->label_count) {
+            return tr_fail(error, TRELLIS_DATA, "token %zu: there is no label number %ld", i + 1,
+                           (long)labels[i]);
+        }
+        tagger->output.queried.at[i] = (uint16_t)labels[i];
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status trellis_tagger_log_probability_numbers(trellis_tagger *tagger, const int32_t *labels,
+                                                      double *ret_log_probability,
+                                                      trellis_error *error)
+{
+    *ret_log_probability = NAN;
+    trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
+    if (!status) {
+        status = query_numbers(tagger, labels, error);
+    }
+    if (!status) {
+        *ret_log_probability = log_probability_of_queried(tagger);
+    }
+    return status;
+}
+
+double trellis_tagger_score_numbers(trellis_tagger *tagger, const int32_t *labels)
+{
+    if (tagger->result.count == 0 || query_numbers(tagger, labels, NULL)) {
+        return NAN;
+    }
+    return tagger->result.impossible ? -INFINITY : score_of_queried(tagger);
 }

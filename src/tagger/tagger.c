@@ -172,6 +172,8 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->result.paths.at);
     free(tagger->result.scores.at);
     free(tagger->result.marginals.at);
+    free(tagger->result.pairs.at);
+    free(tagger->result.numbers.at);
     tr_span_rules_destroy(tagger->filter.rules);
     free(tagger->filter.improbable.at);
     free(tagger->output.labels.at);
@@ -221,6 +223,31 @@ trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader 
                                   tagger->input.real_columns, error);
     }
     tagger->input.binding = status ? MISBOUND : BOUND;
+    return status;
+}
+
+static trellis_status no_sequence(void *user, const trellis_sequence **ret_sequence,
+                                  trellis_error *error)
+{
+    (void)user, (void)error;
+    *ret_sequence = NULL;
+    return TRELLIS_END;
+}
+
+/* By a reader that has these names and no sequences. */
+trellis_status trellis_tagger_bind_columns(trellis_tagger *tagger, const char *const *names,
+                                           size_t count, trellis_error *error)
+{
+    trellis_source source = {.struct_size = sizeof source,
+                             .next = no_sequence,
+                             .column_names = names,
+                             .column_count = count};
+    trellis_reader *reader;
+    trellis_status status = trellis_reader_open_source(&source, NULL, &reader, error);
+    if (!status) {
+        status = trellis_tagger_bind(tagger, reader, error);
+    }
+    trellis_reader_close(reader);
     return status;
 }
 
@@ -450,6 +477,18 @@ const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t ran
         return NULL;
     }
     return labels;
+}
+
+const int32_t *trellis_tagger_nth_numbers(trellis_tagger *tagger, size_t rank)
+{
+    size_t length = tagger->result.length;
+    if (rank >= tagger->result.count || !tr_reserve(&tagger->result.numbers, length + 1)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < length; i++) {
+        tagger->result.numbers.at[i] = tagger->result.paths.at[rank * length + i];
+    }
+    return tagger->result.numbers.at;
 }
 
 double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)

@@ -59,6 +59,8 @@ struct tr_tagger_labellings {
     TR_ARRAY(uint16_t) paths;  // [count][length]
     TR_ARRAY(double) scores;   // [count]
     TR_ARRAY(float) marginals; // [length] of one labelling, or [length][labels]
+    TR_ARRAY(float) pairs;     // [length][labels][labels] marginals
+    TR_ARRAY(int32_t) numbers; // [length] of one labelling, or [count][length] of samples
     double log_z;              // once the lattice has marginals
     bool impossible;           // all labellings have probability 0
 };

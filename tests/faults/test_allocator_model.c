@@ -1,6 +1,7 @@
 /* test_allocator_model.c - models, inspections, tagging and explanations,
  * with a failing allocator. */
 #include "faults/allocator.h"
+#include "model/model.h"
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
@@ -30,6 +31,43 @@ static trellis_status open_and_save(const char *about, struct outcome *outcome)
         status = trellis_model_repack(again, 16, &small, error);
     }
     trellis_model_close(small);
+    trellis_model_close(again);
+    trellis_model_close(model);
+    return status;
+}
+
+/* The same without files. */
+static trellis_status open_bytes(const char *about, struct outcome *outcome)
+{
+    trellis_model *model = NULL, *again = NULL, *imported = NULL;
+    trellis_features *features = NULL;
+    trellis_weight_iterator *iterator = NULL;
+    trellis_error *error = &outcome->error;
+    trellis_bytes_use use = strcmp(about, "copy") ? TRELLIS_BORROW : TRELLIS_COPY;
+    trellis_resource given[] = {{"LIST", "cat\nthe\n", 8}, {"CLUSTER", "01\tdog\t2\n", 9}};
+    trellis_status status = trellis_model_open(paths[CRF_MODEL], &model, error);
+    if (!status) {
+        status = trellis_model_open_bytes(model->image.data, model->image.size, use, &again, error);
+    }
+    if (!status) {
+        status = trellis_model_write(again, see, &outcome->seen, error);
+    }
+    if (!status) {
+        status = trellis_model_import_bytes(hmm_text, strlen(hmm_text), NULL, &imported, error);
+    }
+    if (!status) {
+        status = trellis_features_parse(tr_text(templates_text), NULL, given, 2, &features, error);
+    }
+    if (!status) {
+        status = trellis_weight_iterator_create(again, &iterator, error);
+    }
+    for (const trellis_weight *weight;
+         !status && (weight = trellis_weight_iterator_next(iterator));) {
+        see_text(outcome, weight->attribute);
+    }
+    trellis_weight_iterator_destroy(iterator);
+    trellis_features_destroy(features);
+    trellis_model_close(imported);
     trellis_model_close(again);
     trellis_model_close(model);
     return status;
@@ -121,6 +159,31 @@ static trellis_status ask_probabilities(trellis_tagger *tagger, const trellis_se
                   : trellis_tagger_log_probability(tagger, sequence->labels, &probability, error);
 }
 
+/* Questions whose answers are numbers of labels. */
+static trellis_status ask_numbers(trellis_tagger *tagger, const trellis_sequence *sequence,
+                                  struct outcome *outcome)
+{
+    const float *pairs;
+    const int32_t *drawn, *numbers = trellis_tagger_nth_numbers(tagger, 0);
+    double figure;
+    trellis_error *error = &outcome->error;
+    trellis_status status = numbers ? TRELLIS_OK : tr_fail_memory(error);
+    if (!status) {
+        status = trellis_tagger_log_probability_numbers(tagger, numbers, &figure, error);
+    }
+    if (!status) {
+        status = trellis_tagger_pair_marginals(tagger, &pairs, error);
+    }
+    if (!status) {
+        status = trellis_tagger_sample(tagger, 1, 2, &drawn, error);
+    }
+    if (!status) {
+        see(&outcome->seen, (const char *)drawn, 2 * sequence->length * sizeof *drawn);
+        status = trellis_tagger_entropy(tagger, &figure, error);
+    }
+    return status;
+}
+
 static trellis_status ask_words(trellis_tagger *tagger, const trellis_sequence *sequence,
                                 struct outcome *outcome)
 {
@@ -158,10 +221,17 @@ static trellis_status tag(const char *about, struct outcome *outcome)
     if (!status) {
         status = trellis_tagger_bind(tagger, reader, error);
     }
+    if (!status && crf) { // the file has no names: by position, as bound just now
+        static const char *const names[] = {NULL, NULL, NULL};
+        status = trellis_tagger_bind_columns(tagger, names, 3, error);
+    }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         status = ask_tagger(tagger, sequence, crf, outcome);
         if (!status && crf) {
             status = ask_probabilities(tagger, sequence, outcome);
+        }
+        if (!status && crf) {
+            status = ask_numbers(tagger, sequence, outcome);
         }
         if (!status) {
             status = ask_words(tagger, sequence, outcome);
@@ -214,6 +284,8 @@ static void test_models(void **state)
     (void)state;
     try_all(open_and_save, "image");
     try_all(open_and_save, "text");
+    try_all(open_bytes, "copy");
+    try_all(open_bytes, "borrow");
     try_all(check_hmm, "");
     try_all(inspect, "");
     try_all(inspect, "crf");

@@ -24,6 +24,13 @@ int main(void)
     SIZE(trellis_error);
     SIZE(trellis_progress);
     SIZE(trellis_scores);
+    SIZE(trellis_resource);
+    PLACE(trellis_weight, attribute);
+    PLACE(trellis_weight, attribute_number);
+    PLACE(trellis_weight, labels);
+    PLACE(trellis_weight, numbers);
+    PLACE(trellis_weight, label_count);
+    PLACE(trellis_weight, weight);
     PLACE(trellis_sequence, cells);
     PLACE(trellis_sequence, labels);
     PLACE(trellis_sequence, attributes);
@@ -81,5 +88,10 @@ int main(void)
     VALUE(TRELLIS_FEATURES_LOWEST);
     VALUE(TRELLIS_TRANSITIONS_HIGHEST);
     VALUE(TRELLIS_TRANSITIONS_LOWEST);
+    VALUE(TRELLIS_COPY);
+    VALUE(TRELLIS_BORROW);
+    VALUE(TRELLIS_NODE_WEIGHT);
+    VALUE(TRELLIS_EDGE_WEIGHT);
+    VALUE(TRELLIS_TRANSITION_WEIGHT);
     return 0;
 }
