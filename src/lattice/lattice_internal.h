@@ -514,8 +514,8 @@ trellis_status tr_reference_forward(struct tr_lattice *lattice, const struct tr_
 /* After that: P(z_n) of the last states [S]; false where there is no path or a score is NaN. */
 bool tr_reference_last_states(const struct tr_lattice *lattice, const struct tr_steps *steps,
                               double *probability);
-/* And P(z_{i-1} | z_i) of the states that lead to z at position i > 0, which has a path: their number,
- * *ret_from, until the next call, and probability, with room for [S]. */
+/* And P(z_{i-1} | z_i) of the states that lead to z at position i > 0, which has a path: their
+ * number, *ret_from, until the next call, and probability, with room for [S]. */
 size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_steps *steps,
                                   size_t i, uint32_t z, const uint32_t **ret_from,
                                   double *probability);

@@ -5,13 +5,13 @@
  *   P(z_n) = exp(A_n(z_n) + end(z_n)) / Z
  *   P(z_{i-1} | z_i) = exp(A_{i-1}(z_{i-1}) + step_i(z_{i-1}, z_i)) / sum over z_{i-1}
  *
- * A sample is drawn from the end to the start. With H_i(z) the entropy of what stands before z at i,
+ * A sample is drawn from the end to the start. With H_i(z) the entropy of the labels before z at i,
  *
  *   H_1(z) = 0        H_i(z) = sum_z' P(z' | z) (H_{i-1}(z') - log P(z' | z))
  *   H(Z | X) = sum_z P(z_n = z) (H_n(z) - log P(z_n = z))
  *
- * (Hernando, Crespi and Cybenko 2005), which equals log Z - E[score] and has nothing to cancel. A graph is
- * deterministic, so paths are label sequences.
+ * (Hernando, Crespi and Cybenko 2005), which equals log Z - E[score] without subtracting large
+ * numbers. A graph is deterministic, so a path is a label sequence.
  */
 #include "base/random.h"
 #include "lattice/pruned.h"
@@ -45,7 +45,7 @@ static trellis_status fail_no_path(trellis_error *error)
                    "no sequence of labels is allowed, or a score is not a number");
 }
 
-/* ---- graphs that list their states ----------------------------------------------------------------- */
+/* ---- graphs that list their states ----------------------------------------------------------- */
 
 /* Room for P(z_n) and P(z_{i-1} | z_i). */
 struct rows {
@@ -135,7 +135,7 @@ trellis_status tr_listed_entropy(struct tr_lattice *lattice, const struct tr_ste
     return status;
 }
 
-/* ---- pruned graphs: over what has survived --------------------------------------------------------- */
+/* ---- pruned graphs: over what has survived --------------------------------------------------- */
 
 /* P(arc | the cell it leads to) */
 static double arc_probability(const struct tr_pruning *p, const struct tr_arc *arc)
@@ -223,7 +223,7 @@ trellis_status tr_pruned_entropy(struct tr_lattice *lattice, const struct tr_ste
     return TRELLIS_OK;
 }
 
-/* ---- of any kind ----------------------------------------------------------------------------------- */
+/* ---- of any kind ----------------------------------------------------------------------------- */
 
 trellis_status tr_lattice_sample(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  struct tr_random *random, size_t count, uint16_t *labels,

@@ -37,8 +37,8 @@ struct tr_image {
 /* Maps a file. Only regular files. `what` it is, "model" or "checkpoint", is for messages. */
 trellis_status tr_image_open(const char *path, const char *what, struct tr_image *image,
                              trellis_error *error);
-/* The caller's bytes, copied or borrowed. Numbers are read in place: borrowed bytes that are not aligned
- * for them are copied as well. */
+/* The caller's bytes, copied or borrowed. Numbers are read in place: borrowed bytes that are not
+ * aligned for them are copied as well. */
 trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use use,
                               const char *what, struct tr_image *image, trellis_error *error);
 /* Takes over an allocated block of bytes. */

@@ -106,7 +106,7 @@ const trellis_weight *trellis_weight_iterator_next(trellis_weight_iterator *iter
     return next_of_table(iterator, &model->edge) ? &iterator->weight : NULL;
 }
 
-/* ---- looking up ------------------------------------------------------------------------------------ */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static const struct tr_table *table_of(const trellis_model *model, bool edge)
 {

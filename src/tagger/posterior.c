@@ -1,4 +1,4 @@
-/* posterior.c - pairs of labels, samples and entropy under the distribution of the last sequence. */
+/* posterior.c - posteriors of label pairs, samples and entropy of the last sequence. */
 #include <math.h>
 
 #include "base/random.h"

@@ -1,5 +1,5 @@
-/* test_sample.c - drawn label sequences and the entropy against all sequences, on tiny random chains of
- * every kind of graph. */
+/* test_sample.c - drawn label sequences and the entropy against all sequences, on tiny random
+ * chains of every kind of graph. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

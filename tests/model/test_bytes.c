@@ -1,4 +1,4 @@
-/* test_bytes.c - models, texts of models and templates from bytes, also where no file can be opened. */
+/* test_bytes.c - models and templates from bytes, also where no file can be opened. */
 #include "test_model.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static trellis_model *open_bytes(const void *data, size_t size, trellis_bytes_us
     return model;
 }
 
-/* ---- the same as files --------------------------------------------------------------------------- */
+/* ---- the same as files ----------------------------------------------------------------------- */
 
 static void test_same_as_file(void **state)
 {
@@ -98,7 +98,7 @@ static void test_text(void **state)
     trellis_model_close(model);
 }
 
-/* ---- bad input ----------------------------------------------------------------------------------- */
+/* ---- bad input ------------------------------------------------------------------------------- */
 
 static void test_bad_bytes(void **state)
 {
@@ -141,7 +141,7 @@ static void test_full_sink(void **state)
     trellis_model_close(model);
 }
 
-/* ---- without files ------------------------------------------------------------------------------- */
+/* ---- without files --------------------------------------------------------------------------- */
 
 /* Everything that is done with bytes, in a process that cannot open a file. */
 static bool works_without_files(const struct tr_buffer *bytes, const char *text)

@@ -1,5 +1,5 @@
-/* test_posterior.c - weights, scores, pairs of labels, samples and entropy against all labellings, for every
- * kind of model. Scores are summed from what the iterator over weights gives, by tests/support/brute.h. */
+/* test_posterior.c - weights, scores, pairs of labels, samples and entropy against all labellings,
+ * for every kind of model. Scores are sums of what the iterator over weights gives. */
 #include <math.h>
 
 #include "base/random.h"
@@ -33,7 +33,7 @@ static char *make_corpus(void)
     return text.data;
 }
 
-/* ---- scores from weights --------------------------------------------------------------------------- */
+/* ---- scores from weights --------------------------------------------------------------------- */
 
 struct summed {
     struct tr_graph_plan plan;
@@ -108,7 +108,7 @@ static void sum_weights(const trellis_model *model, struct summed *summed)
     trellis_weight_iterator_destroy(iterator);
 }
 
-/* ---- all labellings -------------------------------------------------------------------------------- */
+/* ---- all labellings -------------------------------------------------------------------------- */
 
 static void labels_of(size_t path, uint16_t *labels, int32_t *numbers)
 {
@@ -262,7 +262,7 @@ static void test_kinds(void **state)
     check_training("type=hmm order=2", false);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 /* A line of the text form for every weight, in the order of the iterator. */
 static void test_export(void **state)
