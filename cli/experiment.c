@@ -71,7 +71,7 @@ static double oov_accuracy(const trellis_evaluation *evaluation)
 {
     trellis_row row;
     for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_WORD, i, &row); i++) {
-        if (row.name.data[0] == 'O') {
+        if (row.name.size == strlen("OOV") && memcmp(row.name.data, "OOV", row.name.size) == 0) {
             return row.recall;
         }
     }

@@ -724,7 +724,7 @@ TRELLIS_API void trellis_chain_destroy(trellis_chain *chain);
 
 /* An array of floats that the caller lays out: element [i][j][k] is at[i * stride[0] + j * stride[1] +
  * k * stride[2]], with as many strides as the array has dimensions. All strides 0: the elements stand
- * one behind the other. */
+ * one after the other. */
 typedef struct trellis_floats {
     float *at; // NULL: there is none
     ptrdiff_t stride[3];
@@ -794,7 +794,7 @@ typedef struct trellis_chain_gradient {
     trellis_floats start, end;  // [L]
 } trellis_chain_gradient;
 
-/* Answers the questions about `count` sequences, which stand one behind the other in the caller's
+/* Answers the questions about `count` sequences, which stand one after the other in the caller's
  * struct_size. `gradient` may be NULL. The first sequence that fails, in their order, gives the status:
  * TRELLIS_DATA for a score that is NaN or plus infinity, a label out of range, labels that are missing
  * or ruled out, or where no labelling is left; TRELLIS_OPTION for a question without its array. Answers

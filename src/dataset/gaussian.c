@@ -2,6 +2,7 @@
 #include "dataset/gaussian.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "corpus/corpus.h"
 
@@ -141,21 +142,23 @@ trellis_status tr_gaussian_bind(const char *names, const trellis_reader *reader,
     return TRELLIS_OK;
 }
 
-/* Fails for a cell that is not a number; a tagger does not know the file. */
+/* Fails for a cell that is missing or not a number; a tagger does not know the file. */
 static trellis_status fail_cell(const trellis_sequence *sequence, const char *file, size_t token,
                                 size_t column, trellis_error *error)
 {
     struct tr_place place = {.file = file, .line = tr_token_line(sequence, token)};
-    trellis_text cell = {"nothing", 7};
+    char message[320];
     if (column < sequence->columns) {
-        cell = sequence->cells[token * sequence->columns + column];
+        trellis_text cell = sequence->cells[token * sequence->columns + column];
+        snprintf(message, sizeof message, "column %zu: expected a finite number, not '%.*s'",
+                 column + 1, TR_SHOW(cell));
+    } else {
+        snprintf(message, sizeof message, "there is no column %zu, only %zu", column + 1,
+                 sequence->columns);
     }
-    return file ? tr_fail_at(error, TRELLIS_DATA, place,
-                             "column %zu: expected a finite number, not '%.*s'", column + 1,
-                             TR_SHOW(cell))
-                : tr_fail(error, TRELLIS_DATA,
-                          "line %llu: column %zu: expected a finite number, not '%.*s'",
-                          (unsigned long long)place.line, column + 1, TR_SHOW(cell));
+    return file ? tr_fail_at(error, TRELLIS_DATA, place, "%s", message)
+                : tr_fail(error, TRELLIS_DATA, "line %llu: %s", (unsigned long long)place.line,
+                          message);
 }
 
 trellis_status tr_gaussian_take(const trellis_sequence *sequence, const char *file,

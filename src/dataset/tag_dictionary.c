@@ -164,7 +164,7 @@ static void put_u32(struct tr_buffer *block, size_t number)
     tr_buffer_add(block, (const char *)&value, sizeof value);
 }
 
-/* The arrays of the block, one behind the other. */
+/* The arrays of the block, one after the other. */
 static void put_words(const struct tr_tag_dictionary_builder *builder,
                       const struct dictionary_word *words, size_t count, struct tr_buffer *block)
 {

@@ -256,13 +256,13 @@ static void fill_pads(struct tr_column_views *rows, size_t length)
     uint32_t reach = rows->features->reach;
     for (uint32_t row = 0; reach && row < rows->count; row++) {
         const struct tr_key *pad = rows->pad + (size_t)row * 2 * reach;
-        size_t before = row * rows->room, behind = before + reach + length;
+        size_t before = row * rows->room, after = before + reach + length;
         for (uint32_t k = 0; k < reach; k++) {
             rows->low[before + k] = pad[k].low;
-            rows->low[behind + k] = pad[reach + k].low;
+            rows->low[after + k] = pad[reach + k].low;
             if (rows->whole) {
                 rows->high[before + k] = pad[k].high;
-                rows->high[behind + k] = pad[reach + k].high;
+                rows->high[after + k] = pad[reach + k].high;
             }
         }
     }

@@ -387,7 +387,7 @@ trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_dra
 
 /* ---- files -------------------------------------------------------------------------------------- */
 
-/* The next line of the source without its end; false behind the last. */
+/* The next line of the source without its end; false after the last. */
 static bool next_line(const trellis_features *features, size_t *at, trellis_text *line)
 {
     if (*at >= features->source_size) {
@@ -434,7 +434,7 @@ static bool only_wapiti(trellis_text line)
 
 /* One line of the native language makes the file native; else one that only Wapiti knows makes it
  * Wapiti's; else it is CRF++'s. */
-static enum tr_dialect judge_dialect(const trellis_features *features, size_t at)
+static enum tr_dialect detect_dialect(const trellis_features *features, size_t at)
 {
     enum tr_dialect dialect = TR_CRFPP;
     bool patterns = false;
@@ -459,7 +459,7 @@ static trellis_status compile_lines(struct tr_parser *parser)
     trellis_features *features = parser->features;
     size_t at = features->source_size >= 3 && memcmp(features->source, "\xEF\xBB\xBF", 3) == 0 ? 3
                                                                                                : 0;
-    features->dialect = judge_dialect(features, at);
+    features->dialect = detect_dialect(features, at);
     while (next_line(features, &at, &parser->line)) {
         parser->number++;
         parser->at = 0;

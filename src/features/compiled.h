@@ -80,7 +80,7 @@ enum tr_value_type {
     X(CAPITALISED, "capitalised", TEXT, TEST, "capitalised(x)",                                    \
       "test: an upper-case letter, then lower-case ones only")                                     \
     X(MIXEDCASE, "mixedcase", TEXT, TEST, "mixedcase(x)",                                          \
-      "test: has lower-case letters, and upper-case ones behind the first character")              \
+      "test: has lower-case letters, and upper-case ones after the first character")               \
     X(HASDIGIT, "hasdigit", TEXT, TEST, "hasdigit(x)", "test: has a digit")                        \
     X(ALLDIGITS, "alldigits", TEXT, TEST, "alldigits(x)", "test: digits only")                     \
     X(HASHYPHEN, "hashyphen", TEXT, TEST, "hashyphen(x)", "test: has a hyphen")                    \

@@ -119,7 +119,7 @@ static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
     if (!choices->plain) {
         parser->at++;
         trellis_status status = tr_scan_range(parser, -TR_MAX_OFFSET, TR_MAX_OFFSET, &from, &to);
-        status = status ? status : tr_scan_expect(parser, ']', "behind the offset");
+        status = status ? status : tr_scan_expect(parser, ']', "after the offset");
         if (status) {
             return status;
         }
@@ -296,7 +296,7 @@ static trellis_status parse_call(struct tr_parser *parser, unsigned depth,
     trellis_status status = tr_parse_expression(parser, depth + 1, &inner);
     status = status ? status : check_inner(parser, at, operation, &inner);
     status = status ? status : parse_arguments(parser, operation, &arguments);
-    status = status ? status : tr_scan_expect(parser, ')', "behind the arguments");
+    status = status ? status : tr_scan_expect(parser, ')', "after the arguments");
     if (!status) {
         status = operation == TR_OP_NGRAM ? make_ngrams(parser, &arguments, &inner, choices)
                                           : apply(parser, operation, &arguments, &inner, choices);

@@ -16,7 +16,7 @@ struct tr_expression_term {
 
 struct tr_choices {
     TR_ARRAY(struct tr_expression_term) terms;
-    TR_ARRAY(size_t) ends; // behind the last term of each choice
+    TR_ARRAY(size_t) ends; // after the last term of each choice
     bool plain;            // no offset was written
 };
 

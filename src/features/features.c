@@ -209,7 +209,7 @@ bool tr_features_for_unknown(const trellis_features *features, size_t index)
 
 /* ---- printing ----------------------------------------------------------------------------------- */
 
-/* CRFsuite's format separates by tabs and has the value behind a colon. */
+/* CRFsuite's format separates by tabs and has the value after a colon. */
 static void add_escaped(struct tr_buffer *line, const struct tr_buffer *text)
 {
     for (size_t i = 0; i < text->size; i++) {
@@ -220,13 +220,23 @@ static void add_escaped(struct tr_buffer *line, const struct tr_buffer *text)
     }
 }
 
-static void print_seen(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
-                       const struct tr_seen *seen, size_t token, struct tr_buffer *text,
-                       struct tr_buffer *line)
+/* What is being printed, and the buffers for it. */
+struct printout {
+    struct tr_extractor *extractor;
+    const trellis_sequence *sequence;
+    const struct tr_observation *observation;
+    struct tr_buffer line, text; // text: of one attribute
+};
+
+/* The node or edge attributes of a token. */
+static void print_attributes(struct printout *printout, bool edge, size_t token)
 {
+    const struct tr_observation *observation = printout->observation;
+    const struct tr_seen *seen = edge ? &observation->edge : &observation->node;
+    struct tr_buffer *line = &printout->line, *text = &printout->text;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         text->size = 0;
-        tr_extractor_text(extractor, sequence, edge, token, k, text);
+        tr_extractor_text(printout->extractor, printout->sequence, edge, token, k, text);
         tr_buffer_string(line, edge ? "\tedge " : "\t");
         add_escaped(line, text);
         if (seen->value && seen->value[k] != 1) {
@@ -252,21 +262,24 @@ trellis_status trellis_features_print(trellis_features *features, const trellis_
                                       const trellis_sequence *sequence, trellis_sink sink,
                                       void *user, trellis_error *error)
 {
-    struct tr_buffer line = {0}, text = {0};
-    const struct tr_observation *observation;
+    struct printout printout = {.sequence = sequence};
     trellis_status status = prepare_printer(features, reader, error);
-    status = status ? status : tr_extractor_run(features->printer, sequence, &observation, error);
+    if (!status) {
+        printout.extractor = features->printer;
+        status = tr_extractor_run(features->printer, sequence, &printout.observation, error);
+    }
     for (size_t i = 0; !status && i < sequence->length; i++) {
-        tr_buffer_text(&line, sequence->labels ? sequence->labels[i] : TR_TEXT("_"));
-        print_seen(features->printer, sequence, false, &observation->node, i, &text, &line);
-        print_seen(features->printer, sequence, true, &observation->edge, i, &text, &line);
-        tr_buffer_char(&line, '\n');
+        tr_buffer_text(&printout.line, sequence->labels ? sequence->labels[i] : TR_TEXT("_"));
+        print_attributes(&printout, false, i);
+        print_attributes(&printout, true, i);
+        tr_buffer_char(&printout.line, '\n');
     }
     if (!status) {
-        tr_buffer_char(&line, '\n');
-        status = text.failed ? tr_fail_memory(error) : tr_buffer_flush(&line, sink, user, error);
+        tr_buffer_char(&printout.line, '\n');
+        status = printout.text.failed ? tr_fail_memory(error)
+                                      : tr_buffer_flush(&printout.line, sink, user, error);
     }
-    tr_buffer_free(&line);
-    tr_buffer_free(&text);
+    tr_buffer_free(&printout.line);
+    tr_buffer_free(&printout.text);
     return status;
 }

@@ -58,7 +58,7 @@ static trellis_status parse_column(struct tr_parser *parser, uint32_t *ret_view)
     return status ? status : tr_compile_view(parser, view, ret_view);
 }
 
-/* ,"re" behind the column. */
+/* ,"re" after the column. */
 static trellis_status parse_regex(struct tr_parser *parser, uint32_t *ret_regex)
 {
     trellis_status status = expect(parser, ',', "and a regular expression in quotes");
@@ -128,7 +128,7 @@ static trellis_status parse_macro(struct tr_parser *parser, struct tr_template_p
     if (!status && peek(parser) != ']') {
         status = tr_parse_fail(parser, parser->at, "expected ']'");
     }
-    parser->at++; // blanks behind it belong to the text
+    parser->at++; // blanks after it belong to the text
     return status;
 }
 

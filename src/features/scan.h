@@ -28,7 +28,7 @@ struct tr_numbers {
 };
 trellis_status tr_scan_numbers(struct tr_parser *parser, int64_t max, struct tr_numbers *numbers);
 
-/* What stands between two `quote`s; a regular expression may have its quote behind a backslash. */
+/* What stands between two `quote`s; a regular expression may have its quote after a backslash. */
 trellis_status tr_scan_quoted(struct tr_parser *parser, char quote, const char *what,
                               trellis_text *ret_text);
 

@@ -162,12 +162,13 @@ static size_t few_labels(struct tr_lattice *lattice, size_t position)
     return count <= max ? count : 0;
 }
 
-/* best(c) = max over the states of the fan of delta(z) + step(z, c), for the labels of few_labels(). */
+/* best(c) = max over the states of the fan of delta(z) + step(z, c), with edge scores, for the
+ * labels of few_labels(); into the scratch row. */
 static void max_for_labels(const struct tr_lattice *lattice, const float *delta,
-                           const float *scores, const float *edge, size_t rows, size_t count,
-                           float *best)
+                           const float *scores, const float *edge, size_t rows, size_t count)
 {
     size_t width = lattice->graph->width;
+    float *best = lattice->scratch.row;
     for (size_t k = 0; k < count; k++) {
         uint32_t c = lattice->of.general.allowed[k];
         best[c] = -INFINITY;
@@ -199,7 +200,7 @@ static bool viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps
             continue;
         }
         if (few) {
-            max_for_labels(lattice, delta + first, scores, edge, rows, few, best);
+            max_for_labels(lattice, delta + first, scores, edge, rows, few);
         } else {
             lattice->kernels->max_plus(best, delta + first, scores, rows, width);
             if (edge) {

@@ -159,7 +159,7 @@ struct tr_lattice_scores {
     struct tr_floats node;       // [n][width]
     struct tr_floats edge;       // [n][L][width]
     struct tr_floats residual;   // [n][width] of node
-    struct tr_floats normaliser; // [n][stride] -log N of the position behind; the last row 0
+    struct tr_floats normaliser; // [n][stride] -log N of the next position; the last row 0
     bool has_edges, has_residuals, has_normalisers;
 };
 
@@ -495,7 +495,7 @@ void tr_sparse_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *st
 /* transposed: the blocks are of the labels that transitions come from. False on allocation failure. */
 bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed);
 void tr_tiles_free(struct tr_tiles *tiles);
-/* out(b) = sum_a row(a) M(a,b), with 0 behind the labels; or, with transposed tiles, out(a) =
+/* out(b) = sum_a row(a) M(a,b), with 0 after the labels; or, with transposed tiles, out(a) =
  * sum_b M(a,b) row(b). */
 void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles, const float *row,
                   float *out);

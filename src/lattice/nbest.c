@@ -44,7 +44,7 @@ struct search {
     const struct tr_steps *steps;
     size_t m;
     const double *delta;          // [n][S]
-    TR_ARRAY(struct node) nodes;  // the first is the end, behind the last position
+    TR_ARRAY(struct node) nodes;  // the first is the end, after the last position
     TR_ARRAY(struct tr_way) ways; // of all nodes
     uint32_t *first_here;         // [n + 1] of the nodes of a position
     uint32_t *chain;              // [n + 1] of nodes that wait for the one before them

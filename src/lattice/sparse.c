@@ -352,7 +352,7 @@ static bool make_counts(struct tr_lattice *lattice)
     return counts->outer && (counts->unlisted || !has_priors);
 }
 
-/* out[c][i] = rows[i][c], with zeros behind the last position; out [L][padded] */
+/* out[c][i] = rows[i][c], with zeros after the last position; out [L][padded] */
 static void transpose(float *out, const float *rows, size_t positions, size_t padded,
                       const struct tr_graph *graph)
 {

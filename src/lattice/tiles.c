@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#define NEXT_TO_NOTHING 1e-7 // what may be left of a cancelling sum, relative to its parts
+#define CANCELLED 1e-7 // a difference this small beside its parts is recomputed
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
@@ -29,8 +29,8 @@ static void ends_of(const struct tr_graph *graph, uint32_t a, bool transposed, u
     *ret_other = transposed ? graph->to[a] : graph->from[a];
 }
 
-/* Finds the tiles of a block: tile_of[other] becomes its number. Steps are met in any order, so the tiles
- * are numbered by `other` in a second run. */
+/* Numbers the tiles of a block by `other`: tile_of[other] becomes the number of its tile. Returns
+ * the next number. */
 static uint32_t number_tiles(uint32_t *tile_of, uint32_t labels, uint32_t next, uint32_t *other)
 {
     for (uint32_t a = 0; a < labels; a++) {
@@ -44,35 +44,45 @@ static uint32_t number_tiles(uint32_t *tile_of, uint32_t labels, uint32_t next, 
     return next;
 }
 
-/* Calls mark_block() for each block in turn: with `tiles->other` NULL it only counts. `first` lists the
- * steps by block, see sort_by_block(). */
-static void mark_block(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed,
-                       const uint32_t *step, size_t count, uint32_t *tile_of, uint32_t block)
+/* The listed steps, except those from the start, by the block they are summed into: those of block
+ * k are step[first[k]] .. step[first[k+1]-1]. */
+struct block_list {
+    const struct tr_graph *graph;
+    bool transposed;
+    uint32_t *step;    // [step_count]
+    uint32_t *first;   // [blocks + 1]
+    uint32_t *tile_of; // [labels] scratch: the tile of a label in the current block
+};
+
+/* Numbers the tiles of a block and, unless `tiles->other` is NULL, records them. */
+static void mark_block(struct tr_tiles *tiles, const struct block_list *list, uint32_t block)
 {
-    uint32_t into, other;
+    const struct tr_graph *graph = list->graph;
+    const uint32_t *step = list->step + list->first[block];
+    size_t count = list->first[block + 1] - list->first[block];
+    uint32_t into, other, *tile_of = list->tile_of;
     for (uint32_t c = 0; c < graph->labels; c++) {
         tile_of[c] = TR_NO_STATE;
     }
     for (size_t i = 0; i < count; i++) {
-        ends_of(graph, step[i], transposed, &into, &other);
+        ends_of(graph, step[i], list->transposed, &into, &other);
         tile_of[other] = 0;
     }
     tiles->begin[block + 1] = number_tiles(tile_of, graph->labels, tiles->begin[block],
                                            tiles->other);
     for (size_t i = 0; tiles->other && i < count; i++) {
-        ends_of(graph, step[i], transposed, &into, &other);
+        ends_of(graph, step[i], list->transposed, &into, &other);
         tiles->place[step[i]] = tile_of[other] * TR_LANES + into % TR_LANES;
     }
 }
 
-/* The listed steps, but those from the start, by the block they are summed into: those of block k are
- * step[first[k]] .. step[first[k+1]-1]. */
-static void sort_by_block(const struct tr_graph *graph, bool transposed, uint32_t *step,
-                          uint32_t *first)
+/* A counting sort into list->step and list->first. */
+static void sort_by_block(const struct block_list *list)
 {
-    uint32_t blocks = graph->width / TR_LANES, into, other;
+    const struct tr_graph *graph = list->graph;
+    uint32_t blocks = graph->width / TR_LANES, into, other, *first = list->first;
     for (uint32_t a = 0; a < graph->step_count; a++) {
-        ends_of(graph, a, transposed, &into, &other);
+        ends_of(graph, a, list->transposed, &into, &other);
         if (graph->from[a] != TR_NO_STATE) {
             first[into / TR_LANES + 1]++;
         }
@@ -81,9 +91,9 @@ static void sort_by_block(const struct tr_graph *graph, bool transposed, uint32_
         first[k + 1] += first[k];
     }
     for (uint32_t a = 0; a < graph->step_count; a++) {
-        ends_of(graph, a, transposed, &into, &other);
+        ends_of(graph, a, list->transposed, &into, &other);
         if (graph->from[a] != TR_NO_STATE) {
-            step[first[into / TR_LANES]++] = a;
+            list->step[first[into / TR_LANES]++] = a;
         }
     }
     for (uint32_t k = blocks; k > 0; k--) {
@@ -92,14 +102,12 @@ static void sort_by_block(const struct tr_graph *graph, bool transposed, uint32_
     first[0] = 0;
 }
 
-/* All factors are 1 until they are set. */
-static bool fill_tiles(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed,
-                       const uint32_t *step, const uint32_t *first, uint32_t *tile_of)
+/* The first pass counts the tiles, the second fills them in. All factors are 1 until they are set. */
+static bool fill_tiles(struct tr_tiles *tiles, const struct block_list *list)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t k = 0; k < tiles->blocks; k++) {
-            mark_block(tiles, graph, transposed, step + first[k], first[k + 1] - first[k], tile_of,
-                       k);
+            mark_block(tiles, list, k);
         }
         size_t count = tiles->begin[tiles->blocks];
         if (pass == 0) {
@@ -121,17 +129,21 @@ bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool tr
     tiles->blocks = graph->width / TR_LANES;
     tiles->begin = tr_alloc((size_t)tiles->blocks + 1, sizeof *tiles->begin);
     tiles->place = tr_alloc(graph->step_count, sizeof *tiles->place);
-    uint32_t *step = tr_alloc(graph->step_count, sizeof *step);
-    uint32_t *first = tr_alloc((size_t)tiles->blocks + 1, sizeof *first);
-    uint32_t *tile_of = tr_alloc(graph->labels, sizeof *tile_of);
-    bool made = tiles->begin && tiles->place && step && first && tile_of;
+    struct block_list list = {
+        .graph = graph,
+        .transposed = transposed,
+        .step = tr_alloc(graph->step_count, sizeof *list.step),
+        .first = tr_alloc((size_t)tiles->blocks + 1, sizeof *list.first),
+        .tile_of = tr_alloc(graph->labels, sizeof *list.tile_of),
+    };
+    bool made = tiles->begin && tiles->place && list.step && list.first && list.tile_of;
     if (made) {
-        sort_by_block(graph, transposed, step, first);
-        made = fill_tiles(tiles, graph, transposed, step, first, tile_of);
+        sort_by_block(&list);
+        made = fill_tiles(tiles, &list);
     }
-    free(step);
-    free(first);
-    free(tile_of);
+    free(list.step);
+    free(list.first);
+    free(list.tile_of);
     return made;
 }
 
@@ -171,7 +183,7 @@ void tr_tiles_sum(const struct tr_lattice *lattice, const struct tr_tiles *tiles
 {
     const struct tr_graph *graph = lattice->graph;
     double all = lattice->kernels->widen(lattice->scratch.double_row, row, graph->width);
-    float least = (float)(NEXT_TO_NOTHING * all);
+    float least = (float)(CANCELLED * all);
     if (lattice->kernels->tiled_sums(out, lattice->scratch.double_row, row, all, tiles->begin,
                                      tiles->other, tiles->factor, tiles->blocks) < least) {
         for (uint32_t block = 0; block < tiles->blocks; block++) {

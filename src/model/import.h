@@ -56,7 +56,7 @@ struct tr_import {
 
 /* Field i without its escapes; until the next call. */
 trellis_status tr_import_text(struct tr_import *import, size_t i, trellis_text *ret_text);
-/* Field i as a label; the ends of a sequence have numbers behind those of all labels. */
+/* Field i as a label; the ends of a sequence have numbers after those of all labels. */
 trellis_status tr_import_label(struct tr_import *import, size_t i, bool ends, uint16_t *ret_label);
 trellis_status tr_import_weight(struct tr_import *import, size_t i, double *ret_weight);
 trellis_status tr_import_integer(struct tr_import *import, size_t i, int64_t max,

@@ -25,7 +25,7 @@ enum { TR_MAX_SHORT_OUTCOMES = 1 << 16, TR_MAX_PLACES = 120 };
 struct tr_bucket {
     uint64_t key[TR_BUCKET_KEYS];
     uint32_t row[TR_BUCKET_KEYS];
-    uint32_t used; // keys in use; TR_BUCKET_FULL is added where a key went on to the next bucket
+    uint32_t used; // keys in use; TR_BUCKET_FULL is added where a key overflowed to the next bucket
 };
 
 /* A record of the texts: what inspection and export walk over. */

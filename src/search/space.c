@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { USUAL_POINTS = 5, MAX_POINTS = 1000 };
+enum { DEFAULT_POINTS = 5, MAX_POINTS = 1000 };
 
 /* Whether an option takes a value, as it would when it is set. */
 static trellis_status check_value(const char *name, const char *value, trellis_error *error)
@@ -47,7 +47,7 @@ static trellis_status read_range(struct tr_axis *axis, const char *text, const c
                                  trellis_error *error)
 {
     const char *slash = strchr(dots, '/');
-    int64_t points = USUAL_POINTS;
+    int64_t points = DEFAULT_POINTS;
     size_t high_size = slash ? (size_t)(slash - dots) - 2 : strlen(dots + 2);
     bool ok = tr_text_real((trellis_text){text, (size_t)(dots - text)}, &axis->low) &&
               tr_text_real((trellis_text){dots + 2, high_size}, &axis->high) &&

@@ -104,9 +104,9 @@ trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_
     }
     if (!status) {
         struct tr_tagging_result result = tr_tagger_result(tagger);
-        status = tr_span_probability(tagger->filter.rules, &result,
-                                     tagger->result.paths.at + rank * tagger->result.length, begin,
-                                     end, ret_probability, error);
+        result.path = tagger->result.paths.at + rank * result.length;
+        status = tr_span_probability(tagger->filter.rules, &result, begin, end, ret_probability,
+                                     error);
     }
     return status;
 }

@@ -24,7 +24,7 @@ static void fetch_buckets(const struct tr_table *table, const struct tr_seen *se
 static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
                       const struct tr_seen *seen, size_t token)
 {
-    const struct tr_table here = *table; // so that nothing is loaded again behind a store
+    const struct tr_table here = *table; // so that nothing is loaded again after a store
     uint32_t *dense = tagger->scoring.dense.at, *sparse = tagger->scoring.sparse.at;
     size_t dense_count = 0, sparse_count = 0;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
@@ -92,7 +92,7 @@ static bool add_attributes(trellis_tagger *tagger, const struct tr_table *table,
 
 /* ---- double precision, for an HMM ----------------------------------------------------------------------- */
 
-/* The scores of an unknown word are right up to a constant, which is returned: afterwards
+/* The scores of an unknown word are correct up to a constant, which is returned: afterwards
  * log u = log sum_z P(z) P(word | z), with u the probability of an unknown word. */
 static double unknown_offset(const trellis_model *model, const double *scores)
 {

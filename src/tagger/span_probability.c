@@ -98,10 +98,10 @@ static void find_neighbours(struct tr_span_rules *rules, uint16_t first, uint16_
 }
 
 trellis_status tr_span_probability(struct tr_span_rules *rules,
-                                   const struct tr_tagging_result *result, const uint16_t *path,
-                                   size_t begin, size_t end, double *ret_probability,
-                                   trellis_error *error)
+                                   const struct tr_tagging_result *result, size_t begin, size_t end,
+                                   double *ret_probability, trellis_error *error)
 {
+    const uint16_t *path = result->path;
     double log_z = 0;
     *ret_probability = 0;
     find_neighbours(rules, path[begin], path[end - 1]);
@@ -206,8 +206,7 @@ static trellis_status mark_spans(struct tr_span_rules *rules,
     for (size_t k = 0; !status && k < rules->spans.list.size; k++) {
         struct tr_span span = rules->spans.list.at[k];
         double probability;
-        status = tr_span_probability(rules, result, result->path, span.begin, span.end,
-                                     &probability, error);
+        status = tr_span_probability(rules, result, span.begin, span.end, &probability, error);
         if (!status && probability < threshold) {
             memset(marks + span.begin, true, span.end - span.begin);
         }

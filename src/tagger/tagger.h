@@ -30,12 +30,11 @@ void tr_span_rules_destroy(struct tr_span_rules *rules);
 /* Whether all labels of the model can be read as parts of spans. */
 bool tr_span_rules_apply(const struct tr_span_rules *rules);
 
-/* The probability that positions begin .. end-1 have the labels of a path and, where these are a span on
- * that path, that the span does not extend further to either side. */
+/* The probability that positions begin .. end-1 have the labels of result->path and, where these
+ * are a span on that path, that the span does not extend further to either side. */
 trellis_status tr_span_probability(struct tr_span_rules *rules,
-                                   const struct tr_tagging_result *result, const uint16_t *path,
-                                   size_t begin, size_t end, double *ret_probability,
-                                   trellis_error *error);
+                                   const struct tr_tagging_result *result, size_t begin, size_t end,
+                                   double *ret_probability, trellis_error *error);
 
 /* Marks the tokens [length] of the path whose span, or label where labels are not parts of spans, has a
  * probability below the threshold. */

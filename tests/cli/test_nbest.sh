@@ -50,7 +50,7 @@ run 0 tag -m $t/crf --marginals --decode posterior $t/test
 want "with posterior decoding as well" test "$(grep -cE ' [01]\.[0-9]{4}$' $out)" = 4
 tr ' ' '\t' <$t/test >$t/tabs
 run 0 tag -m $t/crf --marginals $t/tabs
-want "behind a tab where the others are" test "$(grep -cP '\t[01]\.[0-9]{4}$' $out)" = 4
+want "after a tab where the others are" test "$(grep -cP '\t[01]\.[0-9]{4}$' $out)" = 4
 check marginals_perceptron 1 tag -m $t/perceptron --marginals $t/test
 check marginals_wordtag 2 tag -m $t/crf --marginals --output-format wordtag $t/test
 

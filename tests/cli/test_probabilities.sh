@@ -37,18 +37,18 @@ import json, math, sys
 report = json.load(open(sys.argv[1]))
 gold = [["B-A", "I-A", "B-B"], ["B-B", "O"]]
 sums, p, labels = 0.0, None, []
-def settle():
+def end_sequence():
     global sums
     if p is not None and labels in gold:
         sums += math.log(p)
 for line in open(sys.argv[2]):
     cells = line.split()
     if line.startswith("# "):
-        settle()
+        end_sequence()
         p, labels = float(cells[3]), []
     elif cells:
         labels.append(cells[2])
-settle()
+end_sequence()
 assert abs(report["log_likelihood"] - sums) < 0.01, (report["log_likelihood"], sums)
 assert [(row["words"], row["gold"]) for row in report["by_vocabulary"]] == [("in vocabulary", 4), ("OOV", 1)]
 assert sum(row["gold"] for row in report["by_confidence"]) == 5

@@ -162,7 +162,7 @@ static void lines_and_paragraphs(void **state)
          "1: It rains .\n2: so what ?\n3: yes ! \"\n4: ( no . )\n5: end\n"},
         {"pre-cut , too . \"\nand on\n", "1: pre-cut , too . \"\n2: and on\n"},
         {"at 5 p.m.\nplan B.\nx\u2026\ny", "1: at 5 p.m.\n2: plan B .\n3: x \u2026\n4: y\n"},
-        /* ... but not behind a title */
+        /* ... but not after a title */
         {"I saw Mr.\nSmith, i.e.\nhim.  \nYes.", "1: I saw Mr. Smith , i.e. him .\n4: Yes .\n"},
         {"(Dr.)\n\nYes", "1: ( Dr. )\n3: Yes\n"},
         /* a sentence is where its first word is */

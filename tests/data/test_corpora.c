@@ -94,7 +94,7 @@ static bool same_type(trellis_text a, trellis_text b)
     return a.size == b.size && memcmp(a.data + 1, b.data + 1, a.size - 1) == 0;
 }
 
-/* O, B-type, or I-type behind B-type or I-type of the same type. */
+/* O, B-type, or I-type after B-type or I-type of the same type. */
 static void check_iob2(const struct corpus *corpus, size_t token, size_t column)
 {
     trellis_text label = cell(corpus->sequence, token, column);
@@ -106,7 +106,7 @@ static void check_iob2(const struct corpus *corpus, size_t token, size_t column)
     }
     if (label.data[0] == 'I' &&
         (token == 0 || !same_type(label, cell(corpus->sequence, token - 1, column)))) {
-        blame(corpus, token, column, "does not go on with anything");
+        blame(corpus, token, column, "continues no span");
     }
 }
 

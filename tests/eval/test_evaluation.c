@@ -44,7 +44,7 @@ static const struct score_case cases[] = {
     {"strict IOB2: no E", "B-A I-A", "B-A E-A", "iob2", 1, 0, 1, 0, 0, true},
     {"strict IOB1: B only between neighbours", "I-A B-A O I-A", "I-A B-A O B-A", "iob1", 3, 0, 3, 2, 2, true},
     {"strict IOBES", "B-A E-A O S-A", "B-A I-A O B-A", "iobes", 2, 0, 2, 0, 0, true},
-    {"strict IOBES: what is behind an E", "B-A I-A E-A O", "B-A I-A E-A I-A", "iobes", 3, 0, 1, 1, 1, true},
+    {"strict IOBES: what is after an E", "B-A I-A E-A O", "B-A I-A E-A I-A", "iobes", 3, 0, 1, 1, 1, true},
     {"strict BILOU", "B-A L-A U-A", "B-A L-A B-A", "bilou", 2, 0, 2, 1, 1, true},
 };
 /* clang-format on */

@@ -175,7 +175,7 @@ static void order_k(void **state)
     struct tr_graph_plan plan = {.labels = 3, .order = 3, .grams = some_grams, .gram_count = 12};
     struct tr_graph *graph = make(&plan);
     assert_false(graph->first_order);
-    assert_int_equal(graph->states, 27 + 3 + 9); // three labels, and one or two behind the start
+    assert_int_equal(graph->states, 27 + 3 + 9); // three labels, and one or two after the start
     assert_int_equal(graph->step_count, 40 * 3);
     check_walks(&plan, graph);
     tr_graph_destroy(graph);

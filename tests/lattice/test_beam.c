@@ -197,7 +197,7 @@ static size_t check_violation(struct trial *trial, size_t width, bool early)
                                                       gold, labels, &prefix, NULL);
     expect(trial, status == TRELLIS_OK && prefix >= 1 && prefix <= n, "prefix %zu", prefix);
     expect(trial, memcmp(labels + prefix, gold + prefix, (n - prefix) * sizeof *gold) == 0,
-           "not gold behind");
+           "not gold after");
     if (memcmp(labels, gold, n * sizeof *gold) == 0) {
         expect(trial, prefix == n && (early ? trace.left == n : true) && trace.ahead[n - 1] == 0,
                "gold was not found");

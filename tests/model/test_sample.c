@@ -232,7 +232,7 @@ static double weight_of(const struct exported *e, const char *gram, size_t lengt
     return 0;
 }
 
-/* Reading the last of "<AB" behind the others, the sum over its words: every gram of up to order + 1 labels
+/* Reading the last of "<AB" after the others, the sum over its words: every gram of up to order + 1 labels
  * counts. */
 static double factor_of(const struct exported *e, const char *labels, size_t end, size_t order)
 {

@@ -27,7 +27,7 @@ chrome() {
 page() {
     local file=$1
     if [ $# -gt 1 ]; then
-        # The script goes behind the page's own, and into a page of its own so that FILE stays as it is.
+        # The script goes after the page's own, and into a page of its own so that FILE stays as it is.
         file=$TRELLIS_TMP/scripted.html
         { cat "$1"; cat <<SCRIPT
 <script>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The sequence with the start (L) in front and the end (L + 1) behind: [length + 2] */
+/* The sequence with the start (L) before and the end (L + 1) after it: [length + 2] */
 static void write_out(const struct brute_chain *chain, const uint16_t *labels, uint16_t *written)
 {
     written[0] = (uint16_t)chain->plan->labels;
@@ -95,7 +95,7 @@ double brute_score(const struct brute_chain *chain, const uint16_t *labels)
     return chain->length && !chain->local ? score + gain_of_end(chain, labels) : score;
 }
 
-/* The next sequence in the order of numbers; false behind the last. */
+/* The next sequence in the order of numbers; false after the last. */
 static bool next_sequence(const struct brute_chain *chain, uint16_t *labels)
 {
     for (size_t i = chain->length; i-- > 0;) {

@@ -15,7 +15,7 @@
 
 static atomic_long allocations; // since failing_from() was called
 static atomic_long fail_at;     // the number of the allocation that fails, 0: none
-static atomic_bool fail_on;     // and all behind it
+static atomic_bool fail_on;     // and all after it
 static atomic_long failed;      // how many have failed
 static atomic_size_t largest;   // the largest size asked for
 

@@ -198,7 +198,7 @@ static void test_empty_sequence(void **state)
     (void)state;
     trellis_model *model = train_on(corpus, "epochs=2");
     trellis_tagger *tagger = plain_tagger(model);
-    for (int i = 0; i < 2; i++) { // as the first one, and behind another
+    for (int i = 0; i < 2; i++) { // as the first one, and after another
         trellis_sequence empty = {
             .struct_size = sizeof(trellis_sequence), .columns = 1, .weight = 1};
         const trellis_text *labels;
