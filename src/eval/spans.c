@@ -4,7 +4,7 @@
  * letters: I-X after O begins a span just as B-X does. A strict reading then keeps those spans whose
  * letters the scheme allows:
  *
- *     IOB1    I I*    and    B I*  directly behind a span of the same type
+ *     IOB1    I I*    and    B I*  directly after a span of the same type
  *     IOB2    B I*
  *     IOBES   S       and    B I* E        (BILOU is the same, with L for E and U for S)
  */

@@ -234,7 +234,7 @@ static trellis_status number_states(struct automaton *automaton, bool dense)
     return TRELLIS_OK;
 }
 
-/* Order k: L^k histories of k labels and L + .. + L^(k-1) behind the start, each with L steps. */
+/* Order k: L^k histories of k labels and L + .. + L^(k-1) after the start, each with L steps. */
 static bool all_nodes_fit(const struct tr_graph_plan *plan)
 {
     size_t steps = plan->labels; // cannot overflow: L <= 60000, and each product is checked

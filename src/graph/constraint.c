@@ -11,9 +11,9 @@ struct steps {
 
 /* What may follow what in each scheme:
  *
- *     iob1   B-X only right behind a span of type X; anything else
- *     iob2   I-X only behind B-X or I-X
- *     iobes  behind B-X and I-X only I-X and E-X; elsewhere only B, S and O
+ *     iob1   B-X only directly after a span of type X; anything else
+ *     iob2   I-X only after B-X or I-X
+ *     iobes  after B-X and I-X only I-X and E-X; elsewhere only B, S and O
  */
 bool tr_constraint_legal(trellis_scheme scheme, const trellis_text *from, const trellis_text *to)
 {

@@ -28,10 +28,10 @@ enum { EMPTY, START, FIRST_STATE }; // histories: of no label, of the start alon
 /* What may follow a history. */
 struct history_entry {
     uint32_t history; // + 1; 0: a free place
-    uint32_t child;   // the history with the label behind it, 0 where it is none
+    uint32_t child;   // the history with the label after it, 0 where it is none
     uint32_t feature; // NO_FEATURE: none
     uint16_t label;
-    bool forbidden; // behind a single label or the start
+    bool forbidden; // after a single label or the start
 };
 
 struct tr_histories {
