@@ -7,6 +7,7 @@
 
 #include "base/output.h"
 #include "corpus/corpus.h"
+#include "model/foreign.h"
 #include "model/textform.h"
 
 #define START_NAME "<start>"
@@ -352,15 +353,18 @@ static bool is_text(const struct tr_image *image)
            (image->data[n] == ' ' || image->data[n] == '\t');
 }
 
-/* Takes over an image or the text form of a model. */
+/* Takes over an image, the text form of a model, or the file of another program. */
 static trellis_status open_image(struct tr_image *image, const char *path,
                                  trellis_model **ret_model, trellis_error *error)
 {
-    if (!is_text(image)) {
+    trellis_text bytes = {(const char *)image->data, image->size};
+    const struct tr_foreign_format *foreign = tr_foreign_find(bytes);
+    if (!foreign && !is_text(image)) {
         return tr_model_read(image, path, ret_model, error);
     }
-    trellis_status status = trellis_model_import_bytes(image->data, image->size, path, ret_model,
-                                                       error);
+    trellis_status status = foreign ? foreign->read(bytes, path, ret_model, error)
+                                    : trellis_model_import_bytes(bytes.data, bytes.size, path,
+                                                                 ret_model, error);
     tr_image_close(image);
     return status;
 }
