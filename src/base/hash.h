@@ -33,7 +33,7 @@ static inline uint64_t tr_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The key of "what `so_far` stands for, then `next`": depends on the order, has no neutral element. */
+/* Combines two keys: depends on the order, has no neutral element. */
 static inline struct tr_key tr_mix(struct tr_key so_far, struct tr_key next)
 {
     return (struct tr_key){

@@ -172,8 +172,8 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
 
 static const unsigned char gzip_magic[] = {0x1F, 0x8B}, zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
 
-/* Whether the bytes read so far agree with a magic number as far as they go: a user who types a line
- * of two letters does not wait for more. */
+/* Whether the bytes read so far are a prefix of a magic number: a line of two letters typed by a
+ * user must not wait for more. */
 static bool begins_like(const unsigned char *bytes, size_t count, const unsigned char *magic,
                         size_t size)
 {

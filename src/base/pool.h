@@ -16,7 +16,7 @@ struct tr_pool;
 
 /* Starts `threads` - 1 threads; the caller of tr_pool_run() is one more. */
 trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trellis_error *error);
-/* As many as the option `threads` says: one per processor where that is 0. */
+/* The value of the option `threads`: one per processor where that is 0. */
 trellis_status tr_pool_create_for(const trellis_options *options, struct tr_pool **ret_pool,
                                   trellis_error *error);
 void tr_pool_destroy(struct tr_pool *pool);

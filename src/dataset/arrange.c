@@ -13,7 +13,7 @@
 
 enum { MAX_BUCKET = 1 << 25 }; // occurrences collected at once, to bound the memory
 
-/* The attributes of one kind on their way from the numbers given while reading to the final ones. */
+/* The renumbering of the attributes of one kind, from the order of reading to the final one. */
 struct arranger {
     struct tr_dataset *dataset;
     struct tr_dataset *dev; // may be NULL
@@ -29,7 +29,7 @@ struct arranger {
     uint64_t *offset;           // [count + 1] occurrences of each attribute, as a running sum
     uint64_t *begin;            // [count + 1] the pairs of each attribute in `outcome`
     TR_ARRAY(uint32_t) outcome; // sorted within an attribute
-    uint32_t *first;            // [count] who shares a row with whom (share.h); NULL: nobody
+    uint32_t *first;            // [count] the owner of the row it uses (share.h); NULL: its own
     uint32_t *order;            // [kept] the old number of each attribute that has a row
     uint32_t *number;           // [count] the new number, TR_NONE if dropped
     uint32_t *shared_with;      // [shared] see struct tr_rows
@@ -179,7 +179,7 @@ static void fill_bucket(const struct arranger *x, const struct bucket *bucket)
     }
 }
 
-/* The distinct outcomes of one attribute, sorted; `stamp` [outcomes] tells which it already has. */
+/* The distinct outcomes of one attribute, sorted; `stamp` [outcomes] marks those already listed. */
 static bool push_distinct(struct arranger *x, const struct bucket *bucket, uint32_t attribute,
                           uint32_t *stamp)
 {
@@ -215,7 +215,7 @@ static bool find_seen_pairs(struct arranger *x)
 {
     const uint64_t *offset = x->offset;
     if (x->count == 0) {
-        return true; // there can be billions of label pairs: no array of them for nothing
+        return true; // there can be billions of label pairs: allocate only if needed
     }
     uint32_t *stamp = tr_alloc(x->outcomes, sizeof *stamp);
     bool ok = stamp != NULL;

@@ -96,7 +96,7 @@ static trellis_status number_attribute(struct reading *reading, const struct see
                : tr_fail_memory(error);
 }
 
-/* Adds what was seen at one token, numbering new attributes of the training corpus. */
+/* Adds the attributes of one token, numbering new attributes of the training corpus. */
 static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence, bool edge,
                                const struct tr_seen *seen, size_t token, trellis_error *error)
 {

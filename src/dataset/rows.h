@@ -101,8 +101,8 @@ void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t
                     float *weights);
 void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features);
 
-/* Most attributes are rare, so a few sequences touch few of the weights. Marks tell which: a bit for
- * each dense row, then one for every TR_MARKED pairs. */
+/* Most attributes are rare, so a few sequences touch few of the weights. Marks record which: a bit
+ * for each dense row, then one for every TR_MARKED pairs. */
 enum { TR_MARKED = 16 };
 size_t tr_rows_mark_words(const struct tr_rows *rows);
 void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,

@@ -20,7 +20,7 @@ void tr_words_free(struct trellis_words *words);
 
 /* Appends the hashes in ascending order, as a model keeps them; false on allocation failure. */
 bool tr_words_write(const struct trellis_words *words, struct tr_buffer *out);
-/* Searches what was written: count hashes. */
+/* Searches the hashes written, `count` of them. */
 bool tr_words_find(const uint64_t *hashes, size_t count, trellis_text word);
 
 #endif

@@ -1,8 +1,8 @@
-/* binding.c - which column of the input is which column of the templates.
+/* binding.c - binds the columns of the templates to those of the input.
  *
- * A column with a name is looked for among the names that the input has, first by its own name, then
- * by other words for the same thing ("word" is CoNLL-U's FORM). Where the input has no names, the
- * place in the templates' own `columns` line counts. The label is never an observation.
+ * A named column is searched among the names of the input, first by its own name, then by synonyms
+ * ("word" is CoNLL-U's FORM). Where the input has no names, the position in the templates' own
+ * `columns` line is used. The label is never an observation.
  */
 #include "features/binding.h"
 

@@ -31,7 +31,7 @@ static void mark_used(const trellis_features *features, bool *used)
     }
 }
 
-/* 0 for the cell itself, 1 for what is computed from it, 2 for numbers. */
+/* 0 for the cell itself, 1 for functions of it, 2 for numbers. */
 static int rank_of(enum tr_operation operation)
 {
     return operation == TR_OP_COLUMN ? 0 : operation == TR_OP_REAL ? 2 : 1;
@@ -289,7 +289,7 @@ static void compute_entry(struct tr_column_views *rows, const struct tr_view_gro
     }
 }
 
-/* Fills the rows of what is computed from a cell, from the cache if it is there. */
+/* Fills the rows of the functions of a cell, from the cache if possible. */
 static void fill_computed(struct tr_column_views *rows, const struct tr_view_group *group,
                           trellis_text cell, uint64_t hash, size_t token)
 {

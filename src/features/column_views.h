@@ -5,8 +5,8 @@
 #include "features/binding.h"
 #include "features/compiled.h"
 
-/* The views of one column, whose rows are adjacent: the cell itself, then what is computed from it,
- * then its numbers. */
+/* The views of one column, whose rows are adjacent: the cell itself, then functions of it, then its
+ * numbers. */
 struct tr_view_group {
     uint32_t column; // TR_NONE for the views of the position
     uint32_t first;  // its first row

@@ -1,5 +1,5 @@
-/* compile.c - from the text of the templates to a compiled set: views, parts and templates, each kept
- * once. The dialects' own parsers are native.c and patterns.c; what they share is here.
+/* compile.c - from the text of the templates to a compiled set: views, parts and templates, each
+ * kept once. The parsers of the dialects are native.c and patterns.c; this is what they share.
  */
 #include "features/compiled.h"
 
@@ -122,7 +122,7 @@ trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, 
         return tr_fail_memory(parser->error);
     }
     if (!code) {
-        /* Wapiti's expressions are translated, so that places within them mean nothing. */
+        /* Wapiti's expressions are translated, so positions within them are not reported. */
         return tr_parse_fail(parser, features->dialect == TR_NATIVE ? at + where : at,
                              "invalid regular expression: %s", reason);
     }

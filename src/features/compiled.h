@@ -21,7 +21,7 @@
 #include "features/features.h"
 #include "features/resources.h"
 
-/* More than anybody writes by hand; they bound what a hostile file can do. */
+/* Limits that no hand-written file reaches; they bound the cost of a hostile one. */
 enum {
     TR_MAX_OFFSET = 100,
     TR_MAX_ABSOLUTE = 1000000, // Wapiti's "@"
@@ -117,8 +117,8 @@ enum tr_operation {
 };
 
 struct tr_column {
-    char *name;      // "" where it goes by number
-    size_t position; // SIZE_MAX where only the input can tell
+    char *name;      // "" where it is given by number
+    size_t position; // SIZE_MAX: given by name in the input
     bool optional;
 };
 
@@ -142,7 +142,7 @@ struct tr_template_part {
 };
 
 struct tr_template {
-    struct tr_key key; // of what stands before the first value
+    struct tr_key key; // of the text before the first value
     uint32_t text;     // number in `texts`, without the value
     uint32_t parts;    // its first in `parts`: those that are mixed, then the others
     uint32_t mixed, conditions, factors;
@@ -176,7 +176,7 @@ struct trellis_features {
     struct tr_intern texts; // of templates, 'n' or 'e' in front
     uint32_t reach;         // the largest offset
     bool counting;          // templates need counts that have not been made
-    uint64_t generation;    // grows when counts change what a test gives
+    uint64_t generation;    // incremented when counts change the result of a test
     struct tr_extractor *printer;
 };
 
@@ -191,7 +191,7 @@ struct tr_resource_supply {
     const struct tr_stored *stored; // TR_STORED: in a model's block
 };
 
-/* Where a parser stands. */
+/* The state of a parser. */
 struct tr_parser {
     trellis_features *features;
     const struct tr_resource_supply *supply;
@@ -276,8 +276,8 @@ bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
 
 /* ---- regex.c ------------------------------------------------------------------------------------ */
 
-/* Compiles for UTF-8, with the JIT where there is one. On failure *ret_code is NULL, and `reason` and
- * *at tell what and where; the reason is empty on allocation failure. */
+/* Compiles for UTF-8, with the JIT where there is one. On failure *ret_code is NULL, and `reason`
+ * and *at are the error and its position; the reason is empty on allocation failure. */
 void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason, size_t room,
                       size_t *at);
 /* Wapiti's small dialect in PCRE2's; false with *at where it is malformed. */

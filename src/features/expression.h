@@ -1,8 +1,9 @@
-/* expression.h - what a template mixes: columns at offsets, and functions of them.
+/* expression.h - the expressions of templates: columns at offsets, and functions of them.
  *
  * An expression with windows and ranges stands for several: `prefix(word[-1..0],1..2)` for four. So
- * reading one gives a list of *choices*, each a list of terms (a view at an offset; only ngram() gives
- * more than one). The choices of the expressions of a conjunction are then combined, each with each.
+ * reading one gives a list of *choices*, each a list of terms (a view at an offset; only ngram()
+ * gives more than one). The choices of the expressions of a conjunction are then combined, each
+ * with each.
  */
 #ifndef TRELLIS_FEATURES_EXPRESSION_H
 #define TRELLIS_FEATURES_EXPRESSION_H

@@ -269,8 +269,8 @@ static inline __attribute__((always_inline)) size_t see_token(const struct plan 
     return at;
 }
 
-/* The keys of one template at n tokens. The number of sources is a constant where this is called, so
- * that what is known of them stays in registers. */
+/* The keys of one template at n tokens. The number of sources is a constant at each call, so that
+ * they stay in registers. */
 static inline __attribute__((always_inline)) void mix_sources(uint64_t first,
                                                               const struct source *sources,
                                                               uint32_t mixed, size_t n,

@@ -1,4 +1,4 @@
-/* features.c - a set of templates as its users see it: opened, asked, printed, destroyed. */
+/* features.c - sets of templates: opening, queries, printing, destruction. */
 #include "features/compiled.h"
 
 #include <stdio.h>
@@ -165,7 +165,7 @@ size_t tr_features_template_count(const trellis_features *features)
 trellis_text tr_features_template_text(const trellis_features *features, size_t index)
 {
     trellis_text text = tr_intern_text(&features->texts, features->templates.at[index].text);
-    return (trellis_text){text.data + 1, text.size - 1}; // its kind stands in front
+    return (trellis_text){text.data + 1, text.size - 1}; // without the letter of its kind
 }
 
 /* What attributes of a template begin with, and whether this one does. */

@@ -5,8 +5,8 @@
  *     *05:%m[0,0,"^.?.?"]           Wapiti: both
  *
  * %x[row,column] is a cell, both numbers from 0. Wapiti has in addition %t[row,column,"re"], which
- * gives "true" or "false", and %m[row,column,"re"], which gives what matched; a capital lower-cases
- * what a macro gives; a row with @ in front counts from the first token (@1) or the last (@-1).
+ * gives "true" or "false", and %m[row,column,"re"], which gives the match; a capital letter
+ * lower-cases the result; a row with @ in front counts from the first token (@1) or the last (@-1).
  */
 #include "features/compiled.h"
 
@@ -132,7 +132,7 @@ static trellis_status parse_macro(struct tr_parser *parser, struct tr_template_p
     return status;
 }
 
-/* The text from here to the next macro or the end; the first one is what the key begins with. */
+/* The text from here to the next macro or the end; the key begins with the first one. */
 static trellis_status parse_literal(struct tr_parser *parser, struct tr_draft *draft)
 {
     size_t begin = parser->at;
@@ -169,7 +169,8 @@ static trellis_status parse_pieces(struct tr_parser *parser, struct tr_draft *dr
     return status;
 }
 
-/* Adds the template as node, edge or both. An edge that looks at nothing is a step between labels. */
+/* Adds the template as node, edge or both. An edge template without observations is a
+ * transition. */
 static trellis_status add_template(struct tr_parser *parser, struct tr_draft *draft, char kind)
 {
     trellis_status status = TRELLIS_OK;

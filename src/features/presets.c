@@ -1,8 +1,8 @@
-/* presets.c - template sets that go by a name.
+/* presets.c - template sets with a name.
  *
- * `id` and `extended` are the two sets of the course notes (tables 3.2 and 3.3 there): what an HMM
- * sees, and that with the spelling of the word. `general` does well whatever the task; the others are
- * for the tasks they are named after.
+ * `id` and `extended` are the two sets of the course notes (tables 3.2 and 3.3 there): the features
+ * of an HMM, and these with the spelling of the word. `general` suits any task; the others are for
+ * the tasks they are named after.
  */
 #include "base/text.h"
 

@@ -22,8 +22,8 @@ static uint32_t u32_at(const char *data, size_t index)
     return le32toh(value);
 }
 
-/* The place of a hash among `count` sorted ones, or `count`. In a table that is not sorted it may not
- * be found, but no memory outside is read. */
+/* The index of a hash among `count` sorted ones, or `count`. In an unsorted table it may not be
+ * found, but no memory outside is read. */
 static size_t find_hash(const char *hashes, size_t count, uint64_t hash)
 {
     size_t low = 0, high = count;
@@ -254,7 +254,7 @@ static trellis_status load_clusters(struct tr_resource *resource, struct tr_inpu
     return status;
 }
 
-/* A relative path is looked for beside the templates, then in the current directory. */
+/* A relative path is searched beside the templates, then in the current directory. */
 static char *locate(const char *name, const char *folder)
 {
     struct tr_buffer path = {0};

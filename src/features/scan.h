@@ -8,12 +8,12 @@
 char tr_scan_peek(const struct tr_parser *parser);
 /* Skips blanks and takes `c` if it is next. */
 bool tr_scan_take(struct tr_parser *parser, char c);
-/* The same, where `c` must be next; `what` says why, for the message. */
+/* The same, where `c` must be next; `what` is for the message. */
 trellis_status tr_scan_expect(struct tr_parser *parser, char c, const char *what);
 /* At the end of the line, or at a comment. */
 bool tr_scan_end(struct tr_parser *parser);
 
-/* The word that stands next; empty where there is none. Does not move. */
+/* The next word; empty where there is none. Does not move. */
 trellis_text tr_scan_word(struct tr_parser *parser);
 bool tr_scan_take_word(struct tr_parser *parser, const char *word);
 
@@ -28,7 +28,7 @@ struct tr_numbers {
 };
 trellis_status tr_scan_numbers(struct tr_parser *parser, int64_t max, struct tr_numbers *numbers);
 
-/* What stands between two `quote`s; a regular expression may have its quote after a backslash. */
+/* The text between two `quote`s; in a regular expression a backslash escapes the quote. */
 trellis_status tr_scan_quoted(struct tr_parser *parser, char quote, const char *what,
                               trellis_text *ret_text);
 

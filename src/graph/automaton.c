@@ -276,7 +276,7 @@ static trellis_status attach_grams(struct automaton *automaton, trellis_error *e
         uint32_t v = find_node(automaton, gram->label, gram->length - 1u);
         if (v == NO_NODE) {
             return tr_fail(error, TRELLIS_MODEL,
-                           "step feature %zu does not repeat one label, as counted states need", i);
+                           "label gram %zu must repeat one label, because states are counted", i);
         }
         automaton->next_gram[i] = automaton->nodes.at[v].first_gram;
         automaton->nodes.at[v].first_gram = (uint32_t)i;

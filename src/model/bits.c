@@ -19,7 +19,7 @@ static const double max_moved = 0.05, small_units = 256;
 
 /* ---- weights ------------------------------------------------------------------------------------- */
 
-/* Calls back for each word of the rows; false where the rows do not fit. */
+/* Calls back for each word of the rows; false where the rows are invalid. */
 typedef void (*word_function)(void *user, uint64_t at, bool is_weight);
 
 static bool each_word(const struct tr_table *table, word_function function, void *user)
@@ -44,7 +44,7 @@ static bool each_word(const struct tr_table *table, word_function function, void
     return true;
 }
 
-/* What is looked at before weights are rounded, and done. */
+/* The weights of a section before rounding, and the rounding error. */
 struct rounding {
     const struct tr_table *table;
     struct tr_buffer *bytes;
@@ -110,7 +110,7 @@ static void put_header(struct tr_buffer *bytes, const struct tr_table *table)
 
 static trellis_status damaged(trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_MODEL, "the model is damaged: a row of weights does not fit");
+    return tr_fail(error, TRELLIS_MODEL, "the model is damaged: a row of weights is invalid");
 }
 
 static trellis_status write_short(struct tr_image_writer *writer, char kind,
@@ -155,7 +155,7 @@ static bool is_of(const char name[4], char kind, const char *rest)
     return name[0] == kind && memcmp(name + 1, rest, 3) == 0;
 }
 
-/* Residuals of floats mean nothing once the weights have 16 bits. */
+/* Residuals of floats are dropped once the weights have 16 bits. */
 static bool stays(const char name[4], bool narrow)
 {
     return !narrow || !is_of(name, 'N', "LOW");

@@ -64,7 +64,7 @@ static void put_weight(struct export *e, double weight)
     tr_buffer_string(&e->out, text);
 }
 
-/* A weight on its way out: which record it belongs to. */
+/* A weight to be written, and the record it belongs to. */
 struct outgoing {
     struct export *e;
     const struct tr_table *table;
@@ -237,7 +237,8 @@ static void put_text_unknown(struct export *e)
     }
 }
 
-/* An HMM may emit a word with probability 1 whatever the label: without a weight other than 0, it is there. */
+/* An HMM may emit a word with probability 1 under every label: it is kept although all its weights
+ * are 0. */
 static void put_text_record(struct export *e, const struct tr_table *table,
                             const struct tr_text_record *record)
 {

@@ -2,9 +2,10 @@
  *
  *     w . Phi(X, Z) = log P(X, Z)    where w holds log pi, log T and log O (equation 7)
  *
- * An HMM that was written by hand has one weight for each probability, so these must sum to 1: of the transitions
- * from the start and from each label, and of the words of each label. A trained one has weights of labels
- * alone, too, over which its probabilities are spread; they sum to 1 by the way they were made.
+ * An HMM that was written by hand has one weight for each probability, so these must sum to 1: of
+ * the transitions from the start and from each label, and of the words of each label. A trained one
+ * also has weights of single labels, over which its probabilities are spread; they sum to 1 by
+ * construction.
  */
 #include <math.h>
 

@@ -100,7 +100,7 @@ void tr_image_section(struct tr_image_writer *writer, const char name[4])
     writer->sections++;
 }
 
-/* The checksum of everything that says where the sections are. */
+/* The checksum of the header and the table of sections. */
 static uint64_t table_checksum(const unsigned char *data, uint32_t sections)
 {
     uint64_t head = tr_hash64(data, HEADER_SIZE - 8);

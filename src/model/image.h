@@ -4,8 +4,8 @@
  *     table    for each section: 4 bytes name, u32 zero, u64 offset, u64 size, u64 checksum
  *     sections, each beginning at a multiple of 64, the gaps filled with zeros
  *
- * All numbers are little-endian, checksums are XXH3-64. A training writes an image in memory and opens
- * it by the same code that opens a file, so there is one way in.
+ * All numbers are little-endian, checksums are XXH3-64. Training writes an image in memory and
+ * opens it with the same code as a file.
  */
 #ifndef TRELLIS_MODEL_IMAGE_H
 #define TRELLIS_MODEL_IMAGE_H
@@ -44,8 +44,8 @@ trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use u
 /* Takes over an allocated block of bytes. */
 void tr_image_adopt(struct tr_image *image, void *data, size_t size);
 void tr_image_close(struct tr_image *image);
-/* Checks header, table and the checksums of sections below TR_IMAGE_AT_ONCE bytes: a large model opens as
- * fast as a small one, and what is left unread costs nothing. `path` may be NULL. */
+/* Checks header, table and the checksums of sections below TR_IMAGE_AT_ONCE bytes: a large model
+ * opens as fast as a small one. `path` may be NULL. */
 #define TR_IMAGE_AT_ONCE (UINT64_C(1) << 20)
 trellis_status tr_image_check(const struct tr_image *image, const char *path, const char *what,
                               trellis_error *error);
@@ -69,7 +69,7 @@ uint32_t tr_cursor_u32(struct tr_cursor *cursor);
 uint64_t tr_cursor_u64(struct tr_cursor *cursor);
 /* A run of `size` bytes, NULL where there are fewer. */
 const void *tr_cursor_bytes(struct tr_cursor *cursor, size_t size);
-/* Up to and with the next zero byte, NULL where there is none. */
+/* Up to and including the next zero byte, NULL where there is none. */
 const char *tr_cursor_string(struct tr_cursor *cursor);
 /* Skips to a multiple of `alignment` from the beginning of the section. */
 void tr_cursor_align(struct tr_cursor *cursor, trellis_text section, size_t alignment);

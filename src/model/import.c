@@ -260,7 +260,7 @@ static trellis_status check_unknown(struct tr_import *import)
     }
     if (missing) {
         return TR_REFUSE(import,
-                         "'unknown' lines are due for the share and for every label; %zu "
+                         "expected 'unknown' lines for the share and for every label; %zu "
                          "are missing",
                          missing);
     }

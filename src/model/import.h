@@ -13,7 +13,7 @@ enum { TR_MAX_FIELDS = TR_MAX_ORDER + 4 };
 struct tr_loose_weight {
     uint32_t attribute, outcome;
     double weight;
-    uint32_t line; // where it stands, for messages
+    uint32_t line; // its position, for messages
 };
 
 struct tr_loose_part {
@@ -30,8 +30,8 @@ struct tr_import {
     trellis_text fields[TR_MAX_FIELDS]; // of this line, escapes in place
     size_t count;
     struct tr_buffer scratch, notes, source, block;
-    TR_ARRAY(uint64_t) template_lines; // where each line of `source` stands
-    uint64_t block_line;               // where the last line of `block` stands
+    TR_ARRAY(uint64_t) template_lines; // the line number of each line of `source`
+    uint64_t block_line;               // the line number of the last line of `block`
     trellis_features *features;
     struct tr_extractor *extractor;
     struct tr_intern labels;
@@ -75,7 +75,8 @@ trellis_status tr_import_features(struct tr_import *import);
 
 trellis_status tr_import_step(struct tr_import *import);
 trellis_status tr_import_attribute(struct tr_import *import);
-/* A weight for a word: its attribute is what the templates see in a sequence of that word alone. */
+/* A weight for a word: its attribute is the one that the templates give for a sequence of that word
+ * alone. */
 trellis_status tr_import_word(struct tr_import *import);
 /* Lays out the rows of a part and fills in its weights. */
 trellis_status tr_import_settle(struct tr_import *import, struct tr_loose_part *part,

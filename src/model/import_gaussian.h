@@ -19,7 +19,8 @@ struct tr_normal_lines {
     struct tr_buffer names;
 };
 
-/* Puts the lines in their places; TRELLIS_FORMAT where a label lacks a column, or has it twice. */
+/* Builds the distributions from the lines; TRELLIS_FORMAT where a label lacks a column, or has it
+ * twice. */
 trellis_status tr_normal_lines_make(struct tr_normal_lines *lines, const struct tr_intern *labels,
                                     struct tr_gaussian *ret_gaussian, trellis_error *error);
 void tr_normal_lines_free(struct tr_normal_lines *lines);

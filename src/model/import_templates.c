@@ -45,7 +45,7 @@ trellis_status tr_import_block(struct tr_import *import)
     return TRELLIS_OK;
 }
 
-/* Says the place in this file, where the compiler of templates knows only that in its own text. */
+/* Replaces the position in the templates' text by that in this file. */
 static trellis_status blame_template(struct tr_import *import, trellis_status status,
                                      const trellis_error *cause)
 {

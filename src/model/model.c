@@ -81,7 +81,7 @@ static trellis_status read_pruning(trellis_model *model, const char *path, trell
                        plan->order > 0 && plan->count_cap <= 1 && !model->step_residuals)) {
         return TRELLIS_OK;
     }
-    return damaged(path, "its note 'pruned' does not fit", error);
+    return damaged(path, "its note 'pruned' is invalid", error);
 }
 
 static trellis_status read_labels(trellis_model *model, const char *path, trellis_error *error)
@@ -96,7 +96,7 @@ static trellis_status read_labels(trellis_model *model, const char *path, trelli
         const char *label = tr_cursor_string(&cursor);
         if (cursor.failed || labels.size >= TR_MAX_LABELS) {
             free(labels.at);
-            return damaged(path, "its labels do not fit", error);
+            return damaged(path, "its labels are invalid", error);
         }
         if (!tr_push(&labels, tr_text(label))) {
             free(labels.at);
@@ -141,7 +141,7 @@ static trellis_status read_grams(trellis_model *model, struct tr_cursor *cursor,
     }
     for (size_t i = 0; i < plan->gram_count; i++) {
         if (!read_gram(cursor, plan, &model->grams[i])) {
-            return damaged(path, "a label gram does not fit", error);
+            return damaged(path, "a label gram is invalid", error);
         }
     }
     for (size_t i = 0; i < plan->forbidden_count; i++) {
@@ -150,7 +150,7 @@ static trellis_status read_grams(trellis_model *model, struct tr_cursor *cursor,
         pair[1] = tr_cursor_u16(cursor);
         if (cursor->failed || pair[0] > plan->labels || pair[1] > plan->labels + 1 ||
             pair[1] == plan->labels) {
-            return damaged(path, "a forbidden transition does not fit", error);
+            return damaged(path, "a forbidden transition is invalid", error);
         }
     }
     plan->grams = model->grams;
@@ -178,7 +178,7 @@ static trellis_status read_step_weights(trellis_model *model, trellis_text secti
     for (size_t i = 0; fits && i < grams; i++) {
         fits = isfinite(model->step_residuals[i]);
     }
-    return fits ? TRELLIS_OK : damaged(path, "the residuals of its transitions do not fit", error);
+    return fits ? TRELLIS_OK : damaged(path, "the residuals of its transitions are invalid", error);
 }
 
 static trellis_status read_graph(trellis_model *model, const char *path, trellis_error *error)
@@ -201,7 +201,7 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
         (plan->count_cap > 1 && plan->order != 1) || plan->gram_count > section.size / 4 ||
         plan->forbidden_count > section.size / 4 ||
         steps.size != plan->gram_count * sizeof(float)) {
-        return damaged(path, "its graph does not fit", error);
+        return damaged(path, "its graph is invalid", error);
     }
     trellis_status status = read_grams(model, &cursor, path, error);
     if (!status) {
@@ -251,8 +251,7 @@ static trellis_status read_unknown(trellis_model *model, const char *path, trell
         fits = unknown[i] < INFINITY; // not NaN either
     }
     model->unknown = fits ? unknown : NULL;
-    return fits ? TRELLIS_OK
-                : damaged(path, "its probability of unknown words does not fit", error);
+    return fits ? TRELLIS_OK : damaged(path, "its probability of unknown words is invalid", error);
 }
 
 /* Models without a tag dictionary have no such section. */
@@ -264,7 +263,7 @@ static trellis_status read_tag_dictionary(trellis_model *model, const char *path
                    tr_tag_dictionary_read(section.data, section.size, model->label_count,
                                           &model->tag_dictionary)
                ? TRELLIS_OK
-               : damaged(path, "its tag dictionary does not fit", error);
+               : damaged(path, "its tag dictionary is invalid", error);
 }
 
 /* Models whose training saw no words, or that were written by hand, have no such section. */
@@ -289,7 +288,7 @@ static trellis_status read_gaussian(trellis_model *model, const char *path, trel
                    tr_gaussian_read(section.data, section.size, model->label_count,
                                     &model->gaussian)
                ? TRELLIS_OK
-               : damaged(path, "its normal distributions do not fit", error);
+               : damaged(path, "its normal distributions are invalid", error);
 }
 
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,

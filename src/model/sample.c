@@ -1,11 +1,12 @@
-/* sample.c - drawing labelled sequences from an HMM, for tests of scale and for teaching.
+/* sample.c - samples labelled sequences from an HMM, for tests of scale and for teaching.
  *
  *     z_1 ~ start,  z_{i+1} ~ step(z_i),  x_i ~ emission(z_i)
  *
- * where a transition goes from state to state of the model's graph: at order 2 it depends on the label before
- * as well. Words are drawn from those that the model knows, unknown ones never; labels as if there were
- * unknown words; numbers from the normal distributions of the label. The HMM is a model, or a random one that
- * needs no memory: frequencies of words and of next labels follow Zipf's law, P(rank) ~ 1 / rank.
+ * where a transition goes from state to state of the model's graph: at order 2 it depends on the
+ * label before as well. Words are drawn from the vocabulary, never unknown ones; labels with the
+ * probability of unknown words included; numbers from the normal distributions of the label. The
+ * HMM is a model, or a random one that needs no memory: frequencies of words and of next labels
+ * follow Zipf's law, P(rank) ~ 1 / rank.
  */
 #include <float.h>
 #include <math.h>
@@ -177,8 +178,8 @@ struct hmm {
 
 enum { WORD = TR_MAX_REALS, NOTHING }; // ... one of these
 
-/* Adds a word to the labels that emit it. A weight that is not there is 0: a probability of 1, times what the
- * label costs by itself. */
+/* Adds a word to the labels that emit it. A missing weight is 0: a probability of 1, times the
+ * factor of the label alone. */
 static bool add_emissions(struct hmm *hmm, const struct tr_text_record *record, trellis_text word)
 {
     const struct tr_table *table = &hmm->model->node;
@@ -286,11 +287,12 @@ static double rest_of(const struct hmm *hmm, const double *rest, uint32_t row)
 }
 
 /* The weights of an interpolated HMM are not probabilities of transitions: part of the weight of
- * entering a state belongs to the transitions out of it (docs/maths.md). With rest(z) = end(z) + sum_c factor(z, c) rest(z'),
+ * entering a state belongs to the transitions out of it (docs/maths.md). With rest(z) = end(z) +
+ * sum_c factor(z, c) rest(z'),
  *
  *     P(c | z) = factor(z, c) rest(z') / rest(z)
  *
- * whichever way the weights are spread. The equations are solved by going round until nothing moves. */
+ * however the weights are spread. The equations are solved by fixed-point iteration. */
 static void find_rests(const struct hmm *hmm, double *rest)
 {
     size_t steps = (hmm->states + (size_t)1) * (hmm->labels + (size_t)1);
@@ -368,8 +370,8 @@ static trellis_status sum_steps(const struct hmm *hmm, trellis_error *error)
     return TRELLIS_OK;
 }
 
-/* Numbers stand where the model looks for them, if it knows columns by number, else in the order of their
- * names. The word, if there is one, has the first column that is left. */
+/* Numbers are in the columns that the model reads, if it has them by number, else in the order of
+ * their names. The word, if there is one, has the first free column. */
 static trellis_status lay_out(struct hmm *hmm, trellis_error *error)
 {
     const struct tr_gaussian *g = &hmm->model->gaussian;
@@ -433,7 +435,7 @@ static trellis_status read_hmm(struct hmm *hmm, trellis_error *error)
     return status ? status : sum_steps(hmm, error);
 }
 
-/* The next label, `labels` for the end; false where nothing can follow. */
+/* The next label, `labels` for the end; false where no transition is possible. */
 static bool draw_next(const struct hmm *hmm, struct tr_random *random, uint32_t row, uint32_t *to)
 {
     size_t side = (size_t)hmm->labels + 1;

@@ -219,9 +219,9 @@ static bool read_residuals(const struct tr_image *image, char kind, struct tr_ta
     return table->residuals;
 }
 
-static trellis_status unsound(char kind, const char *what, trellis_error *error)
+static trellis_status invalid_section(char kind, const char *what, trellis_error *error)
 {
-    return tr_fail(error, TRELLIS_MODEL, "the model is damaged: its %s %s do not fit",
+    return tr_fail(error, TRELLIS_MODEL, "the model is damaged: its %s %s are invalid",
                    kind == 'N' ? "node" : "edge", what);
 }
 
@@ -256,14 +256,14 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     if ((!is_long && !tr_image_find(image, (char[4]){kind, 'F', 'I', 'X'}, &rows)) ||
         !tr_image_find(image, (char[4]){kind, 'K', 'E', 'Y'}, &keys) ||
         !tr_image_find(image, (char[4]){kind, 'T', 'X', 'T'}, &texts)) {
-        return unsound(kind, "sections", error);
+        return invalid_section(kind, "sections", error);
     }
     if (!read_words(rows, is_long, table) || table->outcomes != outcomes ||
         table->width != tr_row_width(outcomes)) {
-        return unsound(kind, "weights", error);
+        return invalid_section(kind, "weights", error);
     }
     if (is_long && !read_residuals(image, kind, table)) {
-        return unsound(kind, "residuals of weights", error);
+        return invalid_section(kind, "residuals of weights", error);
     }
     struct tr_cursor cursor = tr_cursor(keys);
     table->bucket_count = tr_cursor_u64(&cursor);
@@ -272,7 +272,7 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     if (cursor.failed || probes > TR_MAX_PROBES || table->bucket_count == 0 ||
         table->bucket_count & (table->bucket_count - 1) || table->bucket_count > keys.size / 64 ||
         !(table->buckets = tr_cursor_bytes(&cursor, table->bucket_count * 64))) {
-        return unsound(kind, "keys", error);
+        return invalid_section(kind, "keys", error);
     }
     table->probes = (uint32_t)probes;
     cursor = tr_cursor(texts);
@@ -280,7 +280,7 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     if (cursor.failed || table->record_count > texts.size / sizeof *table->records ||
         !(table->records = tr_cursor_bytes(&cursor,
                                            table->record_count * sizeof *table->records))) {
-        return unsound(kind, "texts", error);
+        return invalid_section(kind, "texts", error);
     }
     table->byte_count = (uint64_t)(cursor.end - cursor.at);
     table->bytes = (const char *)cursor.at;

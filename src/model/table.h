@@ -1,11 +1,12 @@
 /* table.h - from an attribute's key to its weights, in place in the model file.
  *
- * Keys are in buckets of one cache line, five each; a key that finds its bucket full goes into one of
+ * Keys are in buckets of one cache line, five each; a key whose bucket is full is stored in one of
  * the next. A bucket gives the word where the row of weights begins:
  *
  *     words:  dense rows, `width` floats each | sparse rows: n, then n times (outcome, weight) | ...
  *
- * Words have 32 bits, or 16 where a model was made smaller (bits.c): a weight is then a whole number of units.
+ * Words have 32 bits, or 16 where a model was made smaller (bits.c): a weight is then a whole
+ * number of units.
  *
  * Nothing here is trusted: a row is checked where it is used, which costs a compare or two, so that
  * opening a model need not read all of it.
@@ -63,12 +64,12 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
  * attributes. */
 void tr_table_write_residuals(struct tr_image_writer *writer, char kind, const struct tr_rows *rows,
                               const float *weights, const float *residuals);
-/* Finds and checks them, or <kind>FIX with words of 16 bits in place of <kind>ROW. `outcomes` is what the
- * graph says. */
+/* Finds and checks them, or <kind>FIX with words of 16 bits in place of <kind>ROW. `outcomes` is
+ * that of the graph. */
 trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t outcomes,
                              struct tr_table *table, trellis_error *error);
 
-/* The next weight other than 0 of a record's row; `place` begins at 0. False behind the last. */
+/* The next weight other than 0 of a record's row; `place` begins at 0. False after the last. */
 bool tr_table_next(const struct tr_table *table, const struct tr_text_record *record,
                    uint64_t *place, uint32_t *ret_outcome, float *ret_weight);
 /* Calls back for each weight other than 0 of a record's row. */
@@ -161,7 +162,7 @@ static inline void tr_table_add_short(const struct tr_table *table, uint32_t row
     }
 }
 
-/* scores[outcome] += value * weight for the weights of a row; an unsound row adds nothing. */
+/* scores[outcome] += value * weight for the weights of a row; an invalid row adds nothing. */
 static inline void tr_table_add(const struct tr_table *table, uint32_t row, float value,
                                 float *scores)
 {

@@ -1,7 +1,7 @@
 /* textform.h - the words of the text form of a model, shared by export and import.
  *
- * One item a line, fields separated by tabs. In a field `\\`, `\t`, `\n` and `\r` are escapes; where a
- * label is due, `\start` and `\end` are the ends of a sequence.
+ * One item a line, fields separated by tabs. In a field `\\`, `\t`, `\n` and `\r` are escapes; in
+ * place of a label, `\start` and `\end` are the ends of a sequence.
  *
  *     trellis-text  1
  *     note      key  value                 what the training noted down; `normalised  locally` makes it a

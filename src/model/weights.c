@@ -1,4 +1,4 @@
-/* weights.c - the weights of a model one by one: walked through, and looked up. */
+/* weights.c - the weights of a model: iteration and lookup. */
 #include <math.h>
 
 #include "model/model.h"

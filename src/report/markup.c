@@ -43,7 +43,7 @@ void tr_markup_text(struct tr_buffer *out, trellis_text text)
     }
 }
 
-/* In JSON these can only stand inside strings, where they may be written by their numbers. */
+/* In JSON these can only occur inside strings, where they may be written as numeric escapes. */
 void tr_markup_json(struct tr_buffer *out, trellis_text json)
 {
     for (size_t i = 0; i < json.size; i++) {

@@ -79,7 +79,7 @@ static double step_score(const struct picture *p, uint32_t from, uint32_t to)
     return score;
 }
 
-/* What the step into a token of the best path adds, with what is seen there about both labels. */
+/* The score of the transition into a token of the best path, with the edge features there. */
 static double path_step(const struct picture *p, size_t token)
 {
     size_t n = p->sequence->length;

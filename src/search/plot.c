@@ -34,7 +34,7 @@ static void escape(struct tr_buffer *out, const char *text)
     }
 }
 
-/* The place of a value: its number, or where it stands among the names. */
+/* The position of a value: its number, or its index among the names. */
 static double position(struct frame *frame, const char *value)
 {
     double number = 0;

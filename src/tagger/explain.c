@@ -171,7 +171,7 @@ static bool is_among(const uint32_t *features, size_t count, uint32_t feature)
     return false;
 }
 
-/* The labels are a place in `names` until it has stopped growing; see set_pointers(). */
+/* The labels are offsets into `names` until it has stopped growing; see set_pointers(). */
 static bool add_transition(trellis_explainer *explainer, size_t i, uint32_t feature,
                            double predicted, double runner_up)
 {
@@ -271,8 +271,8 @@ static int compare_contributions(const void *a, const void *b)
 
 /* ---- runners-up ----------------------------------------------------------------------------------- */
 
-/* The best labelling with another label at the token; false where there is none. The scores of the lattice
- * are as they were afterwards. */
+/* The best labelling with another label at the token; false where there is none. The scores of the
+ * lattice are restored. */
 static trellis_status find_runner_up(trellis_explainer *explainer,
                                      const struct tr_tagging_result *result, size_t token,
                                      bool *ret_found, trellis_error *error)

@@ -17,8 +17,8 @@ struct tr_tagging_result {
 };
 struct tr_tagging_result tr_tagger_result(trellis_tagger *tagger);
 
-/* Computes log Z and the marginals of the last sequence, unless that was done. `rank` is the labelling
- * asked about, which must exist. */
+/* Computes log Z and the marginals of the last sequence, unless that was done. `rank` is the number
+ * of a labelling, which must exist. */
 trellis_status tr_tagger_compute_marginals(trellis_tagger *tagger, size_t rank,
                                            trellis_error *error);
 

@@ -31,11 +31,11 @@ want "a model read from text is pruned as well" cmp $out $t/tagged
 for note in 7 -1 nan some; do
     sed -E "s/^(note.pruned.).*/\1$note/" $t/text >$t/damaged
     run 1 import -m $t/none $t/damaged
-    want "a threshold of $note is refused" grep -q "its note 'pruned' does not fit" $err
+    want "a threshold of $note is refused" grep -q "its note 'pruned' is invalid" $err
 done
 sed -E 's/^(note.type.).*/\1hmm/' $t/text >$t/damaged
 run 1 import -m $t/none $t/damaged
-want "only a crf is pruned" grep -q "its note 'pruned' does not fit" $err
+want "only a crf is pruned" grep -q "its note 'pruned' is invalid" $err
 
 # Exact search with the same model, and a pruned search with an exact one.
 run 0 tag -m $t/pruned2 --prune 0 --nbest 2 $t/test
