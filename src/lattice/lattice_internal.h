@@ -437,6 +437,12 @@ static inline double tr_exact(const float *score, const float *residual, size_t 
     return residual ? (double)score[at] + (double)residual[at] : (double)score[at];
 }
 
+/* exp(x), without the call where it is nothing beside 1 */
+static inline double tr_exp_below(double x)
+{
+    return x < -60 ? 0 : exp(x);
+}
+
 /* The logarithm of a product of many factors; log() is called only now and then. */
 struct tr_log_product {
     double log, product; // begin with 0, 1
@@ -511,14 +517,13 @@ trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_
 /* The forward sums alone. */
 trellis_status tr_reference_forward(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     trellis_error *error);
-/* After that: P(z_n) of the last states [S]; false where there is no path or a score is NaN. */
+/* After that: log P(z_n) of the last states [S]; false where there is no path or a score is NaN. */
 bool tr_reference_last_states(const struct tr_lattice *lattice, const struct tr_steps *steps,
-                              double *probability);
-/* And P(z_{i-1} | z_i) of the states that lead to z at position i > 0, which has a path: their
- * number, *ret_from, until the next call, and probability, with room for [S]. */
+                              double *log_p);
+/* And log P(z_{i-1} | z_i) of the states that lead to z at position i > 0, which has a path: their
+ * number, *ret_from, until the next call, and log_p, with room for [S]. */
 size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                  size_t i, uint32_t z, const uint32_t **ret_from,
-                                  double *probability);
+                                  size_t i, uint32_t z, const uint32_t **ret_from, double *log_p);
 void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);

@@ -43,12 +43,6 @@ static double arrival_score(const struct tr_graph *graph, const struct arrivals 
                : score;
 }
 
-/* exp(x), without the call where it is 0 beside 1 */
-static double exp_below(double x)
-{
-    return x < -60 ? 0 : exp(x);
-}
-
 /* ---- forward ------------------------------------------------------------------------------------- */
 
 static void start_row(const struct tr_lattice *lattice, const struct tr_steps *steps, double *row)
@@ -92,8 +86,8 @@ static double log_sum_arrivals(const struct tr_graph *graph, const struct arriva
         return largest;
     }
     for (size_t k = 0; k < arrivals->of.count; k++) {
-        sum += exp_below(before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k) -
-                         largest);
+        sum += tr_exp_below(before[arrivals->of.from[k]] + arrival_score(graph, arrivals, k) -
+                            largest);
     }
     return largest + log(sum);
 }
@@ -127,47 +121,37 @@ trellis_status tr_reference_forward(struct tr_lattice *lattice, const struct tr_
     return TRELLIS_OK;
 }
 
-/* x = exp(x) / sum; false where the sum is 0 or a number is NaN. */
-static bool normalise_logs(double *x, size_t count)
+/* log P(z) = A_n(z) + end(z) - log Z */
+bool tr_reference_last_states(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                              double *log_p)
 {
+    size_t states = lattice->graph->states;
+    const double *alpha = lattice->log_space.alpha.at + (lattice->length - 1) * states;
     double largest = -INFINITY, sum = 0;
-    for (size_t k = 0; k < count; k++) {
-        largest = x[k] > largest || isnan(x[k]) ? x[k] : largest;
+    for (size_t z = 0; z < states; z++) {
+        log_p[z] = alpha[z] + tr_exact(steps->score.end, steps->residual.end, z);
+        largest = log_p[z] > largest || isnan(log_p[z]) ? log_p[z] : largest;
     }
-    for (size_t k = 0; k < count; k++) {
-        x[k] = exp(x[k] - largest);
-        sum += x[k];
+    for (size_t z = 0; z < states; z++) {
+        sum += tr_exp_below(log_p[z] - largest);
     }
-    for (size_t k = 0; k < count; k++) {
-        x[k] /= sum;
+    for (size_t z = 0; z < states; z++) {
+        log_p[z] -= largest + log(sum);
     }
     return isfinite(largest);
 }
 
-/* P(z) = exp(A_n(z) + end(z)) / Z */
-bool tr_reference_last_states(const struct tr_lattice *lattice, const struct tr_steps *steps,
-                              double *probability)
-{
-    size_t states = lattice->graph->states;
-    const double *alpha = lattice->log_space.alpha.at + (lattice->length - 1) * states;
-    for (size_t z = 0; z < states; z++) {
-        probability[z] = alpha[z] + tr_exact(steps->score.end, steps->residual.end, z);
-    }
-    return normalise_logs(probability, states);
-}
-
-/* P(z' | z) = exp(A_{i-1}(z') + step_i(z', z)) / sum */
+/* log P(z' | z) = A_{i-1}(z') + step_i(z', z) - (A_i(z) - node_i(z)): the sum that A_i has in it */
 size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                  size_t i, uint32_t z, const uint32_t **ret_from,
-                                  double *probability)
+                                  size_t i, uint32_t z, const uint32_t **ret_from, double *log_p)
 {
     const struct tr_graph *graph = lattice->graph;
     const double *before = lattice->log_space.alpha.at + (i - 1) * graph->states;
+    double log_sum = before[graph->states + z] - tr_state_score(lattice, i, z);
     struct arrivals arrivals = arrivals_at(lattice, steps, i, z);
     for (size_t k = 0; k < arrivals.of.count; k++) {
-        probability[k] = before[arrivals.of.from[k]] + arrival_score(graph, &arrivals, k);
+        log_p[k] = before[arrivals.of.from[k]] + arrival_score(graph, &arrivals, k) - log_sum;
     }
-    normalise_logs(probability, arrivals.of.count);
     *ret_from = arrivals.of.from;
     return arrivals.of.count;
 }
@@ -202,7 +186,7 @@ static void backward_row(struct tr_lattice *lattice, const struct tr_steps *step
                 }
                 double score = here + arrival_score(graph, &arrivals, k);
                 if (summing && isfinite(largest[from])) {
-                    beta[from] += exp_below(score - largest[from]);
+                    beta[from] += tr_exp_below(score - largest[from]);
                 } else if (!summing && score > largest[from]) {
                     largest[from] = score;
                 }
@@ -241,8 +225,8 @@ static double log_z(const struct tr_lattice *lattice)
         return largest;
     }
     for (size_t z = 0; z < states; z++) {
-        sum += exp_below(lattice->log_space.alpha.at[last + z] +
-                         lattice->log_space.beta.at[last + z] - largest);
+        sum += tr_exp_below(lattice->log_space.alpha.at[last + z] +
+                            lattice->log_space.beta.at[last + z] - largest);
     }
     return largest + log(sum);
 }

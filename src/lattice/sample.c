@@ -17,26 +17,23 @@
 #include "lattice/pruned.h"
 
 /* The first place where the sum of probabilities passes u, and never one of probability 0. */
-static size_t draw(struct tr_random *random, const double *probability, size_t count)
+static size_t draw(struct tr_random *random, const double *log_p, size_t count)
 {
     double u = tr_random_real(random);
     size_t drawn = 0;
-    for (size_t k = 0; k < count; k++) {
-        if (probability[k] > 0) {
-            drawn = k;
-            if (u < probability[k]) {
-                break;
-            }
-            u -= probability[k];
-        }
+    for (size_t k = 0; k < count && u >= 0; k++) {
+        double p = tr_exp_below(log_p[k]);
+        drawn = p > 0 ? k : drawn;
+        u -= p;
     }
     return drawn;
 }
 
-/* -p log p */
-static double surprise(double p)
+/* p (H - log p): what a way of probability p adds, behind which the entropy is H */
+static double entropy_term(double log_p, double entropy)
 {
-    return p > 0 ? -p * log(p) : 0;
+    double p = tr_exp_below(log_p);
+    return p > 0 ? p * (entropy - log_p) : 0;
 }
 
 static trellis_status fail_no_path(trellis_error *error)
@@ -47,7 +44,7 @@ static trellis_status fail_no_path(trellis_error *error)
 
 /* ---- graphs that list their states ----------------------------------------------------------- */
 
-/* Room for P(z_n) and P(z_{i-1} | z_i). */
+/* Room for log P(z_n) and log P(z_{i-1} | z_i). */
 struct rows {
     double *last, *before; // [S]
 };
@@ -94,18 +91,18 @@ trellis_status tr_listed_sample(struct tr_lattice *lattice, const struct tr_step
 
 /* H_i of all states from those of the position before; out [S]. */
 static void entropy_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
-                        double *probability, const double *before, double *out)
+                        double *log_p, const double *before, double *out)
 {
     const struct tr_graph *graph = lattice->graph;
     const double *alpha = lattice->log_space.alpha.at + i * graph->states;
     for (uint32_t z = 0; z < graph->states; z++) {
         const uint32_t *from;
         size_t count = alpha[z] > -INFINITY
-                           ? tr_reference_states_before(lattice, steps, i, z, &from, probability)
+                           ? tr_reference_states_before(lattice, steps, i, z, &from, log_p)
                            : 0; // no path leads here
         out[z] = 0;
         for (size_t k = 0; k < count; k++) {
-            out[z] += probability[k] * before[from[k]] + surprise(probability[k]);
+            out[z] += entropy_term(log_p[k], before[from[k]]);
         }
     }
 }
@@ -127,7 +124,7 @@ trellis_status tr_listed_entropy(struct tr_lattice *lattice, const struct tr_ste
         next = kept;
     }
     for (size_t z = 0; !status && z < states; z++) {
-        *ret_entropy += rows.last[z] * here[z] + surprise(rows.last[z]);
+        *ret_entropy += entropy_term(rows.last[z], here[z]);
     }
     free(here);
     free(next);
@@ -137,10 +134,10 @@ trellis_status tr_listed_entropy(struct tr_lattice *lattice, const struct tr_ste
 
 /* ---- pruned graphs: over what has survived --------------------------------------------------- */
 
-/* P(arc | the cell it leads to) */
-static double arc_probability(const struct tr_pruning *p, const struct tr_arc *arc)
+/* log P(arc | the cell it leads to) */
+static double arc_log_p(const struct tr_pruning *p, const struct tr_arc *arc)
 {
-    return exp(tr_alpha_before(p, arc) + arc->score - p->cells.at[arc->to].alpha);
+    return tr_alpha_before(p, arc) + arc->score - p->cells.at[arc->to].alpha;
 }
 
 /* Draws the cell before one at a position. */
@@ -149,28 +146,23 @@ static size_t draw_before(struct tr_random *random, const struct tr_pruning *p, 
 {
     double u = tr_random_real(random);
     size_t drawn = TR_NO_CELL;
-    for (size_t a = p->arc_begin.at[i]; a < p->arc_begin.at[i + 1]; a++) {
+    for (size_t a = p->arc_begin.at[i]; a < p->arc_begin.at[i + 1] && u >= 0; a++) {
         const struct tr_arc *arc = &p->arcs.at[a];
-        double probability = arc->to == cell ? arc_probability(p, arc) : 0;
-        if (probability > 0) {
-            drawn = arc->from;
-            if (u < probability) {
-                break;
-            }
-            u -= probability;
-        }
+        double probability = arc->to == cell ? tr_exp_below(arc_log_p(p, arc)) : 0;
+        drawn = probability > 0 ? arc->from : drawn;
+        u -= probability;
     }
     return drawn;
 }
 
-/* P(z_n) of the last cells, to be freed; NULL on allocation failure. */
+/* log P(z_n) of the last cells, to be freed; NULL on allocation failure. */
 static double *last_cells(const struct tr_lattice *lattice)
 {
     const struct tr_pruning *p = lattice->of.pruning;
     size_t begin = p->cell_begin.at[lattice->length - 1], end = p->cell_begin.at[lattice->length];
     double *last = tr_alloc(end - begin, sizeof *last);
     for (size_t k = begin; last && k < end; k++) {
-        last[k - begin] = exp(p->cells.at[k].alpha - lattice->log_z);
+        last[k - begin] = p->cells.at[k].alpha - lattice->log_z;
     }
     return last;
 }
@@ -212,13 +204,10 @@ trellis_status tr_pruned_entropy(struct tr_lattice *lattice, const struct tr_ste
     }
     for (size_t a = p->arc_begin.at[1]; a < p->arcs.size; a++) {
         const struct tr_arc *arc = &p->arcs.at[a];
-        double probability = arc_probability(p, arc);
-        p->cells.at[arc->to].sum += probability * p->cells.at[arc->from].sum +
-                                    surprise(probability);
+        p->cells.at[arc->to].sum += entropy_term(arc_log_p(p, arc), p->cells.at[arc->from].sum);
     }
     for (size_t k = p->cell_begin.at[n - 1]; k < p->cell_begin.at[n]; k++) {
-        double probability = exp(p->cells.at[k].alpha - lattice->log_z);
-        *ret_entropy += probability * p->cells.at[k].sum + surprise(probability);
+        *ret_entropy += entropy_term(p->cells.at[k].alpha - lattice->log_z, p->cells.at[k].sum);
     }
     return TRELLIS_OK;
 }
