@@ -164,11 +164,11 @@ trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use u
         *image = (struct tr_image){data, size, TR_BORROWED};
         return TRELLIS_OK;
     }
-    void *copy = tr_alloc_aligned(size, 1);
+    char *copy = tr_copy_text(data, size);
     if (!copy) {
         return tr_fail_memory(error);
     }
-    tr_image_adopt(image, memcpy(copy, data, size), size);
+    tr_image_adopt(image, copy, size);
     return TRELLIS_OK;
 }
 

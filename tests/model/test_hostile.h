@@ -126,6 +126,46 @@ static inline trellis_status count_bytes(void *user, const char *data, size_t si
     return TRELLIS_OK;
 }
 
+/* Asks about the sequence tagged last. */
+static inline void ask_all(trellis_tagger *tagger, size_t length)
+{
+    const int32_t *numbers = trellis_tagger_nth_numbers(tagger, 0);
+    const float *pairs;
+    double figure;
+    if (numbers) {
+        trellis_tagger_score_numbers(tagger, numbers);
+        trellis_tagger_log_probability_numbers(tagger, numbers, &figure, NULL);
+    }
+    trellis_tagger_entropy(tagger, &figure, NULL);
+    trellis_tagger_pair_marginals(tagger, &pairs, NULL);
+    if (!trellis_tagger_sample(tagger, 1, 2, &numbers, NULL) && length) {
+        trellis_tagger_score_numbers(tagger, numbers + length);
+    }
+}
+
+/* Goes through the weights and looks a few of them up. */
+static inline void walk_weights(const trellis_model *model)
+{
+    trellis_weight_iterator *iterator;
+    const trellis_weight *weight;
+    size_t sum = 0, count = 0;
+    if (trellis_weight_iterator_create(model, &iterator, NULL)) {
+        return;
+    }
+    while ((weight = trellis_weight_iterator_next(iterator))) {
+        for (size_t i = 0; i < weight->label_count; i++) {
+            count_bytes(&sum, weight->labels[i].data, weight->labels[i].size);
+        }
+        if (count++ < 100) {
+            bool edge = weight->kind == TRELLIS_EDGE_WEIGHT;
+            trellis_model_find_attribute(model, edge, weight->attribute);
+            trellis_model_weight(model, weight->attribute_number, weight->numbers,
+                                 weight->label_count);
+        }
+    }
+    trellis_weight_iterator_destroy(iterator);
+}
+
 static inline void tag_all(const trellis_model *model, const trellis_options *options)
 {
     static const trellis_text words[] = {{"the", 3},           {"can", 3},   {"", 0},
@@ -158,6 +198,7 @@ static inline void tag_all(const trellis_model *model, const trellis_options *op
             for (size_t k = 0; k < sequences[i].length; k++) {
                 count_bytes(&sum, labels[k].data, labels[k].size);
             }
+            ask_all(tagger, sequences[i].length);
         }
     }
     trellis_tagger_destroy(tagger);
@@ -184,6 +225,7 @@ static inline void exercise(const trellis_model *model)
         count_bytes(&sum, label.data, label.size);
     }
     trellis_model_note(model, "type");
+    walk_weights(model);
     for (int json = 0; json < 2; json++) {
         trellis_model_info(model, json, count_bytes, &sum, NULL);
         trellis_model_export(model, json, count_bytes, &sum, NULL);
