@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Mutation testing of the kernels: the tests must detect every mutant. A mutant skips the last vector or element, a
-# mistake that is easily made and hard to see. Kernels and loops are found in their files, so that new ones need not be
+# Mutation testing of the kernels: the tests must detect every mutant. A mutant skips the last vector or element, an
+# error that is easily made and hard to see. Kernels and loops are found in their files, so that new ones need not be
 # listed here.
 #
 #   scripts/mutants.sh BUILD_DIRECTORY      built with tests; prints a line for each, fails if one survives
@@ -103,5 +103,5 @@ prepare tests/dataset/test_rows.c dataset row_kernels_body.h row_kernels_baselin
 while read -r line name; do
     try "$name, line $line" cut_loop "$rows" "$line"
 done < <(loops "$rows")
-echo "mutants: $tried kernels with a mistake, $((tried - survivors)) noticed, $survivors survived"
+echo "mutants: $tried kernels with an error, $((tried - survivors)) detected, $survivors survived"
 [ "$survivors" -eq 0 ] && [ "$tried" -ge 30 ]

@@ -177,7 +177,7 @@ static void put_text_head(struct export *e)
 enum { LABELS_IN_LINE = 8 };
 
 /* The tag dictionary; a word with many labels takes several lines. */
-static void put_text_lexicon(struct export *e)
+static void put_text_dictionary(struct export *e)
 {
     const struct tr_tag_dictionary *tag_dictionary = &e->model->tag_dictionary;
     for (uint32_t entry = 0; entry < tag_dictionary->words && !e->status; entry++) {
@@ -273,7 +273,7 @@ static void put_text(struct export *e)
     }
     put_text_unknown(e);
     put_text_gaussian(e);
-    put_text_lexicon(e);
+    put_text_dictionary(e);
 }
 
 static void put_weight_member(void *user, uint32_t outcome, float weight)
@@ -311,7 +311,7 @@ static void put_json_table(struct export *e, const char *name, const struct tr_t
     tr_buffer_char(out, ']');
 }
 
-static void put_json_lexicon(struct export *e)
+static void put_json_dictionary(struct export *e)
 {
     const struct tr_tag_dictionary *tag_dictionary = &e->model->tag_dictionary;
     struct tr_buffer *out = &e->out;
@@ -395,7 +395,7 @@ static void put_json(struct export *e)
     put_json_table(e, "edge", &model->edge);
     put_json_unknown(e);
     put_json_gaussian(e);
-    put_json_lexicon(e);
+    put_json_dictionary(e);
     tr_buffer_string(out, "}\n");
 }
 

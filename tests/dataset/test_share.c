@@ -97,23 +97,23 @@ static void finds_attributes_that_occur_together(void **state)
 
 /* Attributes 0 and 1 are dense, 2 has two pairs, 3 none, 4 one. 0 is shared by two others, 2 and 3
  * by one each. */
-enum { OUTCOMES = 5, OWN = 5, TWINS = 4, PAIRS = 5 + 4 + 2 + 0 + 1 };
+enum { OUTCOMES = 5, OWN = 5, SHARED = 4, PAIRS = 5 + 4 + 2 + 0 + 1 };
 
 static struct tr_rows *make_rows(void)
 {
     static const uint64_t begin[OWN + 1] = {0, 5, 9, 11, 11, 12};
     static const uint32_t outcome[PAIRS] = {0, 1, 2, 3, 4, 0, 1, 3, 4, 2, 3, 1};
-    static const uint32_t shared_with[TWINS] = {0, 2, 0, 3};
+    static const uint32_t shared_with[SHARED] = {0, 2, 0, 3};
     uint64_t *own_begin = tr_alloc(OWN + 1, sizeof *own_begin);
     uint32_t *own_outcome = tr_alloc(PAIRS, sizeof *own_outcome);
-    uint32_t *own_twins = tr_alloc(TWINS, sizeof *own_twins);
+    uint32_t *own_shared_with = tr_alloc(SHARED, sizeof *own_shared_with);
     memcpy(own_begin, begin, sizeof begin);
     memcpy(own_outcome, outcome, sizeof outcome);
-    memcpy(own_twins, shared_with, sizeof shared_with);
+    memcpy(own_shared_with, shared_with, sizeof shared_with);
     struct tr_rows *rows;
     assert_int_equal(tr_rows_create(OUTCOMES, OWN, 2, own_begin, own_outcome, &rows, NULL),
                      TRELLIS_OK);
-    assert_int_equal(tr_rows_share(rows, TWINS, own_twins, NULL), TRELLIS_OK);
+    assert_int_equal(tr_rows_share(rows, SHARED, own_shared_with, NULL), TRELLIS_OK);
     return rows;
 }
 
@@ -130,7 +130,7 @@ static void counts_multiplicity(void **state)
     }
     assert_int_equal(tr_rows_owner(rows, 5), 0);
     assert_int_equal(tr_rows_owner(rows, 6), 2);
-    assert_int_equal(tr_rows_attributes(rows), OWN + TWINS);
+    assert_int_equal(tr_rows_attributes(rows), OWN + SHARED);
     assert_int_equal(tr_rows_pairs(rows), PAIRS);
     assert_int_equal(tr_rows_features(rows), PAIRS + 5 + 2 + 5);
     tr_rows_destroy(rows);
