@@ -130,8 +130,8 @@ trellis_status experiment_run(const struct experiment *experiment, trellis_evalu
     }
     double began = now();
     if (!status) {
-        status = trellis_train(options, experiment->train, experiment->train_count, note_features,
-                               &figures, &model, error);
+        status = trellis_train_files(options, experiment->train, experiment->train_count,
+                                     note_features, &figures, &model, error);
     }
     figures.train_seconds = now() - began;
     if (!status) {

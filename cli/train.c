@@ -173,9 +173,9 @@ static int train(struct training *training, const struct arguments *arguments)
     trellis_error error = {0};
     catch_signals();
     progress_begin(&training->view, argument_flag(arguments, "quiet"));
-    trellis_status status = trellis_train(arguments->options, arguments->paths,
-                                          arguments->path_count, on_progress, training, &model,
-                                          &error);
+    trellis_status status = trellis_train_files(arguments->options, arguments->paths,
+                                                arguments->path_count, on_progress, training,
+                                                &model, &error);
     progress_end(&training->view);
     int result = status == TRELLIS_OK || status == TRELLIS_INTERRUPTED
                      ? save(training, status, model)

@@ -62,7 +62,7 @@ int main(void)
         status = trellis_options_set(options, "epochs", "3", &error);
     }
     if (!status) {
-        status = trellis_train(options, &train_file, 1, NULL, NULL, &model, &error);
+        status = trellis_train_files(options, &train_file, 1, NULL, NULL, &model, &error);
     }
     if (!status) {
         status = trellis_reader_open(file, options, &reader, &error);

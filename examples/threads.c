@@ -112,7 +112,7 @@ int main(void)
         status = trellis_options_set(options, "label", "2", &error); // the part of speech
     }
     if (!status) {
-        status = trellis_train(options, &file, 1, NULL, NULL, &model, &error);
+        status = trellis_train_files(options, &file, 1, NULL, NULL, &model, &error);
     }
     if (!status) {
         status = tag_in_threads(model, options, &error);

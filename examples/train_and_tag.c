@@ -45,7 +45,7 @@ static trellis_status train(trellis_options *options, trellis_model **ret_model,
             return status;
         }
     }
-    return trellis_train(options, files, 1, NULL, NULL, ret_model, error);
+    return trellis_train_files(options, files, 1, NULL, NULL, ret_model, error);
 }
 
 int main(void)

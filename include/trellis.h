@@ -2,7 +2,7 @@
  *
  * This is the whole public interface of libtrellis, and its manual. It has three tiers:
  *
- *   simple     trellis_train(), trellis_model_save(), trellis_model_open(), trellis_tagger_tag()
+ *   simple     trellis_train_files(), trellis_model_save(), trellis_model_open(), trellis_tagger_tag()
  *   streams    readers, writers, features and evaluations: what the command is built from
  *   tables     options and learners, listed so that a program can offer all of them
  *
@@ -230,11 +230,11 @@ typedef struct trellis_source {
     size_t data_size;
     const trellis_corpus *corpus;   // may be read by several readers at once, but not changed
     trellis_next_function next;     // the caller's own
-    trellis_rewind_function rewind; // NULL: it can be read once only
+    trellis_rewind_function rewind; // called before each reading; NULL: it can be read once only
     void *user;
     const char *name;                // in messages; NULL: the path, or "memory"
     const char *const *column_names; // [column_count] of `next`; NULL: they have none
-    size_t column_count;
+    size_t column_count;             // of `next`; 0: its sequences have attributes only
     size_t
         label_column; // of `next`: 1 + the column of `cells` that has the label; 0: it is not there
     trellis_group_rule groups;
@@ -470,13 +470,45 @@ typedef struct trellis_progress {
  * model so far. */
 typedef bool (*trellis_progress_function)(void *user, const trellis_progress *progress);
 
-/* Trains a model on files. Options: TRELLIS_GROUP_TRAIN, _READ and _RUN. `progress` may be NULL.
- * With TRELLIS_INTERRUPTED *ret_model is the best model so far, or NULL if nothing was learned yet.
- * */
-TRELLIS_API trellis_status trellis_train(const trellis_options *options, const char *const *paths,
-                                         size_t path_count, trellis_progress_function progress,
-                                         void *user, trellis_model **ret_model,
-                                         trellis_error *error);
+/* Ends a training from another thread or from a signal handler. */
+typedef struct trellis_cancellation trellis_cancellation;
+TRELLIS_API trellis_status trellis_cancellation_create(trellis_cancellation **ret_cancellation,
+                                                       trellis_error *error);
+/* After every training that it was given to has ended. */
+TRELLIS_API void trellis_cancellation_destroy(trellis_cancellation *cancellation);
+/* Async-signal-safe; may be called by any number of threads. It stays cancelled. */
+TRELLIS_API void trellis_cancel(trellis_cancellation *cancellation);
+
+/* What a model is trained on. What is NULL or 0 is not there; an array of sources lies in the
+ * caller's struct_size. */
+typedef struct trellis_training {
+    size_t struct_size;
+    const trellis_source *train; // [train_count]
+    size_t train_count;
+    const trellis_source *dev; // [dev_count] none: the file of the option `dev`, if it is set
+    size_t dev_count;
+    const trellis_source
+        *unlabelled; // [unlabelled_count] none: the file of the option `unlabelled`
+    size_t unlabelled_count;
+    const trellis_model *from; // initial weights; NULL: the file of the option `from`, if it is set
+    const char *templates;     // text of the feature templates; NULL: the option `features`
+    trellis_progress_function progress;
+    void *user;
+    const trellis_cancellation *cancellation;
+} trellis_training;
+
+/* Trains a model. Options: TRELLIS_GROUP_TRAIN, _READ and _RUN; NULL for the defaults. With
+ * TRELLIS_INTERRUPTED *ret_model is the best model so far, or NULL if nothing was learned yet. The
+ * same sequences give the same model to the byte, from whatever source they come. A source that can be
+ * read once only is TRELLIS_OPTION where templates or --train-scheme need to read it twice. */
+TRELLIS_API trellis_status trellis_train(const trellis_options *options,
+                                         const trellis_training *training,
+                                         trellis_model **ret_model, trellis_error *error);
+/* The same for files. `progress` may be NULL. */
+TRELLIS_API trellis_status trellis_train_files(const trellis_options *options,
+                                               const char *const *paths, size_t path_count,
+                                               trellis_progress_function progress, void *user,
+                                               trellis_model **ret_model, trellis_error *error);
 
 /* The values of -t, with a sentence each; NULL for an index out of range. */
 TRELLIS_API const char *trellis_learner_name(size_t index);

@@ -21,6 +21,13 @@ bool tr_same_name(trellis_text a, const char *b);
  * A sequence without rows is taken to have a token per line. */
 uint64_t tr_token_line(const trellis_sequence *sequence, size_t token);
 
+/* What a source is called in messages. */
+const char *tr_source_name(const trellis_source *source);
+/* Whether it can be read a second time. */
+bool tr_source_is_rereadable(const trellis_source *source);
+/* Whether its sequences have ready-made attributes and no columns that templates could use. */
+bool tr_source_is_ready_made(const trellis_source *source, const trellis_options *options);
+
 /* Whether a sequence that a caller built can be read: arrays that belong together are there, offsets
  * ascend, numbers are finite. `number`, from 1, is for the message. */
 trellis_status tr_sequence_check(const trellis_sequence *sequence, size_t number,

@@ -107,6 +107,11 @@ trellis_status trellis_corpus_name_columns(trellis_corpus *corpus, const char *c
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
+size_t tr_corpus_columns(const trellis_corpus *corpus)
+{
+    return corpus->columns;
+}
+
 size_t tr_corpus_column_count(const trellis_corpus *corpus)
 {
     return corpus->names.size;

@@ -16,6 +16,8 @@ struct tr_corpus_view {
 bool tr_corpus_view(const trellis_corpus *corpus, size_t index, struct tr_corpus_view *view);
 void tr_corpus_view_free(struct tr_corpus_view *view);
 
+/* Columns of each sequence. */
+size_t tr_corpus_columns(const trellis_corpus *corpus);
 /* How many columns have been named. */
 size_t tr_corpus_column_count(const trellis_corpus *corpus);
 /* The name of a column, NULL if it has none. */

@@ -7,9 +7,10 @@ bool tr_take_column_names(trellis_reader *reader)
     const trellis_source *source = &reader->source;
     bool ok = true;
     for (size_t i = 0; ok; i++) {
-        const char *name = source->corpus             ? tr_corpus_column_name(source->corpus, i)
-                           : i < source->column_count ? source->column_names[i]
-                                                      : NULL;
+        const char *name = source->corpus ? tr_corpus_column_name(source->corpus, i)
+                           : i < source->column_count && source->column_names
+                               ? source->column_names[i]
+                               : NULL;
         size_t count = source->corpus ? tr_corpus_column_count(source->corpus)
                                       : source->column_count;
         if (i >= count) {

@@ -253,7 +253,9 @@ static trellis_status open_source(trellis_reader *reader, trellis_error *error)
 {
     const trellis_source *source = &reader->source;
     if (source->corpus || source->next) {
-        return tr_take_column_names(reader) ? TRELLIS_OK : tr_fail_memory(error);
+        trellis_status status = source->next && source->rewind ? source->rewind(source->user, error)
+                                                               : TRELLIS_OK;
+        return status || tr_take_column_names(reader) ? status : tr_fail_memory(error);
     }
     return source->data
                ? tr_input_open_bytes(source->data, source->data_size,

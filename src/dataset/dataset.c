@@ -2,6 +2,7 @@
 #include "dataset/dataset.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "corpus/corpus.h"
 
@@ -9,8 +10,10 @@ struct reading {
     struct tr_dataset *dataset;
     struct tr_vocabulary *vocabulary;
     const struct tr_dataset *training;
-    const struct tr_dataset_source *source;
-    const char *path;
+    const struct tr_dataset_settings *settings;
+    const trellis_source *source;
+    size_t before;  // sequences of the dataset before it
+    char name[200]; // of the source, or of a sequence in it that has no line
     trellis_reader *reader;
     struct tr_extractor *extractor;
     trellis_scheme_storage *storage;
@@ -20,9 +23,16 @@ struct reading {
     size_t *real_columns; // [dataset->reals]
 };
 
-static struct tr_place place_of(const struct reading *reading, const trellis_sequence *sequence)
+/* Where a sequence stands; one in memory is named by its number. */
+static struct tr_place place_of(struct reading *reading, const trellis_sequence *sequence)
 {
-    return (struct tr_place){.file = reading->path, .line = sequence->line};
+    const char *name = tr_source_name(reading->source);
+    if (sequence->line) {
+        return (struct tr_place){.file = name, .line = sequence->line};
+    }
+    snprintf(reading->name, sizeof reading->name, "%s: sequence %zu", name,
+             reading->dataset->sequences - reading->before + 1);
+    return (struct tr_place){.file = reading->name};
 }
 
 /* Adds an occurrence; there is no array of values before the first value other than 1. */
@@ -197,7 +207,7 @@ static trellis_status add_choice(struct reading *reading, const trellis_sequence
 static trellis_status add_label(struct reading *reading, const trellis_sequence *sequence,
                                 trellis_text cell, trellis_error *error)
 {
-    bool partial = reading->source->partial;
+    bool partial = reading->settings->partial;
     uint16_t label = TR_UNKNOWN;
     trellis_status status = TRELLIS_OK;
     if (partial && cell.size && memchr(cell.data, '|', cell.size)) {
@@ -220,19 +230,20 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
                                  trellis_error *error)
 {
     struct tr_dataset *dataset = reading->dataset;
-    const struct tr_dataset_source *source = reading->source;
+    const struct tr_dataset_settings *settings = reading->settings;
     const trellis_text *labels = sequence->labels;
-    if (source->label_use == TR_LABELS_IGNORED ||
-        (source->label_use == TR_LABELS_IF_ANY && !labels)) {
+    if (settings->label_use == TR_LABELS_IGNORED ||
+        (settings->label_use == TR_LABELS_IF_ANY && !labels)) {
         return add_open(dataset, sequence->length) ? TRELLIS_OK : tr_fail_memory(error);
     }
     if (!labels) {
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
                           "there is no label column to train on");
     }
-    if (source->from != TRELLIS_NO_SCHEME && source->to != source->from) {
-        trellis_status status = trellis_scheme_convert(
-            source->from, source->to, labels, sequence->length, &reading->storage, &labels, error);
+    if (settings->from != TRELLIS_NO_SCHEME && settings->to != settings->from) {
+        trellis_status status = trellis_scheme_convert(settings->from, settings->to, labels,
+                                                       sequence->length, &reading->storage, &labels,
+                                                       error);
         if (status) {
             return status;
         }
@@ -253,8 +264,8 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
 static trellis_status add_words(struct reading *reading, const trellis_sequence *sequence,
                                 trellis_error *error)
 {
-    const struct tr_dataset_source *source = reading->source;
-    bool entries = source->words || source->tag_dictionary;
+    const struct tr_dataset_settings *settings = reading->settings;
+    bool entries = settings->words || settings->tag_dictionary;
     bool has_words = reading->word_column < sequence->columns;
     if (entries && !has_words) {
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
@@ -262,14 +273,16 @@ static trellis_status add_words(struct reading *reading, const trellis_sequence 
                           sequence->columns ? "; --columns can name one" : "");
     }
     bool ok = true;
-    for (size_t i = 0; (entries || source->seen) && has_words && ok && i < sequence->length; i++) {
+    for (size_t i = 0; (entries || settings->seen) && has_words && ok && i < sequence->length;
+         i++) {
         trellis_text word = sequence->cells[i * sequence->columns + reading->word_column];
         if (entries) {
-            uint32_t entry = source->words ? tr_intern_add(source->words, word)
-                                           : tr_tag_dictionary_find(source->tag_dictionary, word);
-            ok = !(source->words && entry == TR_NONE) && tr_push(&reading->dataset->entry, entry);
+            uint32_t entry = settings->words
+                                 ? tr_intern_add(settings->words, word)
+                                 : tr_tag_dictionary_find(settings->tag_dictionary, word);
+            ok = !(settings->words && entry == TR_NONE) && tr_push(&reading->dataset->entry, entry);
         }
-        ok = ok && (!source->seen || tr_words_add(source->seen, word));
+        ok = ok && (!settings->seen || tr_words_add(settings->seen, word));
     }
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -287,8 +300,8 @@ static trellis_status add_reals(struct reading *reading, const trellis_sequence 
         return tr_fail_memory(error);
     }
     double *x = dataset->real.at + before;
-    trellis_status status = tr_gaussian_take(sequence, reading->path, reading->real_columns,
-                                             dataset->reals, x, error);
+    trellis_status status = tr_gaussian_take(sequence, tr_source_name(reading->source),
+                                             reading->real_columns, dataset->reals, x, error);
     dataset->real.size += status ? 0 : count;
     for (size_t i = 0; !status && i < count; i++) {
         uint64_t bits;
@@ -375,8 +388,8 @@ static trellis_status begin_dataset(struct tr_dataset *dataset, const struct tr_
 
 static trellis_status begin_reading(struct reading *reading, trellis_error *error)
 {
-    const struct tr_dataset_source *source = reading->source;
-    reading->reals = source->reals ? source->reals : "";
+    const struct tr_dataset_settings *settings = reading->settings;
+    reading->reals = settings->reals ? settings->reals : "";
     reading->dataset->reals = tr_gaussian_count(reading->reals);
     if (reading->dataset->reals > TR_MAX_REALS) {
         return tr_fail(error, TRELLIS_LIMIT, "--gaussian: more than %d columns", TR_MAX_REALS);
@@ -386,13 +399,14 @@ static trellis_status begin_reading(struct reading *reading, trellis_error *erro
                                 ? begin_dataset(reading->dataset, reading->training, error)
                                 : tr_fail_memory(error);
     if (!status) {
-        status = trellis_reader_open(reading->path, source->options, &reading->reader, error);
+        status = trellis_reader_open_source(reading->source, settings->options, &reading->reader,
+                                            error);
     }
     if (!status && reading->training) { // --part is about the training data
         tr_reader_take_all(reading->reader);
     }
     if (!status) {
-        status = tr_extractor_create(source->features, true, &reading->extractor, error);
+        status = tr_extractor_create(settings->features, true, &reading->extractor, error);
     }
     return status;
 }
@@ -401,7 +415,7 @@ static trellis_status begin_reading(struct reading *reading, trellis_error *erro
 static trellis_status bind_columns(struct reading *reading, trellis_error *error)
 {
     size_t label_column = tr_reader_label_column(reading->reader);
-    bool ignored = reading->source->label_use == TR_LABELS_IGNORED;
+    bool ignored = reading->settings->label_use == TR_LABELS_IGNORED;
     reading->word_column = tr_reader_word_column(reading->reader, label_column);
     trellis_status status = tr_extractor_bind(reading->extractor, reading->reader, label_column,
                                               error);
@@ -413,7 +427,7 @@ static trellis_status bind_columns(struct reading *reading, trellis_error *error
 
 static trellis_status read_sequences(struct reading *reading, trellis_error *error)
 {
-    const struct tr_dataset_source *source = reading->source;
+    const struct tr_dataset_settings *settings = reading->settings;
     const struct tr_dataset *dataset = reading->dataset;
     const trellis_sequence *sequence;
     trellis_status status = TRELLIS_OK;
@@ -424,10 +438,10 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
         if (!status) {
             status = add_sequence(reading, sequence, error);
         }
-        if (!status && source->progress && dataset->sequences % 256 == 0 &&
-            !source->progress(source->user, dataset->tokens)) {
+        if (!status && settings->progress && dataset->sequences % 256 == 0 &&
+            !settings->progress(settings->user, dataset->tokens)) {
             status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted while reading %s",
-                             reading->path);
+                             tr_source_name(reading->source));
         }
     }
     return status == TRELLIS_END ? TRELLIS_OK : status;
@@ -444,15 +458,16 @@ static void end_reading(struct reading *reading)
 
 trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                const struct tr_dataset *training,
-                               const struct tr_dataset_source *source, const char *path,
-                               trellis_error *error)
+                               const struct tr_dataset_settings *settings,
+                               const trellis_source *source, trellis_error *error)
 {
     size_t tokens_before = dataset->tokens;
     struct reading reading = {.dataset = dataset,
                               .vocabulary = vocabulary,
                               .training = training,
+                              .settings = settings,
                               .source = source,
-                              .path = path};
+                              .before = dataset->sequences};
     trellis_status status = begin_reading(&reading, error);
     if (!status) {
         status = read_sequences(&reading, error);

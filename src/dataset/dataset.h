@@ -59,7 +59,7 @@ struct tr_vocabulary {
 
 /* How a corpus is read. Labels that are missing or ignored are open. */
 enum tr_label_use { TR_LABELS_NEEDED, TR_LABELS_IF_ANY, TR_LABELS_IGNORED };
-struct tr_dataset_source {
+struct tr_dataset_settings {
     const trellis_options *options;
     trellis_features *features;
     trellis_scheme from, to; // label conversion, TRELLIS_NO_SCHEME for none
@@ -99,12 +99,12 @@ static inline bool tr_dataset_is_partial(const struct tr_dataset *dataset, size_
     return dataset->open_begin.size && t < end;
 }
 
-/* Adds the sequences of a file. With `training` NULL new attributes are added to the vocabulary; else
+/* Adds the sequences of a source. With `training` NULL new attributes are added to the vocabulary; else
  * they are only looked up, and `training` gives the label numbers. */
 trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                const struct tr_dataset *training,
-                               const struct tr_dataset_source *source, const char *path,
-                               trellis_error *error);
+                               const struct tr_dataset_settings *settings,
+                               const trellis_source *source, trellis_error *error);
 
 /* Sorts the attributes of the tokens first .. end-1, as the row kernels need them: a corpus that is read
  * with the vocabulary of another is sorted after reading, the training corpus when it is arranged. */

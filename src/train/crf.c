@@ -78,7 +78,7 @@ static trellis_status find_start(struct crf *crf, enum tr_method method, double 
 {
     struct tr_training *training = crf->training;
     uint64_t epochs = training->settings.warm_up;
-    if (*training->settings.from || method != TR_LBFGS || epochs == 0) {
+    if (training->sources.from || method != TR_LBFGS || epochs == 0) {
         return tr_training_initial_weights(training, crf->now->weights, crf->error);
     }
     trellis_status status = tr_sgd_warm_up(training, l2 > 0 ? l2 : l1, epochs, crf->now->weights,

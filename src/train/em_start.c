@@ -28,7 +28,7 @@ static bool has_labelled(const struct tr_dataset *data)
 
 bool tr_em_starts_at_random(const struct tr_em *em)
 {
-    return !*em->training->settings.from && !has_labelled(&em->training->data.train);
+    return !em->training->sources.from && !has_labelled(&em->training->data.train);
 }
 
 /* Real-valued columns are cut into clusters, as if these were the labels. */
@@ -151,7 +151,7 @@ static trellis_status begin_with_model(struct tr_em *em, trellis_error *error)
 
 trellis_status tr_em_begin(struct tr_em *em, trellis_error *error)
 {
-    if (*em->training->settings.from) {
+    if (em->training->sources.from) {
         return begin_with_model(em, error);
     }
     if (tr_em_starts_at_random(em)) {

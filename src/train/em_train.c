@@ -253,7 +253,7 @@ static trellis_status prepare(struct em_run *c, struct tr_training *t, bool hard
     if (!status && c->starts > 1 && !tr_em_starts_at_random(c->em)) {
         status = tr_fail(error, TRELLIS_OPTION,
                          "--restarts is for random starts, but this training begins with %s",
-                         *t->settings.from ? "the model of --from" : "the labels that are known");
+                         t->sources.from ? "the model of --from" : "the labels that are known");
     }
     if (!status) {
         status = tr_iterate_create(t, &c->kept, error);

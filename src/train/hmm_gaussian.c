@@ -183,20 +183,15 @@ trellis_status tr_hmm_gaussian_from(const struct tr_hmm_gaussian *gaussian,
                                     const struct tr_training *training, double *emissions,
                                     trellis_error *error)
 {
-    const char *path = training->settings.from;
+    const trellis_model *model = training->sources.from;
     double *variances = emissions + (size_t)gaussian->labels * gaussian->columns;
-    trellis_model *model;
-    trellis_status status = trellis_model_open(path, &model, error);
-    if (status) {
-        return status;
-    }
     size_t columns = gaussian->columns;
     if (model->gaussian.columns != columns) {
-        status = tr_fail(error, TRELLIS_MODEL,
-                         "%s has normal distributions for %u columns, and --gaussian names %zu",
-                         path, model->gaussian.columns, columns);
+        return tr_fail(error, TRELLIS_MODEL,
+                       "%s has normal distributions for %u columns, and --gaussian names %zu",
+                       training->sources.from_name, model->gaussian.columns, columns);
     }
-    for (uint32_t i = 0; !status && i < model->label_count; i++) {
+    for (uint32_t i = 0; i < model->label_count; i++) {
         uint32_t here = tr_intern_find(&training->data.train.labels, model->labels[i]);
         for (size_t d = 0; here < gaussian->labels && d < columns; d++) {
             emissions[here * columns + d] = model->gaussian.mean[i * columns + d];
@@ -204,8 +199,7 @@ trellis_status tr_hmm_gaussian_from(const struct tr_hmm_gaussian *gaussian,
                                                  gaussian->floor[d]);
         }
     }
-    trellis_model_close(model);
-    return status;
+    return TRELLIS_OK;
 }
 
 /* ---- k-means ------------------------------------------------------------------------------------- */

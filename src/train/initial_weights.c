@@ -72,20 +72,14 @@ static void take_steps(struct transfer *transfer, float *weights)
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error)
 {
-    const char *path = training->settings.from;
-    if (!*path) {
+    const trellis_model *model = training->sources.from;
+    if (!model) {
         return TRELLIS_OK;
-    }
-    trellis_model *model;
-    trellis_status status = trellis_model_open(path, &model, error);
-    if (status) {
-        return status;
     }
     uint32_t count = model->label_count, labels = training->data.train.label_count;
     struct transfer transfer = {.training = training, .model = model};
     transfer.label = tr_alloc((size_t)count + 2, sizeof *transfer.label);
     if (!transfer.label) {
-        trellis_model_close(model);
         return tr_fail_memory(error);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -99,8 +93,8 @@ trellis_status tr_training_initial_weights(struct tr_training *training, float *
     take_attributes(&transfer, &model->edge, &training->data.vocabulary.edge,
                     weights + training->layout.node_size);
     take_steps(&transfer, weights + training->layout.step_begin);
-    tr_training_note(training, "%zu weights taken from %s", transfer.matched, path);
+    tr_training_note(training, "%zu weights taken from %s", transfer.matched,
+                     training->sources.from_name);
     free(transfer.label);
-    trellis_model_close(model);
     return TRELLIS_OK;
 }

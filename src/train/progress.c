@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "train/train.h"
@@ -49,9 +50,33 @@ double tr_training_seconds(const struct tr_training *training)
     return (double)(now.tv_sec - began->tv_sec) + 1e-9 * (double)(now.tv_nsec - began->tv_nsec);
 }
 
+struct trellis_cancellation {
+    atomic_bool cancelled;
+};
+
+trellis_status trellis_cancellation_create(trellis_cancellation **ret_cancellation,
+                                           trellis_error *error)
+{
+    *ret_cancellation = tr_alloc(1, sizeof **ret_cancellation);
+    return *ret_cancellation ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+void trellis_cancellation_destroy(trellis_cancellation *cancellation)
+{
+    free(cancellation);
+}
+
+void trellis_cancel(trellis_cancellation *cancellation)
+{
+    atomic_store(&cancellation->cancelled, true);
+}
+
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
 {
     struct tr_report *report = &training->report;
+    if (report->cancellation && atomic_load(&report->cancellation->cancelled)) {
+        report->interrupted = true;
+    }
     if (report->progress) {
         trellis_progress shown = *figures;
         shown.seconds = tr_training_seconds(training);

@@ -10,7 +10,8 @@ struct tr_report {
     trellis_progress_function progress; // NULL: nobody is told
     void *user;
     struct timespec began;
-    bool interrupted; // by the caller
+    const trellis_cancellation *cancellation; // or NULL
+    bool interrupted;                         // by the caller
 };
 
 /* Figures none of which is known. */

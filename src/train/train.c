@@ -1,9 +1,10 @@
 /* train.c - the pipeline: resolve the options, read, lay out, learn, build the model.
  *
- *     files -> dataset -> features -> graph -> learner -> best iterate -> model
+ *     sources -> dataset -> features -> graph -> learner -> best iterate -> model
  */
 #include "train/train.h"
 
+#include "base/structs.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
 #include "train/dev_score.h"
@@ -87,21 +88,25 @@ static void training_free(struct tr_training *training)
     tr_dataset_free(&data->dev);
     tr_vocabulary_free(&data->vocabulary);
     trellis_features_destroy(data->features);
+    tr_training_free_sources(&training->sources);
 }
 
 /* Everything up to the learner. */
 static trellis_status prepare(struct tr_training *training, const trellis_options *options,
-                              const char *const *paths, size_t path_count, trellis_error *error)
+                              const trellis_training *given, trellis_error *error)
 {
     trellis_status status = tr_settings_resolve(options, &training->settings, error);
-    if (!status && path_count == 0) {
+    if (!status && given->train_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is no training data");
+    }
+    if (!status) {
+        status = tr_training_take_sources(training, given, error);
     }
     if (!status) {
         status = tr_pool_create_for(options, &training->pool, error);
     }
     if (!status) {
-        status = tr_training_read(training, paths, path_count, error);
+        status = tr_training_read(training, error);
     }
     if (!status) {
         status = tr_training_make_layout(training, error);
@@ -119,15 +124,42 @@ static trellis_status prepare(struct tr_training *training, const trellis_option
     return status ? status : tr_checkpoint_open(training, error);
 }
 
-trellis_status trellis_train(const trellis_options *options, const char *const *paths,
-                             size_t path_count, trellis_progress_function progress, void *user,
-                             trellis_model **ret_model, trellis_error *error)
+trellis_status trellis_train_files(const trellis_options *options, const char *const *paths,
+                                   size_t path_count, trellis_progress_function progress,
+                                   void *user, trellis_model **ret_model, trellis_error *error)
 {
     *ret_model = NULL;
-    struct tr_training training = {.report = {.progress = progress, .user = user}};
+    trellis_source *files = tr_alloc(path_count, sizeof *files);
+    if (!files) {
+        return tr_fail_memory(error);
+    }
+    for (size_t i = 0; i < path_count; i++) {
+        files[i] = (trellis_source){.struct_size = sizeof *files, .path = paths[i]};
+    }
+    trellis_training training = {.struct_size = sizeof training,
+                                 .train = files,
+                                 .train_count = path_count,
+                                 .progress = progress,
+                                 .user = user};
+    trellis_status status = trellis_train(options, &training, ret_model, error);
+    free(files);
+    return status;
+}
+
+trellis_status trellis_train(const trellis_options *options, const trellis_training *given_training,
+                             trellis_model **ret_model, trellis_error *error)
+{
+    trellis_training given;
+    *ret_model = NULL;
+    if (!tr_struct_take(&given, sizeof given, given_training)) {
+        return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+    }
+    struct tr_training training = {.report = {.progress = given.progress,
+                                              .user = given.user,
+                                              .cancellation = given.cancellation}};
     clock_gettime(CLOCK_MONOTONIC, &training.report.began);
     tr_random_seed(&training.random, (uint64_t)tr_option_integer(options, "seed"));
-    trellis_status status = prepare(&training, options, paths, path_count, error);
+    trellis_status status = prepare(&training, options, &given, error);
     if (!status) {
         status = training.settings.algorithm->train(&training, error);
     }

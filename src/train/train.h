@@ -1,6 +1,7 @@
 /* train.h - what a learner is given: the parts of a training, each with one meaning.
  *
  *     settings   the options, resolved to values                     fixed before learning
+ *     sources    where the data is read from                         fixed
  *     data       what is learned from                                fixed
  *     layout     the graph, and where its weights are                fixed
  *     best       the best iterate so far
@@ -34,6 +35,16 @@ struct tr_hmm_gaussian;
 struct tr_dev_scorer;
 struct tr_checkpoint;
 
+/* Where it is read from. */
+struct tr_training_sources {
+    trellis_source *train, *dev, *unlabelled; // [.. count]
+    size_t train_count, dev_count, unlabelled_count;
+    const trellis_model *from; // initial weights; NULL: none
+    trellis_model *opened;     // the same, where it was opened here
+    const char *from_name;     // in messages
+    const char *templates;     // their text; NULL: --features
+};
+
 /* What is learned from. --select-l1 drops features from it once. */
 struct tr_training_data {
     struct tr_dataset train, dev; // dev without sequences: there is none
@@ -59,6 +70,7 @@ struct tr_layout {
 
 struct tr_training {
     struct tr_settings settings;
+    struct tr_training_sources sources;
     struct tr_training_data data;
     struct tr_layout layout;
     struct tr_hmm_gaussian *gaussian; // of --gaussian, NULL where there is none
@@ -97,10 +109,14 @@ void tr_training_note(struct tr_training *training, const char *format, ...)
 /* Since the training began. */
 double tr_training_seconds(const struct tr_training *training);
 
+/* Takes the sources that the caller gave, or else the files that the options name. */
+trellis_status tr_training_take_sources(struct tr_training *training, const trellis_training *given,
+                                        trellis_error *error);
+void tr_training_free_sources(struct tr_training_sources *sources);
+
 /* Chooses templates and schemes, reads the training data and the dev data, and lays out the
  * features. */
-trellis_status tr_training_read(struct tr_training *training, const char *const *paths,
-                                size_t path_count, trellis_error *error);
+trellis_status tr_training_read(struct tr_training *training, trellis_error *error);
 /* Makes the graph and the layout of w, once the data was read. */
 trellis_status tr_training_make_layout(struct tr_training *training, trellis_error *error);
 /* Drops every feature whose weight in the best iterate is 0, and forgets that iterate: the next
@@ -109,7 +125,7 @@ trellis_status tr_training_select(struct tr_training *training, trellis_error *e
 /* The model of the best iterate, with its weights in as many bits as --bits says. */
 trellis_status tr_training_result(struct tr_training *training, trellis_model **ret_model,
                                   trellis_error *error);
-/* Fills in initial weights from the model of --from, where there is one: those of features that both
+/* Fills in initial weights from an earlier model (--from), where there is one: those of features that both
  * have, matched by attribute and label. */
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error);

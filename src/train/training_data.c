@@ -1,4 +1,4 @@
-/* training_data.c - from files to a dataset: templates, schemes of labels, counts of words, tag dictionary, features. */
+/* training_data.c - from sources to a dataset: templates, schemes of labels, counts of words, tag dictionary, features. */
 #include "train/train.h"
 
 #include <math.h>
@@ -21,10 +21,14 @@ static trellis_status choose_features(struct tr_training *training, trellis_erro
     const struct tr_settings *settings = &training->settings;
     const char *wanted = tr_option_text(settings->options, "features");
     trellis_features **features = &training->data.features;
+    if (training->sources.templates) {
+        return tr_features_parse(tr_text(training->sources.templates), "templates", features,
+                                 error);
+    }
     if (strcmp(wanted, "auto") != 0) {
         return trellis_features_open(wanted, features, error);
     }
-    if (tr_option_is(settings->options, "format", "crfsuite")) { // attributes are ready-made
+    if (tr_source_is_ready_made(training->sources.train, settings->options)) {
         return tr_features_none(features, error);
     }
     if (*settings->gaussian) {
@@ -56,14 +60,15 @@ static trellis_status survey_sequence(struct tr_training *training, struct surve
                           : TRELLIS_OK;
 }
 
-static trellis_status survey_file(struct tr_training *training, struct survey *survey,
-                                  const char *path, trellis_error *error)
+static trellis_status survey_source(struct tr_training *training, struct survey *survey,
+                                    const trellis_source *source, trellis_error *error)
 {
     trellis_reader *reader = NULL;
     struct tr_extractor *extractor = NULL;
     const trellis_sequence *sequence;
     bool bound = false;
-    trellis_status status = trellis_reader_open(path, training->settings.options, &reader, error);
+    trellis_status status = trellis_reader_open_source(source, training->settings.options, &reader,
+                                                       error);
     if (!status && survey->counts) {
         status = tr_extractor_create(training->data.features, true, &extractor, error);
     }
@@ -81,9 +86,9 @@ static trellis_status survey_file(struct tr_training *training, struct survey *s
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-/* The scheme of the labels of the first file, judged from all of them. */
+/* The scheme of the labels of the first source, judged from all of them. */
 static trellis_status guess_scheme(struct tr_training *training, const struct tr_intern *labels,
-                                   const char *path, trellis_error *error)
+                                   const trellis_source *source, trellis_error *error)
 {
     size_t count = tr_intern_count(labels);
     trellis_text *texts = tr_alloc(count, sizeof *texts);
@@ -99,28 +104,29 @@ static trellis_status guess_scheme(struct tr_training *training, const struct tr
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_DATA,
                          "%s: --train-scheme needs span labels (B-X, I-X, O), and these are not",
-                         path);
+                         tr_source_name(source));
 }
 
-static trellis_status check_rereadable(const struct survey *survey, const char *path,
+static trellis_status check_rereadable(const struct survey *survey, const trellis_source *source,
                                        trellis_error *error)
 {
-    if (strcmp(path, "-") != 0) {
+    const char *name = tr_source_name(source);
+    if (tr_source_is_rereadable(source)) {
         return TRELLIS_OK;
     }
     return survey->labels
                ? tr_fail(error, TRELLIS_OPTION,
-                         "--train-scheme with standard input needs --scheme, the scheme of the "
-                         "input")
+                         "--train-scheme with %s needs --scheme, the scheme of the input", name)
                : tr_fail(error, TRELLIS_OPTION,
                          "these templates ask for rare words, so the data is read twice: "
-                         "give it as a file, not on standard input");
+                         "give it as a file, not as %s",
+                         name);
 }
 
-/* Reads the files once for both, where either is needed. */
-static trellis_status survey_files(struct tr_training *training, const char *const *paths,
-                                   size_t path_count, trellis_error *error)
+/* Reads the sources once for both, where either is needed. */
+static trellis_status survey_sources(struct tr_training *training, trellis_error *error)
 {
+    const struct tr_training_sources *sources = &training->sources;
     const trellis_options *options = training->settings.options;
     struct tr_training_data *data = &training->data;
     data->inside = trellis_scheme_from_name(tr_option_text(options, "train-scheme"));
@@ -129,14 +135,16 @@ static trellis_status survey_files(struct tr_training *training, const char *con
                             .labels = data->inside != TRELLIS_NO_SCHEME &&
                                       data->outside == TRELLIS_NO_SCHEME};
     trellis_status status = TRELLIS_OK;
-    for (size_t i = 0; !status && (survey.counts || survey.labels) && i < path_count; i++) {
-        status = check_rereadable(&survey, paths[i], error);
+    for (size_t i = 0; !status && (survey.counts || survey.labels) && i < sources->train_count;
+         i++) {
+        const trellis_source *source = &sources->train[i];
+        status = check_rereadable(&survey, source, error);
         if (!status) {
-            status = survey_file(training, &survey, paths[i], error);
+            status = survey_source(training, &survey, source, error);
         }
         if (!status && survey.labels) {
-            status = guess_scheme(training, &survey.seen, paths[i], error);
-            survey.labels = false; // the other files have the same
+            status = guess_scheme(training, &survey.seen, source, error);
+            survey.labels = false; // the other sources have the same
         }
     }
     tr_intern_free(&survey.seen);
@@ -209,7 +217,7 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
                                          .all_features = settings->all_features,
                                          .share = tr_training_can(training, TR_SHARED_ROWS) &&
                                                   settings->l1 == 0 && settings->select_l1 == 0 &&
-                                                  !*settings->from,
+                                                  !training->sources.from,
                                          .pool = training->pool};
     return hooks && hooks->arrange
                ? hooks->arrange(training, &arrangement, error)
@@ -221,26 +229,27 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
 
 /* The training data as it was read: labels are numbers, and attributes are not laid out yet. */
 static trellis_status read_train(struct tr_training *training,
-                                 const struct tr_dataset_source *source, const char *const *paths,
-                                 size_t path_count, trellis_error *error)
+                                 const struct tr_dataset_settings *settings, trellis_error *error)
 {
+    const struct tr_training_sources *sources = &training->sources;
     struct tr_training_data *data = &training->data;
     trellis_status status = TRELLIS_OK;
-    if (source->partial && source->from != source->to) {
+    if (settings->partial && settings->from != settings->to) {
         status = tr_fail(error, TRELLIS_OPTION,
                          "--partial cannot be combined with --train-scheme: unknown labels cannot "
                          "be converted");
     }
-    for (size_t i = 0; !status && i < path_count; i++) {
-        status = tr_dataset_read(&data->train, &data->vocabulary, NULL, source, paths[i], error);
+    for (size_t i = 0; !status && i < sources->train_count; i++) {
+        status = tr_dataset_read(&data->train, &data->vocabulary, NULL, settings,
+                                 &sources->train[i], error);
     }
     if (!status) {
-        status = tr_unsupervised_read_more(training, source, error);
+        status = tr_unsupervised_read_more(training, settings, error);
     }
     if (!status && data->train.tokens == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no tokens in %s%s",
-                         path_count ? paths[0] : "no files",
-                         path_count > 1 ? " and the other files" : "");
+                         tr_source_name(sources->train),
+                         sources->train_count > 1 ? " and the other files" : "");
     }
     if (!status) {
         status = tr_unsupervised_name(training, error);
@@ -252,46 +261,46 @@ static trellis_status read_train(struct tr_training *training,
 }
 
 /* The dev data, through the vocabulary of the training data. */
-static trellis_status read_dev(struct tr_training *training, struct tr_dataset_source source,
+static trellis_status read_dev(struct tr_training *training, struct tr_dataset_settings settings,
                                trellis_error *error)
 {
     struct tr_training_data *data = &training->data;
-    const char *path = tr_option_text(training->settings.options, "dev");
-    if (!*path) {
-        return TRELLIS_OK;
+    const struct tr_training_sources *sources = &training->sources;
+    settings.words = NULL;
+    settings.seen = NULL;
+    settings.tag_dictionary = data->tag_dictionary_block.size ? &data->tag_dictionary : NULL;
+    settings.label_use = tr_unsupervised_dev_likelihood(training) ? TR_LABELS_IGNORED
+                                                                  : TR_LABELS_NEEDED;
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < sources->dev_count; i++) {
+        status = tr_dataset_read(&data->dev, &data->vocabulary, &data->train, &settings,
+                                 &sources->dev[i], error);
     }
-    source.words = NULL;
-    source.seen = NULL;
-    source.tag_dictionary = data->tag_dictionary_block.size ? &data->tag_dictionary : NULL;
-    source.label_use = tr_unsupervised_dev_likelihood(training) ? TR_LABELS_IGNORED
-                                                                : TR_LABELS_NEEDED;
-    trellis_status status = tr_dataset_read(&data->dev, &data->vocabulary, &data->train, &source,
-                                            path, error);
-    return !status && data->dev.tokens == 0
-               ? tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on", path)
+    return !status && sources->dev_count && data->dev.tokens == 0
+               ? tr_fail(error, TRELLIS_DATA, "%s: there are no tokens to test on",
+                         tr_source_name(sources->dev))
                : status;
 }
 
-static trellis_status read_data(struct tr_training *training, const char *const *paths,
-                                size_t path_count, trellis_error *error)
+static trellis_status read_data(struct tr_training *training, trellis_error *error)
 {
     const struct tr_settings *settings = &training->settings;
     struct tr_training_data *data = &training->data;
     struct tr_intern words = {0};
     bool convert = data->inside != TRELLIS_NO_SCHEME;
     bool has_dictionary = *settings->dictionary || needs_dictionary(training);
-    struct tr_dataset_source source = {.options = settings->options,
-                                       .features = data->features,
-                                       .from = convert ? data->outside : TRELLIS_NO_SCHEME,
-                                       .to = data->inside,
-                                       .words = has_dictionary ? &words : NULL,
-                                       .reals = settings->gaussian,
-                                       .label_use = tr_unsupervised_label_use(training),
-                                       .seen = &data->seen,
-                                       .partial = tr_option_flag(settings->options, "partial"),
-                                       .progress = reading_progress,
-                                       .user = training};
-    trellis_status status = read_train(training, &source, paths, path_count, error);
+    struct tr_dataset_settings reading = {.options = settings->options,
+                                          .features = data->features,
+                                          .from = convert ? data->outside : TRELLIS_NO_SCHEME,
+                                          .to = data->inside,
+                                          .words = has_dictionary ? &words : NULL,
+                                          .reals = settings->gaussian,
+                                          .label_use = tr_unsupervised_label_use(training),
+                                          .seen = &data->seen,
+                                          .partial = tr_option_flag(settings->options, "partial"),
+                                          .progress = reading_progress,
+                                          .user = training};
+    trellis_status status = read_train(training, &reading, error);
     if (!status) {
         status = arrange(training, error);
     }
@@ -303,18 +312,17 @@ static trellis_status read_data(struct tr_training *training, const char *const 
     }
     tr_intern_free(&words);
     if (!status) {
-        status = read_dev(training, source, error);
+        status = read_dev(training, reading, error);
     }
     tr_vocabulary_close(&data->vocabulary);
     return status;
 }
 
-trellis_status tr_training_read(struct tr_training *training, const char *const *paths,
-                                size_t path_count, trellis_error *error)
+trellis_status tr_training_read(struct tr_training *training, trellis_error *error)
 {
     trellis_status status = choose_features(training, error);
     if (!status) {
-        status = survey_files(training, paths, path_count, error);
+        status = survey_sources(training, error);
     }
-    return status ? status : read_data(training, paths, path_count, error);
+    return status ? status : read_data(training, error);
 }

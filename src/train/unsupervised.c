@@ -32,18 +32,15 @@ bool tr_unsupervised_dev_clusters(const struct tr_training *training)
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-static trellis_status name_by_model(struct tr_intern *labels, const char *path,
+static trellis_status name_by_model(struct tr_intern *labels, const trellis_model *model,
                                     trellis_error *error)
 {
-    trellis_model *model;
-    trellis_status status = trellis_model_open(path, &model, error);
-    for (uint32_t i = 0; !status && i < model->label_count; i++) {
+    for (uint32_t i = 0; i < model->label_count; i++) {
         if (tr_intern_add(labels, model->labels[i]) == TR_NONE) {
-            status = tr_fail_memory(error);
+            return tr_fail_memory(error);
         }
     }
-    trellis_model_close(model);
-    return status;
+    return TRELLIS_OK;
 }
 
 static trellis_status name_by_number(struct tr_intern *labels, size_t states, trellis_error *error)
@@ -61,7 +58,8 @@ static trellis_status name_by_number(struct tr_intern *labels, size_t states, tr
 trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error *error)
 {
     struct tr_dataset *data = &training->data.train;
-    const char *from = training->settings.from, *dictionary = training->settings.dictionary;
+    const char *dictionary = training->settings.dictionary;
+    const trellis_model *from = training->sources.from;
     size_t states = training->settings.states;
     trellis_status status = TRELLIS_OK;
     training->data.labels_known = data->label_count > 0;
@@ -72,7 +70,7 @@ trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error 
         return tr_fail(error, TRELLIS_DATA, "%zu states cannot be learned from %zu tokens", states,
                        data->tokens);
     }
-    if (*from) {
+    if (from) {
         status = name_by_model(&data->labels, from, error);
     }
     if (!status && *dictionary && strcmp(dictionary, "learn") != 0) {
@@ -81,7 +79,7 @@ trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error 
     size_t named = tr_intern_count(&data->labels);
     if (!status && states && named > states) {
         status = tr_fail(error, TRELLIS_DATA, "%s names %zu labels, more than the %zu of --states",
-                         *from ? from : dictionary, named, states);
+                         from ? training->sources.from_name : dictionary, named, states);
     }
     if (!status) {
         status = name_by_number(&data->labels, states, error);
@@ -98,20 +96,20 @@ trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error 
 /* ---- more data ----------------------------------------------------------------------------------- */
 
 trellis_status tr_unsupervised_read_more(struct tr_training *training,
-                                         const struct tr_dataset_source *source,
+                                         const struct tr_dataset_settings *settings,
                                          trellis_error *error)
 {
-    const char *path = tr_option_text(training->settings.options, "unlabelled");
+    const struct tr_training_sources *sources = &training->sources;
     double weight = tr_option_real(training->settings.options, "unlabelled-weight");
     struct tr_dataset *data = &training->data.train;
     size_t before = data->sequences;
-    struct tr_dataset_source without = *source;
-    if (!*path) {
-        return TRELLIS_OK;
-    }
+    struct tr_dataset_settings without = *settings;
     without.label_use = TR_LABELS_IGNORED;
-    trellis_status status = tr_dataset_read(data, &training->data.vocabulary, NULL, &without, path,
-                                            error);
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < sources->unlabelled_count; i++) {
+        status = tr_dataset_read(data, &training->data.vocabulary, NULL, &without,
+                                 &sources->unlabelled[i], error);
+    }
     if (status || weight == 1) {
         return status;
     }

@@ -15,7 +15,7 @@ bool tr_unsupervised_dev_likelihood(const struct tr_training *training);
 trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error *error);
 /* Adds the sequences of --unlabelled to the training data, with their weight. */
 trellis_status tr_unsupervised_read_more(struct tr_training *training,
-                                         const struct tr_dataset_source *source,
+                                         const struct tr_dataset_settings *settings,
                                          trellis_error *error);
 
 #endif

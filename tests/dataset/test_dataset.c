@@ -16,7 +16,7 @@
 struct world {
     trellis_options *options;
     trellis_features *features;
-    struct tr_dataset_source source;
+    struct tr_dataset_settings source;
     struct tr_vocabulary vocabulary;
     struct tr_dataset data;
 };
@@ -38,10 +38,10 @@ static struct world make_world(const char *templates)
     if (status) {
         fail_msg("%s", error.message);
     }
-    world.source = (struct tr_dataset_source){.options = world.options,
-                                              .features = world.features,
-                                              .from = TRELLIS_NO_SCHEME,
-                                              .to = TRELLIS_NO_SCHEME};
+    world.source = (struct tr_dataset_settings){.options = world.options,
+                                                .features = world.features,
+                                                .from = TRELLIS_NO_SCHEME,
+                                                .to = TRELLIS_NO_SCHEME};
     return world;
 }
 
@@ -57,8 +57,9 @@ static trellis_status try_read(struct world *world, const struct tr_dataset *tra
                                struct tr_dataset *data, const char *text, trellis_error *error)
 {
     char *path = temporary_file(text);
-    trellis_status status = tr_dataset_read(data, &world->vocabulary, training, &world->source,
-                                            path, error);
+    trellis_status status = tr_dataset_read(
+        data, &world->vocabulary, training, &world->source,
+        &(trellis_source){.struct_size = sizeof(trellis_source), .path = path}, error);
     temporary_drop(path);
     return status;
 }
@@ -347,9 +348,11 @@ static void reports_errors(void **state)
     expect_failure(&ready, "A\tf\n\n@weight:-1\tA\tf\n", TRELLIS_FORMAT, 3, "");
     trellis_error error = {0};
     struct tr_dataset data = {0};
-    assert_int_equal(
-        tr_dataset_read(&data, &world.vocabulary, NULL, &world.source, "/no/such/corpus", &error),
-        TRELLIS_IO);
+    assert_int_equal(tr_dataset_read(&data, &world.vocabulary, NULL, &world.source,
+                                     &(trellis_source){.struct_size = sizeof(trellis_source),
+                                                       .path = "/no/such/corpus"},
+                                     &error),
+                     TRELLIS_IO);
     assert_non_null(strstr(error.message, "/no/such/corpus"));
     tr_dataset_free(&data);
     drop_world(&ready);

@@ -245,7 +245,8 @@ static void assert_refused(const char *data, const char *options_text, const cha
     const char *path = put_text("corpus.txt", data);
     trellis_error error = {0};
     trellis_model *model;
-    assert_int_not_equal(trellis_train(options, &path, 1, NULL, NULL, &model, &error), TRELLIS_OK);
+    assert_int_not_equal(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error),
+                         TRELLIS_OK);
     assert_null(model);
     if (!strstr(error.message, sentence)) {
         fail_msg("'%s', not '%s'", error.message, sentence);

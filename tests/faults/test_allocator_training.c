@@ -36,7 +36,7 @@ static trellis_status train(const char *about, struct outcome *outcome)
     trellis_status status = options_of(settings, &options, outcome);
     for (int run = 0; !status && run < (strstr(about, "@checkpoint") ? 2 : 1); run++) {
         trellis_model_close(model);
-        status = trellis_train(options, &path, 1, NULL, NULL, &model, &outcome->error);
+        status = trellis_train_files(options, &path, 1, NULL, NULL, &model, &outcome->error);
     }
     if (!status) {
         status = trellis_model_export(model, false, see, &outcome->seen, &outcome->error);

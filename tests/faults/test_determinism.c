@@ -11,7 +11,7 @@ static char *learn(const char *path, const char *settings, size_t *ret_size)
     trellis_options *options = make_options(settings);
     trellis_error error = {0};
     trellis_model *model;
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     *ret_size = model->image.size;
     char *bytes = memcpy(malloc(model->image.size), model->image.data, model->image.size);
     trellis_model_close(model);

@@ -36,7 +36,7 @@ static void train(size_t way, bool resume)
         trellis_options_set(options, "resume", resume ? "yes" : "no", NULL)) {
         abort();
     }
-    trellis_train(options, &corpus_path, 1, NULL, NULL, &model, NULL);
+    trellis_train_files(options, &corpus_path, 1, NULL, NULL, &model, NULL);
     if (model) {
         exercise(model);
     }

@@ -56,7 +56,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
             trellis_options_set(options, "order", orders[i], &error)) {
             abort();
         }
-        trellis_status status = trellis_train(options, &path, 1, NULL, NULL, &model, &error);
+        trellis_status status = trellis_train_files(options, &path, 1, NULL, NULL, &model, &error);
         keep(&sound[i], status, model, &error);
         trellis_options_destroy(options);
         lseek(corpus_file.number, 0, SEEK_SET);

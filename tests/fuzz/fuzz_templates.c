@@ -22,7 +22,7 @@ static void train(const char *option, const char *value)
         trellis_options_set(options, option, value, NULL)) {
         abort();
     }
-    trellis_train(options, &path, 1, NULL, NULL, &model, NULL);
+    trellis_train_files(options, &path, 1, NULL, NULL, &model, NULL);
     trellis_model_close(model);
     trellis_options_destroy(options);
     close(file.number);

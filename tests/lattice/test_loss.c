@@ -153,13 +153,14 @@ static void test_bad_files(void **state)
     trellis_model *model;
     const char *corpus = put_text("nouns", "a NN\nb VB\n");
     options = make_options("algorithm=pa span-loss=2");
-    assert_int_equal(trellis_train(options, &corpus, 1, NULL, NULL, &model, &error), TRELLIS_DATA);
+    assert_int_equal(trellis_train_files(options, &corpus, 1, NULL, NULL, &model, &error),
+                     TRELLIS_DATA);
     assert_non_null(strstr(error.message, "needs span labels"));
     trellis_options_destroy(options);
     char settings[700];
     snprintf(settings, sizeof settings, "type=ssvm cost=%s", put_text("bad", "NN XX 2\n"));
     options = make_options(settings);
-    assert_int_equal(trellis_train(options, &corpus, 1, NULL, NULL, &model, &error),
+    assert_int_equal(trellis_train_files(options, &corpus, 1, NULL, NULL, &model, &error),
                      TRELLIS_FORMAT);
     trellis_options_destroy(options);
 }

@@ -125,7 +125,7 @@ static void test_recovered(void **state)
     assert_true(trellis_evaluation_scores(evaluation).accuracy > 0.99);
     trellis_evaluation_destroy(evaluation);
     trellis_options *options = make_options("type=hmm algorithm=em states=2 gaussian=1,2");
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &learned, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &learned, &error), error);
     size_t a = learned->gaussian.mean[0] < 0 ? 0 : 1; // which of the states is A
     for (size_t c = 0; c < LABELS; c++) {
         for (size_t d = 0; d < COLUMNS; d++) {

@@ -115,7 +115,7 @@ static inline trellis_model *train_on(const char *corpus, const char *options_te
     trellis_error error = {0};
     trellis_model *model;
     const char *path = put_text("corpus.txt", corpus);
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     trellis_options_destroy(options);
     return model;
 }
@@ -126,7 +126,7 @@ static inline trellis_model *train_file(const char *path, const char *options_te
     trellis_options *options = make_options(options_text);
     trellis_error error = {0};
     trellis_model *model;
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     trellis_options_destroy(options);
     return model;
 }

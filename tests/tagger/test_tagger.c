@@ -61,7 +61,7 @@ static void test_threads(void **state)
     const char *path = "data/english/train.conll";
     trellis_error error = {0};
     trellis_model *model;
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     enum { THREADS = 16 };
     struct worker alone = {.model = model}, all[THREADS];
     work(&alone);

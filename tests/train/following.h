@@ -47,7 +47,7 @@ static inline trellis_status learn(const char *path, const char *const *settings
         status = trellis_options_set(options, name, *settings + n + 1, error);
     }
     if (!status) {
-        status = trellis_train(options, &path, 1, follow, course, ret_model, error);
+        status = trellis_train_files(options, &path, 1, follow, course, ret_model, error);
     }
     trellis_options_destroy(options);
     return status;

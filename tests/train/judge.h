@@ -203,13 +203,15 @@ static inline void read_data(struct problem *p, const struct recipe *recipe)
     t->settings.options = p->options;
     assert_ok(tr_features_parse(tr_text(recipe->templates), "test", &t->data.features, &error),
               error);
-    struct tr_dataset_source source = {.options = p->options,
-                                       .features = t->data.features,
-                                       .from = TRELLIS_NO_SCHEME,
-                                       .to = TRELLIS_NO_SCHEME,
-                                       .words = recipe->dictionary ? &words : NULL,
-                                       .partial = recipe->partial};
-    assert_ok(tr_dataset_read(&t->data.train, &t->data.vocabulary, NULL, &source, path, &error),
+    struct tr_dataset_settings source = {.options = p->options,
+                                         .features = t->data.features,
+                                         .from = TRELLIS_NO_SCHEME,
+                                         .to = TRELLIS_NO_SCHEME,
+                                         .words = recipe->dictionary ? &words : NULL,
+                                         .partial = recipe->partial};
+    assert_ok(tr_dataset_read(
+                  &t->data.train, &t->data.vocabulary, NULL, &source,
+                  &(trellis_source){.struct_size = sizeof(trellis_source), .path = path}, &error),
               error);
     if (recipe->dictionary) {
         learn_dictionary(t, &words);

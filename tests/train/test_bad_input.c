@@ -57,7 +57,7 @@ static trellis_status train_file(const char *path, const char *settings, trellis
     assert_int_equal(trellis_options_create(&options, error), TRELLIS_OK);
     trellis_status status = set_all(options, settings, error);
     if (!status) {
-        status = trellis_train(options, &path, path ? 1 : 0, NULL, NULL, ret_model, error);
+        status = trellis_train_files(options, &path, path ? 1 : 0, NULL, NULL, ret_model, error);
     }
     trellis_options_destroy(options);
     return status;

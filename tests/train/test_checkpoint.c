@@ -29,8 +29,8 @@ static char *train_bytes(const char *path, const char *settings, uint64_t stop_a
     trellis_options *options = make_options(settings);
     trellis_model *model = NULL;
     struct stopper stopper = {.after = stop_after};
-    trellis_status status = trellis_train(options, &path, 1, stop_after ? listen : NULL, &stopper,
-                                          &model, error);
+    trellis_status status = trellis_train_files(options, &path, 1, stop_after ? listen : NULL,
+                                                &stopper, &model, error);
     char *bytes = NULL;
     if (!status || status == TRELLIS_INTERRUPTED) {
         *ret_size = model->image.size;
@@ -250,8 +250,9 @@ static void test_second_phase(void **state)
     trellis_options *options = make_options(settings);
     trellis_model *model = NULL;
     struct stopper stopper = {0};
-    assert_int_equal(trellis_train(options, &path, 1, stop_in_second, &stopper, &model, &error),
-                     TRELLIS_INTERRUPTED);
+    assert_int_equal(
+        trellis_train_files(options, &path, 1, stop_in_second, &stopper, &model, &error),
+        TRELLIS_INTERRUPTED);
     trellis_model_close(model);
     trellis_options_destroy(options);
     size_t bytes_size;

@@ -104,7 +104,7 @@ static trellis_options *options_of(const char *text)
 static void train(struct run *run, const char *path, const char *settings)
 {
     trellis_options *options = options_of(settings);
-    run->status = trellis_train(options, &path, 1, listen, run, &run->model, &run->error);
+    run->status = trellis_train_files(options, &path, 1, listen, run, &run->model, &run->error);
     trellis_options_destroy(options);
 }
 

@@ -19,7 +19,7 @@ static trellis_status train_counted(const char *path, const char *settings, size
     trellis_options *options = make_options(settings);
     trellis_model *model = NULL;
     failing_from(0, false);
-    trellis_status status = trellis_train(options, &path, 1, NULL, NULL, &model, error);
+    trellis_status status = trellis_train_files(options, &path, 1, NULL, NULL, &model, error);
     *ret_largest = atomic_load(&largest);
     trellis_model_close(model);
     trellis_options_destroy(options);

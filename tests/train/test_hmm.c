@@ -361,7 +361,7 @@ static void assert_refused(const char *options_text, const char *expected)
     trellis_error error = {0};
     trellis_model *model;
     const char *path = put_text("corpus.txt", "a A\nb B\n\n");
-    assert_true(trellis_train(options, &path, 1, NULL, NULL, &model, &error));
+    assert_true(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error));
     assert_null(model);
     if (!strstr(error.message, expected)) {
         fail_msg("'%s' does not say '%s'", error.message, expected);

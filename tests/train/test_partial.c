@@ -276,7 +276,7 @@ static void test_mistakes(void **state)
         const char *path = put_text("corpus.txt", cases[i].corpus);
         trellis_error error = {0};
         trellis_model *model;
-        assert_int_not_equal(trellis_train(options, &path, 1, NULL, NULL, &model, &error),
+        assert_int_not_equal(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error),
                              TRELLIS_OK);
         if (!strstr(error.message, cases[i].sentence)) {
             fail_msg("'%s', not '%s'", error.message, cases[i].sentence);

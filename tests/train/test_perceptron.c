@@ -388,7 +388,7 @@ static double accuracy_with(const char *more)
     snprintf(text, sizeof text, "epochs=5 label=2 features=pos dev=data/english/test.conll %s",
              more);
     trellis_options *options = make_options(text);
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     double accuracy = atof(trellis_model_note(model, "dev-accuracy"));
     trellis_model_close(model);
     trellis_options_destroy(options);
@@ -419,7 +419,7 @@ static char *train_bytes(const char *options_text, size_t *ret_size)
     const char *path = "data/english/dev.conll";
     trellis_error error = {0};
     trellis_model *model;
-    assert_ok(trellis_train(options, &path, 1, NULL, NULL, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     assert_ok(trellis_model_save(model, path_of("again.model"), &error), error);
     trellis_model_close(model);
     trellis_options_destroy(options);
@@ -500,14 +500,14 @@ static void test_progress(void **state)
     trellis_model *model;
     trellis_error error = {0};
     struct watch all = {0};
-    assert_ok(trellis_train(options, &path, 1, watch, &all, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, watch, &all, &model, &error), error);
     assert_int_equal(all.epochs, 10);
     assert_true(all.last_error_rate == 0);
     assert_tags(model, "c b a", "X Y X");
     trellis_model_close(model);
 
     struct watch some = {.stop_after = 3};
-    assert_int_equal(trellis_train(options, &path, 1, watch, &some, &model, &error),
+    assert_int_equal(trellis_train_files(options, &path, 1, watch, &some, &model, &error),
                      TRELLIS_INTERRUPTED);
     assert_int_equal(some.epochs, 3);
     assert_non_null(model); // what was learned until then

@@ -114,7 +114,8 @@ static trellis_status train(const char *path, const char *settings,
         }
     }
     free(copy);
-    trellis_status status = trellis_train(options, &path, 1, progress, user, ret_model, error);
+    trellis_status status = trellis_train_files(options, &path, 1, progress, user, ret_model,
+                                                error);
     trellis_options_destroy(options);
     return status;
 }

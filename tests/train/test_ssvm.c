@@ -28,7 +28,7 @@ static trellis_model *train_followed(const char *corpus, const char *settings, s
     trellis_error error = {0};
     trellis_model *model;
     const char *path = put_text("corpus.txt", corpus);
-    assert_ok(trellis_train(options, &path, 1, follow, trace, &model, &error), error);
+    assert_ok(trellis_train_files(options, &path, 1, follow, trace, &model, &error), error);
     trellis_options_destroy(options);
     return model;
 }
@@ -162,7 +162,7 @@ static void test_refusals(void **state)
         trellis_options *options = make_options(bad[k]);
         trellis_model *model;
         trellis_error error = {0};
-        assert_int_equal(trellis_train(options, &corpus, 1, NULL, NULL, &model, &error),
+        assert_int_equal(trellis_train_files(options, &corpus, 1, NULL, NULL, &model, &error),
                          TRELLIS_OPTION);
         trellis_options_destroy(options);
     }
