@@ -450,20 +450,24 @@ TRELLIS_API const char *trellis_phase_name(trellis_phase phase);
 /* Progress of a training. Figures that are not known are NaN (double) or 0 (uint64_t). */
 typedef struct trellis_progress {
     trellis_phase phase;
-    const char *message;      // with TRELLIS_PHASE_MESSAGE; otherwise NULL
-    uint64_t iteration;       // epochs or iterations completed
-    uint64_t max_iterations;  // 0 if there is no maximum
-    double fraction;          // of this iteration, from 0 to 1
-    double objective;         // with -a sgd, summed while the weights were changing
-    double gradient_norm;     // relative to the norm of the weights
-    double error_rate;        // of training tokens, in this iteration
-    uint64_t active_features; // with a non-zero weight
-    double dev_accuracy;      // on --dev
-    double dev_f1;            // on --dev, if the labels are spans
-    double likelihood;        // weighted mean log P per training token, with EM
-    double dev_likelihood;    // the same for --dev, if it is the dev score
-    double seconds;           // since the start
-    double tokens_per_second; // in this iteration
+    const char *message;                  // with TRELLIS_PHASE_MESSAGE; otherwise NULL
+    uint64_t iteration;                   // epochs or iterations completed
+    uint64_t max_iterations;              // 0 if there is no maximum
+    double fraction;                      // of this iteration, from 0 to 1
+    double objective;                     // with -a sgd, summed while the weights were changing
+    double gradient_norm;                 // relative to the norm of the weights
+    double error_rate;                    // of training tokens, in this iteration
+    uint64_t active_features;             // with a non-zero weight
+    double dev_accuracy;                  // on --dev
+    double dev_f1;                        // on --dev, if the labels are spans
+    double likelihood;                    // weighted mean log P per training token, with EM
+    double dev_likelihood;                // the same for --dev, if it is the dev score
+    double seconds;                       // since the start
+    double tokens_per_second;             // in this iteration
+    double feature_norm;                  // of the weights, with batch methods
+    uint64_t line_search_trials;          // evaluations in this iteration, with batch methods
+    double line_search_step;              // the step taken, with batch methods
+    const struct trellis_evaluation *dev; // of this iteration on the dev data; NULL if not scored
 } trellis_progress;
 
 /* Returning false interrupts the training: trellis_train() returns TRELLIS_INTERRUPTED and the best

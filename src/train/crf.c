@@ -23,7 +23,8 @@ struct crf {
     double *curvature;      // [features]
     struct tr_iterate *now; // w, spread for scoring; the likelihood's own
     uint64_t max_iterations;
-    double seconds; // when the iteration began
+    uint64_t evaluations; // before the iteration
+    double seconds;       // when the iteration began
     trellis_status status;
     trellis_error *error;
 };
@@ -39,9 +40,13 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     figures.fraction = 1;
     figures.objective = step->value;
     figures.gradient_norm = step->gradient_norm / fmax(1, step->weight_norm);
+    figures.feature_norm = step->weight_norm;
+    figures.line_search_trials = step->evaluations - crf->evaluations;
+    figures.line_search_step = step->step;
     figures.tokens_per_second = (double)t->data.train.tokens / (now - crf->seconds + 1e-9);
     bool stop = false;
     crf->seconds = now;
+    crf->evaluations = step->evaluations;
     (void)w; // which the likelihood has spread to evaluate it
     crf->now->figures = figures;
     crf->status = tr_training_iteration(t, crf->now, &stop, crf->error);

@@ -18,6 +18,7 @@ struct tr_dev_scorer {
     trellis_scheme_storage *gold_storage, *predicted_storage;
     TR_ARRAY(trellis_text) gold_text, predicted_text; // of one sequence
     const struct tr_iterate *iterate;                 // being scored
+    trellis_evaluation *evaluation;                   // of the last one
 };
 
 /* One sequence, as the callbacks of a decoder see it. */
@@ -74,6 +75,7 @@ void tr_dev_scorer_destroy(struct tr_dev_scorer *scorer)
         tr_decoder_free(&scorer->decoders[i]);
     }
     tr_pass_destroy(scorer->pass);
+    trellis_evaluation_destroy(scorer->evaluation);
     trellis_scheme_storage_destroy(scorer->gold_storage);
     trellis_scheme_storage_destroy(scorer->predicted_storage);
     free(scorer->decoders);
@@ -163,12 +165,12 @@ trellis_status tr_dev_score(struct tr_training *training, const struct tr_iterat
 {
     const struct tr_layout *layout = &training->layout;
     const float *step_weights = iterate->weights + layout->step_begin;
-    trellis_evaluation *evaluation = NULL;
     double ignored;
     trellis_status status = training->dev_scorer ? TRELLIS_OK : create(training, error);
     struct tr_dev_scorer *scorer = training->dev_scorer;
     if (!status) {
-        status = trellis_evaluation_create(NULL, &evaluation, error);
+        trellis_evaluation_destroy(scorer->evaluation);
+        status = trellis_evaluation_create(NULL, &scorer->evaluation, error);
     }
     if (!status) {
         struct tr_steps *steps = tr_pass_steps(scorer->pass);
@@ -185,11 +187,11 @@ trellis_status tr_dev_score(struct tr_training *training, const struct tr_iterat
         status = tr_pass_run(scorer->pass, &training->data.dev, &plan, &ignored, error);
     }
     for (size_t s = 0; !status && s < training->data.dev.sequences; s++) {
-        status = count_sequence(scorer, s, evaluation, error);
+        status = count_sequence(scorer, s, scorer->evaluation, error);
     }
     if (!status) {
-        status = take_figures(training, evaluation, figures, error);
+        status = take_figures(training, scorer->evaluation, figures, error);
+        figures->dev = scorer->evaluation;
     }
-    trellis_evaluation_destroy(evaluation);
     return status;
 }

@@ -104,6 +104,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     }
     note_iteration(training, figures);
     tr_training_tick(training, figures);
+    figures->dev = best->figures.dev = NULL; // valid within the callback only
     uint64_t patience = training->settings.patience;
     *ret_stop = training->report.interrupted ||
                 (has_dev && patience && training->since_best >= patience);

@@ -31,7 +31,9 @@ trellis_progress tr_figures_unknown(trellis_phase phase)
                               .likelihood = NAN,
                               .dev_likelihood = NAN,
                               .seconds = NAN,
-                              .tokens_per_second = NAN};
+                              .tokens_per_second = NAN,
+                              .feature_norm = NAN,
+                              .line_search_step = NAN};
 }
 
 trellis_progress tr_training_figures(const struct tr_training *training)

@@ -46,6 +46,52 @@ static trellis_status train(const char *about, struct outcome *outcome)
     return status;
 }
 
+/* The training data as a corpus, dev and unlabelled data as bytes, and an earlier model. */
+static trellis_status train_in_memory(const char *about, struct outcome *outcome)
+{
+    trellis_options *options = NULL;
+    trellis_model *model = NULL, *from = NULL;
+    trellis_corpus *corpus = NULL;
+    trellis_cancellation *cancellation = NULL;
+    trellis_error *error = &outcome->error;
+    trellis_source bytes = {
+        .struct_size = sizeof bytes, .data = columns_text, .data_size = strlen(columns_text)};
+    trellis_status status = options_of(about, &options, outcome);
+    if (!status) {
+        status = trellis_corpus_create(&corpus, error);
+    }
+    if (!status) {
+        status = trellis_corpus_read(corpus, &bytes, options, error);
+    }
+    if (!status) {
+        status = trellis_cancellation_create(&cancellation, error);
+    }
+    if (!status) {
+        status = trellis_model_open(paths[CRF_MODEL], &from, error);
+    }
+    trellis_source memory = {.struct_size = sizeof memory, .corpus = corpus};
+    trellis_training training = {.struct_size = sizeof training,
+                                 .train = &memory,
+                                 .train_count = 1,
+                                 .dev = &bytes,
+                                 .dev_count = 1,
+                                 .from = from,
+                                 .templates = "node 1\nstep\n",
+                                 .cancellation = cancellation};
+    if (!status) {
+        status = trellis_train(options, &training, &model, error);
+    }
+    if (!status) {
+        status = trellis_model_export(model, false, see, &outcome->seen, error);
+    }
+    trellis_model_close(model);
+    trellis_model_close(from);
+    trellis_cancellation_destroy(cancellation);
+    trellis_corpus_destroy(corpus);
+    trellis_options_destroy(options);
+    return status;
+}
+
 static void test_training(void **state)
 {
     (void)state;
@@ -77,6 +123,7 @@ static void test_training_options(void **state)
     for (size_t i = 0; i < TR_COUNT(variants); i++) {
         try_all(train, variants[i]);
     }
+    try_all(train_in_memory, "epochs=2 type=crf");
 }
 
 int main(void)

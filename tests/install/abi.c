@@ -16,6 +16,7 @@ int main(void)
     SIZE(trellis_attribute);
     SIZE(trellis_sequence);
     SIZE(trellis_source);
+    SIZE(trellis_training);
     SIZE(trellis_floats);
     SIZE(trellis_chain_scores);
     SIZE(trellis_chain_sequence);
