@@ -30,7 +30,7 @@ static trellis_status train(trellis_options *options, trellis_model **ret_model,
             return status;
         }
     }
-    return trellis_train(options, files, 1, NULL, NULL, ret_model, error);
+    return trellis_train_files(options, files, 1, NULL, NULL, ret_model, error);
 }
 
 static void print_labels(const trellis_model *model, const int32_t *numbers)
