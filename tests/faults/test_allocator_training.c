@@ -76,7 +76,7 @@ static trellis_status train_in_memory(const char *about, struct outcome *outcome
                                  .dev = &bytes,
                                  .dev_count = 1,
                                  .from = from,
-                                 .templates = "node 1\nstep\n",
+                                 .templates = "columns word\nnode word\nstep\n",
                                  .cancellation = cancellation};
     if (!status) {
         status = trellis_train(options, &training, &model, error);
