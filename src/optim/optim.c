@@ -7,12 +7,12 @@
 #include <math.h>
 
 static const char *const meanings[] = {
-    [TR_STOP_NONE] = "it has not stopped",
-    [TR_STOP_GRADIENT] = "the gradient is small",
-    [TR_STOP_CHANGE] = "the objective hardly changes any more",
-    [TR_STOP_ITERATIONS] = "the most iterations were done",
-    [TR_STOP_CALLER] = "the caller stopped it",
-    [TR_STOP_PRECISION] = "no step makes the objective smaller",
+    [TR_STOP_NONE] = "still running",
+    [TR_STOP_GRADIENT] = "converged: gradient norm below --epsilon",
+    [TR_STOP_CHANGE] = "converged: relative change below --delta",
+    [TR_STOP_ITERATIONS] = "maximum number of iterations reached",
+    [TR_STOP_CALLER] = "interrupted",
+    [TR_STOP_PRECISION] = "line search found no further improvement",
 };
 
 const char *tr_stop_meaning(enum tr_stop stop)

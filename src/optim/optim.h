@@ -34,9 +34,9 @@ enum tr_stop {
     TR_STOP_CHANGE,     // (F of `period` iterations ago - F) / |F| < delta
     TR_STOP_ITERATIONS, // max_iterations were done
     TR_STOP_CALLER,     // the report function said so
-    TR_STOP_PRECISION   // no step makes F smaller: as exact as the arithmetic allows
+    TR_STOP_PRECISION   // no step lowers F: as exact as the arithmetic allows
 };
-/* "the gradient is small", ... */
+/* "interrupted", "converged: ...", ... */
 const char *tr_stop_meaning(enum tr_stop stop);
 
 struct tr_optim_report {

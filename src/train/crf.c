@@ -69,12 +69,12 @@ static void note_stop(struct tr_training *training, enum tr_stop stop)
 {
     char reason[160];
     if (stop == TR_STOP_CALLER && !training->report.interrupted) {
-        snprintf(reason, sizeof reason, "the score on --dev has not risen for %llu iterations",
+        snprintf(reason, sizeof reason, "no better dev score for %llu iterations",
                  (unsigned long long)training->since_best);
     } else {
         snprintf(reason, sizeof reason, "%s", tr_stop_meaning(stop));
     }
-    tr_training_note(training, "stopped because %s", reason);
+    tr_training_note(training, "stopped: %s", reason);
     tr_note_text(&training->notes, "stopped-because", reason);
 }
 

@@ -28,9 +28,9 @@ static trellis_status dev_likelihood(struct tr_em *em, double *ret_value, trelli
 
 /* Why a start ended. */
 enum reason { GOES_ON, INTERRUPTED, DEV_FALLS, CONVERGED, MAX_ITERATIONS };
-static const char *const reasons[] = {
-    "it goes on", "it was interrupted", "the score on --dev does not rise",
-    "the likelihood hardly rises", "the number of iterations is reached"};
+static const char *const reasons[] = {"still running", "interrupted", "no better dev score",
+                                      "converged: relative change of the likelihood below --delta",
+                                      "maximum number of iterations reached"};
 
 struct em_run {
     struct tr_em *em;
@@ -144,7 +144,7 @@ static trellis_status run_restarts(struct em_run *c, bool resumed, trellis_error
         if (!status) {
             tr_training_note(t,
                              "start %llu of %llu: %.6f nats a token after %llu iterations; "
-                             "stopped because %s",
+                             "stopped: %s",
                              (unsigned long long)c->start + 1, (unsigned long long)c->starts,
                              t->best.figures.likelihood, (unsigned long long)c->iterations,
                              reasons[reason]);

@@ -231,7 +231,8 @@ static void every_stop_has_a_meaning(void **state)
     for (int stop = TR_STOP_NONE; stop <= TR_STOP_PRECISION; stop++) {
         assert_true(strlen(tr_stop_meaning((enum tr_stop)stop)) > 5);
     }
-    assert_string_equal(tr_stop_meaning(TR_STOP_GRADIENT), "the gradient is small");
+    assert_string_equal(tr_stop_meaning(TR_STOP_GRADIENT),
+                        "converged: gradient norm below --epsilon");
     assert_string_equal(tr_stop_meaning((enum tr_stop)99), "unknown reason");
 }
 

@@ -506,11 +506,11 @@ static void test_stop_reasons(void **state)
 {
     (void)state;
     static const char *const stops[][2] = {
-        {"epsilon=0.5 delta=0", "the gradient is small"},
-        {"epsilon=0 delta=0.5 period=2", "the objective hardly changes any more"},
-        {"epochs=2", "the most iterations were done"},
-        {"algorithm=gd epsilon=0 delta=0 epochs=1", "the most iterations were done"},
-        {"algorithm=cg epsilon=1 delta=0", "the gradient is small"},
+        {"epsilon=0.5 delta=0", "converged: gradient norm below --epsilon"},
+        {"epsilon=0 delta=0.5 period=2", "converged: relative change below --delta"},
+        {"epochs=2", "maximum number of iterations reached"},
+        {"algorithm=gd epsilon=0 delta=0 epochs=1", "maximum number of iterations reached"},
+        {"algorithm=cg epsilon=1 delta=0", "converged: gradient norm below --epsilon"},
     };
     struct corpus corpus;
     draw_corpus(&corpus, 5);
@@ -575,7 +575,7 @@ static void test_dev_keeps_the_best(void **state)
         assert_true(fabs(atof(trellis_model_note(run->model, "dev-accuracy")) - run->dev[best]) <
                     1e-6);
         assert_true(fabs(accuracy(run->model, dev, "format=crfsuite") - run->dev[best]) < 1e-12);
-        assert_true(i == 1 || strstr(run->said, "has not risen for 4 iterations"));
+        assert_true(i == 1 || strstr(run->said, "no better dev score for 4 iterations"));
         run_free(run);
     }
     drop(path);
