@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define TRELLIS_VERSION_MAJOR 0
-#define TRELLIS_VERSION_MINOR 1
+#define TRELLIS_VERSION_MINOR 2
 #define TRELLIS_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -79,7 +79,7 @@ typedef struct trellis_error {
 TRELLIS_API const char *trellis_status_name(trellis_status status);
 /* "success", "malformed input", ...; never NULL. */
 TRELLIS_API const char *trellis_status_meaning(trellis_status status);
-/* "0.1.0": the version of the library at run time, which may differ from the macros above. */
+/* "0.2.0": the version of the library at run time, which may differ from the macros above. */
 TRELLIS_API const char *trellis_version(void);
 /* Processors that this process may use, at least 1: its affinity and the quota of its cgroup are respected. It is
  * what `threads` stands for at 0. */
