@@ -17,7 +17,7 @@ expect() { # FILE...: installed
 
 env -u DESTDIR cmake --install "$TRELLIS_BUILD" --prefix "$prefix" >/dev/null
 lib=$(dirname "$(cd "$prefix" && find lib* -name libtrellis.a)")
-expect include/trellis.h "$lib/libtrellis.a" "$lib/libtrellis.so" "$lib/libtrellis.so.0" \
+expect include/trellis.h "$lib/libtrellis.a" "$lib/libtrellis.so" "$lib/libtrellis.so.0.2" \
     "$lib/pkgconfig/trellis.pc" "$lib/cmake/trellis/trellisConfig.cmake"
 [ ! -x "$TRELLIS" ] || expect bin/trellis
 for page in docs/man/*.1; do [ ! -e "$page" ] || expect "share/man/man1/${page##*/}"; done
@@ -48,7 +48,7 @@ fi
 
 echo "symbols"
 so=$prefix/$lib/libtrellis.so
-objdump -p "$so" | grep -q 'SONAME *libtrellis\.so\.0$' || fail "the SONAME is not libtrellis.so.0"
+objdump -p "$so" | grep -q 'SONAME *libtrellis\.so\.0\.2$' || fail "the SONAME is not libtrellis.so.0.2"
 exported=$(nm -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }')
 [ -n "$exported" ] || fail "libtrellis.so exports nothing"
 strange=$(grep -v '^trellis_' <<<"$exported" || true)
