@@ -71,7 +71,7 @@ static int unknown_option(const struct command *command, const char *word)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    trellis_suggestion suggestion = {.asked = name};
+    trellis_suggestion suggestion = {.struct_size = sizeof suggestion, .asked = name};
     for (const struct own_option *own = command->own; own && own->name; own++) {
         if (own->help) {
             trellis_suggest(&suggestion, own->name);

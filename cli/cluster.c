@@ -17,7 +17,8 @@ static bool on_progress(void *user, const trellis_progress *progress)
 
 static void summarise(const trellis_clusters *clusters)
 {
-    trellis_clusters_info info = trellis_clusters_describe(clusters);
+    trellis_clusters_info info = {.struct_size = sizeof info};
+    trellis_clusters_describe(clusters, &info);
     message("%zu words of %llu tokens in %zu clusters, average mutual information %.6f bits",
             info.words, (unsigned long long)info.tokens, info.clusters, info.information);
 }

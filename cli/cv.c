@@ -27,8 +27,6 @@ static double measure(const struct figures *figures, trellis_measure which)
         return scores->recall;
     case TRELLIS_F1:
         return scores->f1;
-    case TRELLIS_MEASURE_COUNT:
-        break;
     }
     return NAN;
 }
@@ -67,7 +65,7 @@ static void write_row(FILE *out, const char *name, const struct figures *figures
 
 static void write_summary(FILE *out, const struct figures *folds, size_t count, int last)
 {
-    double mean[TRELLIS_MEASURE_COUNT], deviation[TRELLIS_MEASURE_COUNT];
+    double mean[TRELLIS_F1 + 1], deviation[TRELLIS_F1 + 1];
     for (int m = 0; m <= last; m++) {
         summarise(folds, count, (trellis_measure)m, &mean[m], &deviation[m]);
     }
@@ -168,7 +166,8 @@ static trellis_status validate(const struct arguments *arguments, size_t count,
         }
     }
     if (!status) {
-        pooled->scores = trellis_evaluation_scores(evaluation);
+        pooled->scores.struct_size = sizeof pooled->scores;
+        trellis_evaluation_scores(evaluation, &pooled->scores);
     }
     trellis_evaluation_destroy(evaluation);
     return status;

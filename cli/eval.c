@@ -58,7 +58,8 @@ static trellis_status add_columns(void *user, const struct source *source,
     }
     bool known = scoring->words &&
                  trellis_words_known(scoring->words, source->reader, sequence, scoring->is_known);
-    trellis_labelled labelled = {.length = sequence->length,
+    trellis_labelled labelled = {.struct_size = sizeof labelled,
+                                 .length = sequence->length,
                                  .gold = scoring->gold,
                                  .predicted = scoring->predicted,
                                  .known = known ? scoring->is_known : NULL};
@@ -152,7 +153,7 @@ static trellis_status report_both(trellis_evaluation *const evaluations[2],
     static const char *const before[] = {
         "{\n\"first\": ", ",\n\"second\": ", ",\n\"comparison\": ", "}\n"};
     bool json = form == TRELLIS_JSON;
-    trellis_comparison comparison;
+    trellis_comparison *comparison = NULL;
     trellis_status status = trellis_evaluation_compare(evaluations[0], evaluations[1], &comparison,
                                                        error);
     for (int i = 0; !status && i < 2; i++) {
@@ -165,8 +166,9 @@ static trellis_status report_both(trellis_evaluation *const evaluations[2],
         status = put(output, json ? before[2] : "\n");
     }
     if (!status) {
-        status = trellis_comparison_report(&comparison, form, output_sink, output, error);
+        status = trellis_comparison_report(comparison, form, output_sink, output, error);
     }
+    trellis_comparison_destroy(comparison);
     return status || !json ? status : put(output, before[3]);
 }
 

@@ -69,7 +69,7 @@ static trellis_status add_result(void *user, const trellis_sequence *sequence,
 
 static double oov_accuracy(const trellis_evaluation *evaluation)
 {
-    trellis_row row;
+    trellis_row row = {.struct_size = sizeof row};
     for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_WORD, i, &row); i++) {
         if (row.name.size == strlen("OOV") && memcmp(row.name.data, "OOV", row.name.size) == 0) {
             return row.recall;
@@ -100,7 +100,8 @@ static trellis_status tag(const struct experiment *experiment, const trellis_mod
     }
     figures->tag_seconds = now() - began;
     if (!status) {
-        figures->scores = trellis_evaluation_scores(scoring.own);
+        figures->scores.struct_size = sizeof figures->scores;
+        trellis_evaluation_scores(scoring.own, &figures->scores);
         figures->oov_accuracy = oov_accuracy(scoring.own);
     }
     trellis_evaluation_destroy(scoring.own);

@@ -30,7 +30,7 @@ const struct command *command_find(const char *name)
 
 static int unknown_command(const char *name)
 {
-    trellis_suggestion suggestion = {.asked = name};
+    trellis_suggestion suggestion = {.struct_size = sizeof suggestion, .asked = name};
     for (size_t i = 0; commands[i]; i++) {
         trellis_suggest(&suggestion, commands[i]->name);
     }

@@ -132,7 +132,9 @@ trellis_status tag_sequence(const struct tagging *tagging, trellis_tagger *tagge
 {
     struct tag_result result = {
         .count = 1,
-        .labelled = {.length = sequence->length, .gold = sequence->labels},
+        .labelled = {.struct_size = sizeof result.labelled,
+                     .length = sequence->length,
+                     .gold = sequence->labels},
     };
     const trellis_text *labels;
     double best = 0;

@@ -93,7 +93,8 @@ static trellis_status score_trial(const struct tuning *tuning, const trellis_tri
         status = score_fold(tuning, trial, options, i, evaluation, ret_seconds, error);
     }
     if (!status) {
-        trellis_scores scores = trellis_evaluation_scores(evaluation);
+        trellis_scores scores = {.struct_size = sizeof scores};
+        trellis_evaluation_scores(evaluation, &scores);
         *ret_score = scores.has_spans ? scores.f1 : scores.accuracy;
     } else if (status == TRELLIS_OPTION || status == TRELLIS_TEMPLATE || status == TRELLIS_DATA ||
                status == TRELLIS_LIMIT) {
@@ -131,7 +132,7 @@ static void report_trial(const trellis_trial *trial, double score, double second
 
 static void write_table(FILE *out, const trellis_search *search)
 {
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     fprintf(out, "%9s %9s %9s  settings, best first\n", "score", "budget", "seconds");
     for (size_t i = 0;
          i < MAX_SHOWN && trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
@@ -150,7 +151,7 @@ static void write_table(FILE *out, const trellis_search *search)
 /* The values were checked against the table of options; a quote in one becomes '?'. */
 static void write_json(FILE *out, const trellis_search *search)
 {
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     fputs("[\n", out);
     for (size_t i = 0; trellis_search_ranked(search, i, &trial) == TRELLIS_OK && trial.scored;
          i++) {
@@ -195,7 +196,7 @@ static void write_task(const struct tuning *tuning, char *task)
 
 static trellis_status search_all(const struct tuning *tuning, trellis_error *error)
 {
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     trellis_status status = TRELLIS_OK;
     bool quiet = argument_flag(tuning->arguments, "quiet");
     while (!status && trellis_search_next(tuning->search, &trial) == TRELLIS_OK) {

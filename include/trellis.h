@@ -68,6 +68,7 @@ typedef enum trellis_status {
 #undef TRELLIS_STATUS_ENUM
 } trellis_status;
 
+/* Never grows. */
 typedef struct trellis_error {
     trellis_status status;
     uint64_t line;      // of the input at fault, from 1; 0 if there is none
@@ -144,10 +145,11 @@ TRELLIS_API const char *trellis_options_get(const trellis_options *options, cons
 /* Whether the option was set, rather than left at its default. */
 TRELLIS_API bool trellis_options_given(const trellis_options *options, const char *name);
 
-/* The nearest of some names to one that is not among them, for "did you mean ...?". Start with
- * {.asked = "..."} and offer each name, which must stay valid; `nearest` is NULL while none is near
- * enough. */
+/* The nearest of some names to one that is not among them, for "did you mean ...?". Set
+ * `struct_size` and `asked`, the rest to 0, and offer each name, which must stay valid; `nearest` is
+ * NULL while none is near enough. */
 typedef struct trellis_suggestion {
+    size_t struct_size;
     const char *asked;
     const char *nearest;
     unsigned distance; // in letters changed
@@ -158,12 +160,14 @@ TRELLIS_API void trellis_suggest(trellis_suggestion *suggestion, const char *nam
  * Sequences, readers, writers
  * --------------------------------------------------------------------------------------------- */
 
+/* Never grows. */
 typedef struct trellis_text {
     const char *data;
     size_t size;
 } trellis_text;
 
-/* An observation at a position: given in the input (CRFsuite's format) or made by a template. */
+/* An observation at a position: given in the input (CRFsuite's format) or made by a template. Never
+ * grows. */
 typedef struct trellis_attribute {
     trellis_text name;
     double value;
@@ -324,7 +328,7 @@ typedef struct trellis_features trellis_features;
 TRELLIS_API trellis_status trellis_features_open(const char *preset_or_path,
                                                  trellis_features **ret_features,
                                                  trellis_error *error);
-/* A file that templates name, as bytes: a word list or clusters, plain or compressed. */
+/* A file that templates name, as bytes: a word list or clusters, plain or compressed. Never grows. */
 typedef struct trellis_resource {
     const char *name; // as in the templates
     const void *data;
@@ -537,14 +541,17 @@ TRELLIS_API trellis_status trellis_cluster(const trellis_options *options, size_
 TRELLIS_API void trellis_clusters_destroy(trellis_clusters *clusters);
 
 typedef struct trellis_clusters_info {
+    size_t struct_size;
     uint64_t tokens;    // of the text
     size_t words;       // that were clustered
     size_t clusters;    // that they are in
     double information; // average mutual information of two neighbouring clusters, in bits
 } trellis_clusters_info;
-TRELLIS_API trellis_clusters_info trellis_clusters_describe(const trellis_clusters *clusters);
+TRELLIS_API void trellis_clusters_describe(const trellis_clusters *clusters,
+                                           trellis_clusters_info *ret_info);
 
 typedef struct trellis_clustered_word {
+    size_t struct_size;
     trellis_text word;
     trellis_text
         path; // from the root of the tree, of the digits 0 and 1; the same for a whole cluster
@@ -676,7 +683,7 @@ TRELLIS_API trellis_status trellis_tagger_known(trellis_tagger *tagger, const tr
  * Explanation: why a token got its label
  * --------------------------------------------------------------------------------------------- */
 
-/* What one feature adds to the scores of the predicted labelling and of the runner-up. */
+/* What one feature adds to the scores of the predicted labelling and of the runner-up. Never grows. */
 typedef struct trellis_contribution {
     size_t position;            // token; the length of the sequence for its end
     trellis_text attribute;     // empty for a transition, "normaliser" in an MEMM
@@ -688,7 +695,7 @@ typedef struct trellis_contribution {
 
 /* The predicted label of a token and its runner-up. The runner-up labelling is the best of those
  * with another label at this token. The differences predicted - runner_up of all contributions, at
- * this token and at others whose labels change with it, add up to the margin. */
+ * this token and at others whose labels change with it, add up to the margin. Never grows. */
 typedef struct trellis_explanation {
     trellis_text predicted;
     trellis_text runner_up; // empty if no other label is possible
@@ -760,7 +767,7 @@ TRELLIS_API void trellis_chain_destroy(trellis_chain *chain);
 
 /* An array of floats that the caller lays out: element [i][j][k] is at[i * stride[0] + j * stride[1] +
  * k * stride[2]], with as many strides as the array has dimensions. All strides 0: the elements stand
- * one after the other. */
+ * one after the other. Never grows. */
 typedef struct trellis_floats {
     float *at; // NULL: there is none
     ptrdiff_t stride[3];
@@ -850,6 +857,7 @@ TRELLIS_API trellis_status trellis_chain_run(trellis_chain *chain, unsigned ques
 typedef struct trellis_evaluation trellis_evaluation;
 
 typedef struct trellis_scores {
+    size_t struct_size;
     uint64_t sequences, sequences_correct;
     uint64_t tokens, tokens_correct;
     uint64_t spans_gold, spans_predicted, spans_correct;
@@ -873,6 +881,7 @@ TRELLIS_API trellis_status trellis_evaluation_add(trellis_evaluation *evaluation
                                                   trellis_error *error);
 /* A sequence with everything that may be known about it; NULL for what is not. */
 typedef struct trellis_labelled {
+    size_t struct_size;
     size_t length;
     const trellis_text *gold, *predicted; // [length]
     const bool *known;                    // [length] whether the word is in vocabulary
@@ -883,10 +892,12 @@ typedef struct trellis_labelled {
 TRELLIS_API trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
                                                            const trellis_labelled *sequence,
                                                            trellis_error *error);
-TRELLIS_API trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation);
+TRELLIS_API void trellis_evaluation_scores(const trellis_evaluation *evaluation,
+                                           trellis_scores *ret_scores);
 
 /* Scores of a clustering: the predictions are states that were learned without labels. */
 typedef struct trellis_cluster_scores {
+    size_t struct_size;
     uint64_t tokens;
     size_t states, labels; // that occur
     double many_to_one;    // accuracy with each state mapped to its most frequent label
@@ -909,15 +920,15 @@ typedef enum trellis_breakdown {
     TRELLIS_BY_POSITION = 4,         // tokens by position in the sequence, from 1
     TRELLIS_SEQUENCES_BY_LENGTH = 5, // sequences by length
     TRELLIS_SPANS_BY_LENGTH = 6,     // spans by length
-    TRELLIS_BY_CONFIDENCE = 7,       // tokens by posterior of the predicted label, in ten bins
-    TRELLIS_BREAKDOWN_COUNT          // grows when breakdowns are added
+    TRELLIS_BY_CONFIDENCE = 7        // tokens by posterior of the predicted label, in ten bins
 } trellis_breakdown;
 /* A key for programs ("by_label") and a heading for people ("tokens by label"); NULL if there is no
- * such breakdown. */
+ * such breakdown: those that exist are numbered from 0 without gaps. */
 TRELLIS_API const char *trellis_breakdown_key(trellis_breakdown breakdown);
 TRELLIS_API const char *trellis_breakdown_title(trellis_breakdown breakdown);
 
 typedef struct trellis_row {
+    size_t struct_size;
     trellis_text name;                 // until the next sequence is added
     uint64_t gold, predicted, correct; // counts: in the gold labels, in the predicted ones, in both
     double precision, recall, f1;      // all equal the accuracy if gold and predicted are equal
@@ -934,9 +945,9 @@ typedef enum trellis_average {
     TRELLIS_MACRO = 1,   // mean of the figures of each row
     TRELLIS_WEIGHTED = 2 // the same, weighted by gold count
 } trellis_average;
-TRELLIS_API trellis_row trellis_evaluation_average(const trellis_evaluation *evaluation,
-                                                   trellis_breakdown breakdown,
-                                                   trellis_average average);
+TRELLIS_API void trellis_evaluation_average(const trellis_evaluation *evaluation,
+                                            trellis_breakdown breakdown, trellis_average average,
+                                            trellis_row *ret_row);
 
 /* A cell of the confusion matrix: tokens with this gold and this predicted label. */
 TRELLIS_API uint64_t trellis_evaluation_confusion(const trellis_evaluation *evaluation,
@@ -948,41 +959,52 @@ typedef enum trellis_measure {
     TRELLIS_SEQUENCE_ACCURACY = 1,
     TRELLIS_PRECISION = 2,
     TRELLIS_RECALL = 3,
-    TRELLIS_F1 = 4,
-    TRELLIS_MEASURE_COUNT = 5 // fixed: arrays in this header have this length
+    TRELLIS_F1 = 4
 } trellis_measure;
-/* "accuracy", "sequence_accuracy", ...; NULL if there is no such measure. */
+/* "accuracy", "sequence_accuracy", ...; NULL if there is no such measure: those that exist are
+ * numbered from 0 without gaps. */
 TRELLIS_API const char *trellis_measure_name(trellis_measure measure);
 
 /* A 95 % confidence interval by the percentile bootstrap over sequences; the option `bootstrap` is
- * the number of samples, and the limits are NaN if it is 0. */
+ * the number of samples, and the limits are NaN if it is 0. Never grows. */
 typedef struct trellis_interval {
     double low, high;
 } trellis_interval;
-TRELLIS_API trellis_status trellis_evaluation_intervals(
-    const trellis_evaluation *evaluation, trellis_interval ret_intervals[TRELLIS_MEASURE_COUNT],
-    trellis_error *error);
+/* Those of the first `count` measures, by their numbers; NaN where there is no such measure. */
+TRELLIS_API trellis_status trellis_evaluation_intervals(const trellis_evaluation *evaluation,
+                                                        trellis_interval *ret_intervals,
+                                                        size_t count, trellis_error *error);
 
-/* Two systems on the same gold labels. */
+/* Two systems on the same gold labels. Uses the options of the first evaluation: `shuffles`,
+ * `bootstrap` (1000 if that is 0), `seed`. TRELLIS_DATA if the gold labels differ. The evaluations
+ * may be destroyed before the comparison. */
+typedef struct trellis_comparison trellis_comparison;
+TRELLIS_API trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
+                                                      const trellis_evaluation *second,
+                                                      trellis_comparison **ret_comparison,
+                                                      trellis_error *error);
+TRELLIS_API void trellis_comparison_destroy(trellis_comparison *comparison);
+/* The two systems by one measure. */
 typedef struct trellis_contrast {
+    size_t struct_size;
     double first, second;        // the measure of each system
     trellis_interval difference; // second - first, by the bootstrap
     double p;                    // of the approximate randomisation test
 } trellis_contrast;
-typedef struct trellis_comparison {
-    bool has_spans; // otherwise precision, recall and F1 are meaningless
-    trellis_contrast measures[TRELLIS_MEASURE_COUNT];
+/* False if there is no such measure, or if it is of spans and the labels are not. */
+TRELLIS_API bool trellis_comparison_measure(const trellis_comparison *comparison,
+                                            trellis_measure measure,
+                                            trellis_contrast *ret_contrast);
+/* What does not depend on a measure. */
+typedef struct trellis_comparison_info {
+    size_t struct_size;
     uint64_t exchanges;               // shuffles of the randomisation test
     bool exact;                       // whether these are all that exist
     uint64_t only_first, only_second; // tokens that only one of the systems has correct
     double mcnemar;                   // p of McNemar's test, by the exact binomial distribution
-} trellis_comparison;
-/* Uses the options of the first evaluation: `shuffles`, `bootstrap` (1000 if that is 0), `seed`.
- * TRELLIS_DATA if the gold labels differ. */
-TRELLIS_API trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
-                                                      const trellis_evaluation *second,
-                                                      trellis_comparison *ret_comparison,
-                                                      trellis_error *error);
+} trellis_comparison_info;
+TRELLIS_API void trellis_comparison_describe(const trellis_comparison *comparison,
+                                             trellis_comparison_info *ret_info);
 
 /* Forms of a report. With the option `clusters` it is about states and labels. */
 typedef enum trellis_report_form {
@@ -1044,7 +1066,7 @@ TRELLIS_API size_t trellis_model_find_attribute(const trellis_model *model, bool
 TRELLIS_API double trellis_model_weight(const trellis_model *model, size_t attribute,
                                         const int32_t *labels, size_t label_count);
 
-/* A feature and its weight. */
+/* A feature and its weight. Never grows. */
 typedef struct trellis_weighted {
     trellis_text attribute;     // such as word[-1]=the; empty for a transition
     const trellis_text *labels; // [label_count] oldest first; the last one is being scored
@@ -1059,11 +1081,10 @@ typedef enum trellis_ranking {
     TRELLIS_FEATURES_HIGHEST = 0,
     TRELLIS_FEATURES_LOWEST = 1,
     TRELLIS_TRANSITIONS_HIGHEST = 2,
-    TRELLIS_TRANSITIONS_LOWEST = 3,
-    TRELLIS_RANKING_COUNT // grows when rankings are added
+    TRELLIS_TRANSITIONS_LOWEST = 3
 } trellis_ranking;
 
-/* A template and its share of the model. */
+/* A template and its share of the model. Never grows. */
 typedef struct trellis_template_usage {
     trellis_text text;   // empty for attributes given in the input
     bool edge;           // whether its features depend on pairs of labels
@@ -1107,6 +1128,7 @@ TRELLIS_API trellis_status trellis_inspection_report(const trellis_inspection *i
 typedef struct trellis_search trellis_search;
 
 typedef struct trellis_trial {
+    size_t struct_size;
     size_t number;             // of the settings, from 0
     double share;              // of the budget to spend on them, or spent last; 1 is all of it
     const char *const *names;  // [setting_count] of options
@@ -1127,7 +1149,7 @@ TRELLIS_API void trellis_search_destroy(trellis_search *search);
  * */
 TRELLIS_API trellis_status trellis_search_keep(trellis_search *search, const char *path,
                                                const char *task, trellis_error *error);
-/* TRELLIS_OK and the next settings, or TRELLIS_END. */
+/* TRELLIS_OK and the next settings; TRELLIS_END; or TRELLIS_OPTION if `struct_size` is not set. */
 TRELLIS_API trellis_status trellis_search_next(trellis_search *search, trellis_trial *ret_trial);
 /* The score of the last settings, NaN if the training failed; higher is better. */
 TRELLIS_API trellis_status trellis_search_tell(trellis_search *search, double score, double seconds,

@@ -316,7 +316,7 @@ void trellis_options_destroy(trellis_options *options)
 
 static trellis_status unknown(const char *name, trellis_error *error)
 {
-    trellis_suggestion suggestion = {.asked = name};
+    trellis_suggestion suggestion = {.struct_size = sizeof suggestion, .asked = name};
     for (size_t i = 0; i < COUNT; i++) {
         trellis_suggest(&suggestion, table[i].name);
     }

@@ -24,12 +24,18 @@ static inline bool tr_struct_take(void *ours, size_t size, const void *theirs)
     return known >= sizeof known;
 }
 
-/* Copies the library's struct back, as far as the caller's reaches. */
-static inline void tr_struct_give(const void *ours, size_t size, void *theirs)
+/* Copies the library's struct back, as far as the caller's reaches, but not struct_size; writes
+ * nothing and returns false where that was not set. */
+static inline bool tr_struct_give(const void *ours, size_t size, void *theirs)
 {
     size_t known;
     memcpy(&known, theirs, sizeof known);
-    memcpy(theirs, ours, known < size ? known : size);
+    if (known < sizeof known) {
+        return false;
+    }
+    memcpy((char *)theirs + sizeof known, (const char *)ours + sizeof known,
+           (known < size ? known : size) - sizeof known);
+    return true;
 }
 
 #endif

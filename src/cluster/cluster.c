@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/options.h"
+#include "base/structs.h"
 #include "cluster/bigrams.h"
 #include "cluster/cluster.h"
 #include "cluster/window.h"
@@ -369,14 +370,15 @@ void trellis_clusters_destroy(trellis_clusters *clusters)
     free(clusters);
 }
 
-trellis_clusters_info trellis_clusters_describe(const trellis_clusters *clusters)
+void trellis_clusters_describe(const trellis_clusters *clusters, trellis_clusters_info *ret_info)
 {
-    return (trellis_clusters_info){
+    const trellis_clusters_info info = {
         .tokens = clusters->bigrams.tokens,
         .words = clusters->bigrams.words,
         .clusters = clusters->clusters,
         .information = clusters->information,
     };
+    tr_struct_give(&info, sizeof info, ret_info);
 }
 
 bool trellis_clusters_word(const trellis_clusters *clusters, size_t index,
@@ -386,12 +388,12 @@ bool trellis_clusters_word(const trellis_clusters *clusters, size_t index,
         return false;
     }
     uint32_t word = clusters->order[index];
-    *ret_word = (trellis_clustered_word){
+    const trellis_clustered_word found = {
         .word = tr_intern_text(&clusters->bigrams.texts, clusters->bigrams.text[word]),
         .path = {clusters->paths.data + clusters->path_begin[word], clusters->path_size[word]},
         .count = clusters->bigrams.count[word],
     };
-    return true;
+    return tr_struct_give(&found, sizeof found, ret_word);
 }
 
 trellis_status trellis_clusters_write(const trellis_clusters *clusters, trellis_sink sink,
@@ -399,7 +401,7 @@ trellis_status trellis_clusters_write(const trellis_clusters *clusters, trellis_
 {
     enum { ENOUGH = 1 << 16 };
     struct tr_buffer buffer = {0};
-    trellis_clustered_word word;
+    trellis_clustered_word word = {.struct_size = sizeof word};
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; !status && trellis_clusters_word(clusters, i, &word); i++) {
         tr_buffer_text(&buffer, word.path);

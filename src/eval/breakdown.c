@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/structs.h"
 #include "eval/evaluation.h"
 
 static const char *const ranges[TR_RANGES] = {
@@ -21,7 +22,7 @@ static const char *const words[2] = {"in vocabulary", "OOV"};
 
 static const struct {
     const char *key, *title;
-} titles[TRELLIS_BREAKDOWN_COUNT] = {
+} titles[TR_BREAKDOWNS] = {
     [TRELLIS_BY_LABEL] = {"by_label", "tokens by label"},
     [TRELLIS_BY_TYPE] = {"types", "spans by type"},
     [TRELLIS_BY_WORD] = {"by_vocabulary", "tokens in and out of vocabulary (OOV)"},
@@ -34,12 +35,12 @@ static const struct {
 
 const char *trellis_breakdown_key(trellis_breakdown breakdown)
 {
-    return breakdown < TRELLIS_BREAKDOWN_COUNT ? titles[breakdown].key : NULL;
+    return breakdown < TR_BREAKDOWNS ? titles[breakdown].key : NULL;
 }
 
 const char *trellis_breakdown_title(trellis_breakdown breakdown)
 {
-    return breakdown < TRELLIS_BREAKDOWN_COUNT ? titles[breakdown].title : NULL;
+    return breakdown < TR_BREAKDOWNS ? titles[breakdown].title : NULL;
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -125,8 +126,6 @@ static struct parts parts_of(const trellis_evaluation *evaluation, trellis_break
     case TRELLIS_BY_CONFIDENCE:
         return (struct parts){TR_CONFIDENCES, NULL, confidences, evaluation->by_confidence,
                               evaluation->confidence};
-    case TRELLIS_BREAKDOWN_COUNT:
-        break;
     }
     return (struct parts){0};
 }
@@ -157,8 +156,8 @@ static trellis_row row_at(const struct parts *parts, size_t i)
                                                   : NAN);
 }
 
-bool trellis_evaluation_row(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
-                            size_t index, trellis_row *ret_row)
+bool tr_evaluation_row(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                       size_t index, trellis_row *ret_row)
 {
     struct parts parts = parts_of(evaluation, breakdown);
     size_t first = 0;
@@ -176,8 +175,16 @@ bool trellis_evaluation_row(const trellis_evaluation *evaluation, trellis_breakd
     return false;
 }
 
-trellis_row trellis_evaluation_average(const trellis_evaluation *evaluation,
-                                       trellis_breakdown breakdown, trellis_average average)
+bool trellis_evaluation_row(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                            size_t index, trellis_row *ret_row)
+{
+    trellis_row row;
+    return tr_evaluation_row(evaluation, breakdown, index, &row) &&
+           tr_struct_give(&row, sizeof row, ret_row);
+}
+
+trellis_row tr_evaluation_average(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                                  trellis_average average)
 {
     struct parts parts = parts_of(evaluation, breakdown);
     struct tr_tally all = {0};
@@ -203,4 +210,11 @@ trellis_row trellis_evaluation_average(const trellis_evaluation *evaluation,
         row.f1 = weights > 0 ? sums.f1 / weights : 0;
     }
     return row;
+}
+
+void trellis_evaluation_average(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                                trellis_average average, trellis_row *ret_row)
+{
+    const trellis_row row = tr_evaluation_average(evaluation, breakdown, average);
+    tr_struct_give(&row, sizeof row, ret_row);
 }

@@ -16,6 +16,8 @@
 
 #include <math.h>
 
+#include "base/structs.h"
+
 enum { MAX_CELLS = 1 << 26 };
 
 void tr_contingency_free(struct tr_contingency *table)
@@ -308,8 +310,10 @@ trellis_status trellis_evaluation_clusters(const trellis_evaluation *evaluation,
 {
     struct clustering c;
     trellis_status status = clustering_make(evaluation, &c, error);
-    *ret_scores = c.scores;
     if (!status) {
+        status = tr_struct_give(&c.scores, sizeof c.scores, ret_scores)
+                     ? TRELLIS_OK
+                     : tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
         clustering_free(&c);
     }
     return status;

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "base/structs.h"
 #include "eval/resample.h"
 
 enum { DEFAULT_SAMPLES = 1000 };
@@ -42,9 +43,9 @@ static trellis_status check_gold(const trellis_evaluation *first, const trellis_
 
 /* The difference of each measure, second minus first. */
 static void differences(const struct tr_totals *first, const struct tr_totals *second,
-                        double ret[TRELLIS_MEASURE_COUNT])
+                        double ret[TR_MEASURES])
 {
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    for (int m = 0; m < TR_MEASURES; m++) {
         ret[m] = tr_totals_measure(second, (trellis_measure)m) -
                  tr_totals_measure(first, (trellis_measure)m);
     }
@@ -55,7 +56,7 @@ struct duel {
     struct tr_totals others;
     size_t count;
     const struct tr_outcome **first, **second; // [count]
-    const double *observed;                    // differences [TRELLIS_MEASURE_COUNT]
+    const double *observed;                    // differences [TR_MEASURES]
 };
 
 static bool same_outcome(const struct tr_outcome *a, const struct tr_outcome *b)
@@ -83,18 +84,17 @@ static bool duel_create(struct duel *duel, const trellis_evaluation *first,
 }
 
 /* Exchanges the labellings whose bit is set, and counts the measures that differ as much. */
-static void exchange(const struct duel *duel, const uint64_t *bits,
-                     uint64_t count[TRELLIS_MEASURE_COUNT])
+static void exchange(const struct duel *duel, const uint64_t *bits, uint64_t count[TR_MEASURES])
 {
     struct tr_totals a = duel->others, b = duel->others;
-    double exchanged[TRELLIS_MEASURE_COUNT];
+    double exchanged[TR_MEASURES];
     for (size_t i = 0; i < duel->count; i++) {
         bool swap = bits[i / 64] >> i % 64 & 1;
         tr_totals_add(swap ? &b : &a, duel->first[i]);
         tr_totals_add(swap ? &a : &b, duel->second[i]);
     }
     differences(&a, &b, exchanged);
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    for (int m = 0; m < TR_MEASURES; m++) {
         count[m] += fabs(exchanged[m]) >= fabs(duel->observed[m]) - TOLERANCE;
     }
 }
@@ -103,7 +103,7 @@ static trellis_status randomise(const trellis_evaluation *first, const trellis_e
                                 const double *observed, trellis_comparison *comparison,
                                 trellis_error *error)
 {
-    uint64_t count[TRELLIS_MEASURE_COUNT] = {0};
+    uint64_t count[TR_MEASURES] = {0};
     struct duel duel = {.observed = observed};
     size_t words = first->outcomes.size / 64 + 1;
     uint64_t *bits = tr_alloc(words, sizeof *bits);
@@ -111,18 +111,20 @@ static trellis_status randomise(const trellis_evaluation *first, const trellis_e
                                                                       : tr_fail_memory(error);
     struct tr_random random;
     tr_random_seed(&random, first->seed);
-    comparison->exact = duel.count < 63 && (uint64_t)1 << duel.count <= first->shuffles;
-    comparison->exchanges = comparison->exact ? (uint64_t)1 << duel.count : first->shuffles;
-    for (uint64_t k = 0; !status && k < comparison->exchanges; k++) {
+    comparison->info.exact = duel.count < 63 && (uint64_t)1 << duel.count <= first->shuffles;
+    comparison->info.exchanges = comparison->info.exact ? (uint64_t)1 << duel.count
+                                                        : first->shuffles;
+    for (uint64_t k = 0; !status && k < comparison->info.exchanges; k++) {
         bits[0] = k;
-        for (size_t w = 0; !comparison->exact && w <= duel.count / 64; w++) {
+        for (size_t w = 0; !comparison->info.exact && w <= duel.count / 64; w++) {
             bits[w] = tr_random_bits(&random);
         }
         exchange(&duel, bits, count);
     }
-    uint64_t itself = comparison->exact ? 0 : 1; // all exchanges have it among them
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
-        comparison->measures[m].p = tr_ratio(count[m] + itself, comparison->exchanges + itself);
+    uint64_t itself = comparison->info.exact ? 0 : 1; // all exchanges have it among them
+    for (int m = 0; m < TR_MEASURES; m++) {
+        comparison->measures[m].p = tr_ratio(count[m] + itself,
+                                             comparison->info.exchanges + itself);
     }
     free(bits);
     free(duel.first);
@@ -149,51 +151,77 @@ static double binomial_p(uint64_t a, uint64_t b)
 }
 
 static void count_discordant(const trellis_evaluation *first, const trellis_evaluation *second,
-                             trellis_comparison *comparison)
+                             trellis_comparison_info *info)
 {
     for (uint64_t i = 0; i < (first->tokens.gold + 7) / 8; i++) {
         unsigned a = first->correct_bits.at[i], b = second->correct_bits.at[i];
-        comparison->only_first += (unsigned)__builtin_popcount(a & ~b);
-        comparison->only_second += (unsigned)__builtin_popcount(b & ~a);
+        info->only_first += (unsigned)__builtin_popcount(a & ~b);
+        info->only_second += (unsigned)__builtin_popcount(b & ~a);
     }
-    comparison->mcnemar = binomial_p(comparison->only_first, comparison->only_second);
+    info->mcnemar = binomial_p(info->only_first, info->only_second);
 }
 
-trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
-                                          const trellis_evaluation *second,
-                                          trellis_comparison *ret_comparison, trellis_error *error)
+static trellis_status compare(const trellis_evaluation *first, const trellis_evaluation *second,
+                              trellis_comparison *comparison, trellis_error *error)
 {
-    trellis_comparison comparison = {
-        .has_spans = trellis_evaluation_scores(first).has_spans,
-    };
-    double observed[TRELLIS_MEASURE_COUNT];
-    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
-    *ret_comparison = comparison;
-    trellis_status status = check_gold(first, second, error);
-    if (status) {
-        return status;
-    }
+    double observed[TR_MEASURES];
+    trellis_interval intervals[TR_MEASURES];
     struct tr_totals a = {0}, b = {0};
     for (size_t i = 0; i < first->outcomes.size; i++) {
         tr_totals_add(&a, &first->outcomes.at[i]);
         tr_totals_add(&b, &second->outcomes.at[i]);
     }
+    comparison->has_spans = tr_evaluation_scores(first).has_spans;
+    count_discordant(first, second, &comparison->info);
     differences(&a, &b, observed);
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
-        comparison.measures[m].first = tr_totals_measure(&a, (trellis_measure)m);
-        comparison.measures[m].second = tr_totals_measure(&b, (trellis_measure)m);
-    }
-    count_discordant(first, second, &comparison);
-    status = randomise(first, second, observed, &comparison, error);
+    trellis_status status = randomise(first, second, observed, comparison, error);
     if (!status) {
         size_t samples = first->bootstrap ? first->bootstrap : DEFAULT_SAMPLES;
         status = tr_bootstrap(first, second, samples, intervals, error);
     }
-    for (int m = 0; !status && m < TRELLIS_MEASURE_COUNT; m++) {
-        comparison.measures[m].difference = intervals[m];
-    }
-    if (!status) {
-        *ret_comparison = comparison;
+    for (int m = 0; !status && m < TR_MEASURES; m++) {
+        comparison->measures[m].first = tr_totals_measure(&a, (trellis_measure)m);
+        comparison->measures[m].second = tr_totals_measure(&b, (trellis_measure)m);
+        comparison->measures[m].difference = intervals[m];
     }
     return status;
+}
+
+/* ---- the public functions ----------------------------------------------------------------------- */
+
+trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
+                                          const trellis_evaluation *second,
+                                          trellis_comparison **ret_comparison, trellis_error *error)
+{
+    *ret_comparison = NULL;
+    trellis_status status = check_gold(first, second, error);
+    trellis_comparison *comparison = status ? NULL : tr_alloc(1, sizeof *comparison);
+    if (!status) {
+        status = comparison ? compare(first, second, comparison, error) : tr_fail_memory(error);
+    }
+    if (status) {
+        trellis_comparison_destroy(comparison);
+        return status;
+    }
+    *ret_comparison = comparison;
+    return TRELLIS_OK;
+}
+
+void trellis_comparison_destroy(trellis_comparison *comparison)
+{
+    free(comparison);
+}
+
+bool trellis_comparison_measure(const trellis_comparison *comparison, trellis_measure measure,
+                                trellis_contrast *ret_contrast)
+{
+    unsigned measures = comparison->has_spans ? TR_MEASURES : TRELLIS_PRECISION;
+    return measure < measures && tr_struct_give(&comparison->measures[measure],
+                                                sizeof comparison->measures[measure], ret_contrast);
+}
+
+void trellis_comparison_describe(const trellis_comparison *comparison,
+                                 trellis_comparison_info *ret_info)
+{
+    tr_struct_give(&comparison->info, sizeof comparison->info, ret_info);
 }

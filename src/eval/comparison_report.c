@@ -3,7 +3,7 @@
 
 static int measures_of(const trellis_comparison *comparison)
 {
-    return comparison->has_spans ? TRELLIS_MEASURE_COUNT : TRELLIS_PRECISION;
+    return comparison->has_spans ? TR_MEASURES : TRELLIS_PRECISION;
 }
 
 static void lines(struct tr_buffer *out, const trellis_comparison *comparison)
@@ -21,9 +21,10 @@ static void lines(struct tr_buffer *out, const trellis_comparison *comparison)
     tr_buffer_format(out,
                      "p by %s%llu exchanges of labellings; tokens correct only in the first: "
                      "%llu, only in the second: %llu; McNemar's test: p = %.3g\n",
-                     comparison->exact ? "all " : "", (unsigned long long)comparison->exchanges,
-                     (unsigned long long)comparison->only_first,
-                     (unsigned long long)comparison->only_second, comparison->mcnemar);
+                     comparison->info.exact ? "all " : "",
+                     (unsigned long long)comparison->info.exchanges,
+                     (unsigned long long)comparison->info.only_first,
+                     (unsigned long long)comparison->info.only_second, comparison->info.mcnemar);
 }
 
 static void json_real(struct tr_buffer *out, const char *key, double value)
@@ -50,12 +51,12 @@ static void json(struct tr_buffer *out, const trellis_comparison *comparison)
         tr_buffer_string(out, "},\n");
     }
     tr_buffer_format(out, "  \"exchanges\": %llu,\n  \"exact\": %s,\n",
-                     (unsigned long long)comparison->exchanges,
-                     comparison->exact ? "true" : "false");
+                     (unsigned long long)comparison->info.exchanges,
+                     comparison->info.exact ? "true" : "false");
     tr_buffer_format(out, "  \"only_first\": %llu,\n  \"only_second\": %llu,\n  ",
-                     (unsigned long long)comparison->only_first,
-                     (unsigned long long)comparison->only_second);
-    json_real(out, "mcnemar", comparison->mcnemar);
+                     (unsigned long long)comparison->info.only_first,
+                     (unsigned long long)comparison->info.only_second);
+    json_real(out, "mcnemar", comparison->info.mcnemar);
     tr_buffer_string(out, "\n}\n");
 }
 

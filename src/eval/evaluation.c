@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/options.h"
+#include "base/structs.h"
 
 double tr_ratio(uint64_t part, uint64_t whole)
 {
@@ -256,9 +257,8 @@ static void count_likelihood(trellis_evaluation *evaluation, const double *log_l
     }
 }
 
-trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
-                                               const trellis_labelled *sequence,
-                                               trellis_error *error)
+static trellis_status add(trellis_evaluation *evaluation, const trellis_labelled *sequence,
+                          trellis_error *error)
 {
     size_t length = sequence->length;
     if (length >= UINT32_MAX) {
@@ -286,12 +286,22 @@ trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
     return TRELLIS_OK;
 }
 
+trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
+                                               const trellis_labelled *sequence,
+                                               trellis_error *error)
+{
+    trellis_labelled given;
+    return tr_struct_take(&given, sizeof given, sequence)
+               ? add(evaluation, &given, error)
+               : tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+}
+
 trellis_status trellis_evaluation_add(trellis_evaluation *evaluation, const trellis_text *gold,
                                       const trellis_text *predicted, size_t length,
                                       trellis_error *error)
 {
     trellis_labelled sequence = {.length = length, .gold = gold, .predicted = predicted};
-    return trellis_evaluation_add_labelled(evaluation, &sequence, error);
+    return add(evaluation, &sequence, error);
 }
 
 /* sum over bins of |correct - sum of probabilities| / tokens, which is the mean of |accuracy - confidence|
@@ -307,7 +317,7 @@ static double calibration_error(const trellis_evaluation *evaluation)
     return tokens ? sum / (double)tokens : NAN;
 }
 
-trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
+trellis_scores tr_evaluation_scores(const trellis_evaluation *evaluation)
 {
     struct tr_rates rates = tr_rates(evaluation->spans);
     return (trellis_scores){
@@ -331,6 +341,12 @@ trellis_scores trellis_evaluation_scores(const trellis_evaluation *evaluation)
         .impossible = evaluation->impossible,
         .calibration_error = calibration_error(evaluation),
     };
+}
+
+void trellis_evaluation_scores(const trellis_evaluation *evaluation, trellis_scores *ret_scores)
+{
+    const trellis_scores scores = tr_evaluation_scores(evaluation);
+    tr_struct_give(&scores, sizeof scores, ret_scores);
 }
 
 uint64_t trellis_evaluation_confusion(const trellis_evaluation *evaluation, trellis_text gold,

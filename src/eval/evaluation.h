@@ -6,6 +6,9 @@
 #include "eval/spans.h"
 
 enum { TR_RANGES = 17, TR_CONFIDENCES = 10 };
+/* How many there are of trellis_measure and of trellis_breakdown. */
+#define TR_MEASURES (TRELLIS_F1 + 1)
+#define TR_BREAKDOWNS (TRELLIS_BY_CONFIDENCE + 1)
 
 /* In the gold labels, in the labels predicted, and in both at the same place. */
 struct tr_tally {
@@ -69,6 +72,20 @@ struct tr_rates tr_rates(struct tr_tally tally);
 /* The number of a name, which is added with a tally of its own; TR_NONE on allocation failure. */
 uint32_t tr_names_tally_add(struct tr_names_tally *list, trellis_text name);
 void tr_names_tally_free(struct tr_names_tally *list);
+
+/* The public functions of the same names, in the size of the library. */
+trellis_scores tr_evaluation_scores(const trellis_evaluation *evaluation);
+bool tr_evaluation_row(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                       size_t index, trellis_row *ret_row);
+trellis_row tr_evaluation_average(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
+                                  trellis_average average);
+
+/* The comparison of two evaluations (compare.c). */
+struct trellis_comparison {
+    bool has_spans; // otherwise precision, recall and F1 are meaningless
+    trellis_contrast measures[TR_MEASURES];
+    trellis_comparison_info info;
+};
 
 /* Counts the current sequence in all breakdowns (breakdown.c). */
 void tr_breakdown_add(trellis_evaluation *evaluation, const trellis_labelled *sequence,

@@ -28,13 +28,13 @@ static void rate_table(struct tr_buffer *out, const trellis_evaluation *evaluati
     trellis_row row;
     tr_buffer_format(out, "%*s %9s %9s %9s  %9s %9s %8s\n", NAME_WIDTH, "", "gold", "predicted",
                      "correct", "precision", "recall", "F1");
-    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+    for (size_t i = 0; tr_evaluation_row(evaluation, breakdown, i, &row); i++) {
         rate_row(out, &row, NULL);
     }
     static const char *const names[] = {"micro", "macro", "weighted"};
     for (int i = TRELLIS_MICRO; breakdown != TRELLIS_SPANS_BY_LENGTH && i <= TRELLIS_WEIGHTED;
          i++) {
-        row = trellis_evaluation_average(evaluation, breakdown, (trellis_average)i);
+        row = tr_evaluation_average(evaluation, breakdown, (trellis_average)i);
         rate_row(out, &row, names[i]);
     }
 }
@@ -46,7 +46,7 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
     trellis_row row;
     tr_buffer_format(out, "%*s %9s %9s  %9s%s\n", NAME_WIDTH, "", "total", "correct", "accuracy",
                      confidence ? " confidence" : "");
-    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+    for (size_t i = 0; tr_evaluation_row(evaluation, breakdown, i, &row); i++) {
         tr_buffer_format(out, "%*.*s %9llu %9llu  %8.2f%%", NAME_WIDTH, TR_SHOW(row.name),
                          (unsigned long long)row.gold, (unsigned long long)row.correct,
                          100 * row.recall);
@@ -62,14 +62,13 @@ static void matrix(struct tr_buffer *out, const trellis_evaluation *evaluation)
     trellis_row gold, predicted;
     tr_buffer_format(out, "confusion matrix: rows are gold labels, columns predicted labels\n%*s",
                      NAME_WIDTH, "");
-    for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted); j++) {
+    for (size_t j = 0; tr_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted); j++) {
         tr_buffer_format(out, " %9.*s", TR_SHOW(predicted.name));
     }
     tr_buffer_char(out, '\n');
-    for (size_t i = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, i, &gold); i++) {
+    for (size_t i = 0; tr_evaluation_row(evaluation, TRELLIS_BY_LABEL, i, &gold); i++) {
         tr_buffer_format(out, "%*.*s", NAME_WIDTH, TR_SHOW(gold.name));
-        for (size_t j = 0; trellis_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted);
-             j++) {
+        for (size_t j = 0; tr_evaluation_row(evaluation, TRELLIS_BY_LABEL, j, &predicted); j++) {
             tr_buffer_format(out, " %9llu",
                              (unsigned long long)trellis_evaluation_confusion(evaluation, gold.name,
                                                                               predicted.name));
@@ -98,7 +97,7 @@ static void list_confusions(struct tr_buffer *out, const trellis_evaluation *eva
 
 static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
-    trellis_scores scores = trellis_evaluation_scores(evaluation);
+    trellis_scores scores = tr_evaluation_scores(evaluation);
     if (!isnan(scores.perplexity)) {
         tr_buffer_format(out, "log-probability of the sequences: %.2f, perplexity %.3f per token\n",
                          scores.log_probability, scores.perplexity);
@@ -119,7 +118,7 @@ static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluati
 
 void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
-    for (int i = 0; i < TRELLIS_BREAKDOWN_COUNT; i++) {
+    for (int i = 0; i < TR_BREAKDOWNS; i++) {
         trellis_breakdown breakdown = (trellis_breakdown)i;
         if (tr_breakdown_applies(evaluation, breakdown)) {
             tr_buffer_format(out, "%s\n", trellis_breakdown_title(breakdown));
@@ -136,7 +135,7 @@ void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluati
     } else {
         list_confusions(out, evaluation);
     }
-    trellis_scores scores = trellis_evaluation_scores(evaluation);
+    trellis_scores scores = tr_evaluation_scores(evaluation);
     tr_buffer_format(out, "sequence accuracy: %.2f%% (%llu of %llu)\n",
                      100 * tr_ratio(scores.sequences_correct, scores.sequences),
                      (unsigned long long)scores.sequences_correct,

@@ -17,7 +17,7 @@ static void json_share(struct tr_buffer *out, const char *key, double value)
 
 static void totals(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
-    trellis_scores scores = trellis_evaluation_scores(evaluation);
+    trellis_scores scores = tr_evaluation_scores(evaluation);
     json_count(out, "sequences", scores.sequences);
     json_count(out, "sequences_correct", scores.sequences_correct);
     json_share(out, "sequence_accuracy", tr_ratio(scores.sequences_correct, scores.sequences));
@@ -72,7 +72,7 @@ static void rows(struct tr_buffer *out, const trellis_evaluation *evaluation,
 {
     trellis_row row;
     tr_buffer_format(out, "  \"%s\": [", trellis_breakdown_key(breakdown));
-    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+    for (size_t i = 0; tr_evaluation_row(evaluation, breakdown, i, &row); i++) {
         tr_buffer_format(out, "%s    {\"%s\": ", i ? ",\n" : "\n", name_key(breakdown));
         tr_buffer_json(out, row.name);
         tr_buffer_format(out, ", \"gold\": %llu, \"predicted\": %llu, \"correct\": %llu, ",
@@ -96,7 +96,7 @@ static void averages(struct tr_buffer *out, const trellis_evaluation *evaluation
                                       ? TRELLIS_BY_TYPE
                                       : TRELLIS_BY_LABEL;
     for (int i = TRELLIS_MICRO; i <= TRELLIS_WEIGHTED; i++) {
-        trellis_row row = trellis_evaluation_average(evaluation, breakdown, (trellis_average)i);
+        trellis_row row = tr_evaluation_average(evaluation, breakdown, (trellis_average)i);
         tr_buffer_format(out, "  \"%s\": {", names[i]);
         rates(out, &row);
         tr_buffer_string(out, "},\n");
@@ -108,7 +108,7 @@ static void interval_list(struct tr_buffer *out, const trellis_evaluation *evalu
 {
     tr_buffer_format(out, "  \"bootstrap\": %llu,\n  \"intervals\": {",
                      (unsigned long long)evaluation->bootstrap);
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    for (int m = 0; m < TR_MEASURES; m++) {
         tr_buffer_format(out, "%s\"%s\": [", m ? ", " : "",
                          trellis_measure_name((trellis_measure)m));
         tr_buffer_real(out, intervals[m].low);
@@ -144,7 +144,7 @@ void tr_report_json(struct tr_buffer *out, const trellis_evaluation *evaluation,
     if (intervals) {
         interval_list(out, evaluation, intervals);
     }
-    for (int i = 0; i < TRELLIS_BREAKDOWN_COUNT; i++) {
+    for (int i = 0; i < TR_BREAKDOWNS; i++) {
         if (tr_breakdown_applies(evaluation, (trellis_breakdown)i)) {
             rows(out, evaluation, (trellis_breakdown)i);
         }

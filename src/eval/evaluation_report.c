@@ -38,8 +38,8 @@ bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdow
 {
     trellis_row row;
     bool of_spans = breakdown == TRELLIS_BY_TYPE || breakdown == TRELLIS_SPANS_BY_LENGTH;
-    return trellis_evaluation_row(evaluation, breakdown, 0, &row) &&
-           (!of_spans || trellis_evaluation_scores(evaluation).has_spans);
+    return tr_evaluation_row(evaluation, breakdown, 0, &row) &&
+           (!of_spans || tr_evaluation_scores(evaluation).has_spans);
 }
 
 /* ---- conlleval's lines ------------------------------------------------------------------------ */
@@ -59,7 +59,7 @@ static void rate_lines(struct tr_buffer *out, const trellis_evaluation *evaluati
 {
     bool spans = breakdown == TRELLIS_BY_TYPE;
     trellis_row row;
-    for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
+    for (size_t i = 0; tr_evaluation_row(evaluation, breakdown, i, &row); i++) {
         struct tr_rates rates = percents(row.gold, row.predicted, row.correct);
         tr_buffer_format(out, "%17.*s: precision: %6.2f%%; recall: %6.2f%%; %s: %6.2f  %llu\n",
                          TR_SHOW(row.name), rates.precision, rates.recall, spans ? "FB1" : "F1",
@@ -97,10 +97,10 @@ static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluat
 static void interval_line(struct tr_buffer *out, const trellis_evaluation *evaluation,
                           const trellis_interval *intervals)
 {
-    bool spans = trellis_evaluation_scores(evaluation).has_spans;
+    bool spans = tr_evaluation_scores(evaluation).has_spans;
     tr_buffer_format(out,
                      "95%% intervals of %llu samples:", (unsigned long long)evaluation->bootstrap);
-    for (int m = 0; m < (spans ? TRELLIS_MEASURE_COUNT : TRELLIS_PRECISION); m++) {
+    for (int m = 0; m < (spans ? TR_MEASURES : TRELLIS_PRECISION); m++) {
         tr_buffer_format(out, "%s %s %.2f to %.2f", m ? ";" : "",
                          trellis_measure_name((trellis_measure)m), 100 * intervals[m].low,
                          100 * intervals[m].high);
@@ -112,10 +112,10 @@ trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
                                          trellis_report_form form, trellis_sink sink, void *user,
                                          trellis_error *error)
 {
-    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
+    trellis_interval intervals[TR_MEASURES];
     bool has_intervals = evaluation->bootstrap && evaluation->outcomes.size;
     struct tr_buffer out = {0};
-    trellis_status status = trellis_evaluation_intervals(evaluation, intervals, error);
+    trellis_status status = trellis_evaluation_intervals(evaluation, intervals, TR_MEASURES, error);
     if (status) {
         return status;
     }
@@ -130,7 +130,7 @@ trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
         if (has_intervals) {
             interval_line(&out, evaluation, intervals);
         }
-        if (trellis_evaluation_scores(evaluation).has_spans) {
+        if (tr_evaluation_scores(evaluation).has_spans) {
             span_lines(&out, evaluation);
         } else {
             label_lines(&out, evaluation);

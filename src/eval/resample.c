@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-static const char *const names[TRELLIS_MEASURE_COUNT] = {
+static const char *const names[TR_MEASURES] = {
     [TRELLIS_ACCURACY] = "accuracy",
     [TRELLIS_SEQUENCE_ACCURACY] = "sequence_accuracy",
     [TRELLIS_PRECISION] = "precision",
@@ -19,7 +19,7 @@ static const char *const names[TRELLIS_MEASURE_COUNT] = {
 
 const char *trellis_measure_name(trellis_measure measure)
 {
-    return measure < TRELLIS_MEASURE_COUNT ? names[measure] : NULL;
+    return measure < TR_MEASURES ? names[measure] : NULL;
 }
 
 void tr_totals_add(struct tr_totals *totals, const struct tr_outcome *outcome)
@@ -46,8 +46,6 @@ double tr_totals_measure(const struct tr_totals *totals, trellis_measure measure
         return tr_rates(totals->spans).recall;
     case TRELLIS_F1:
         return tr_rates(totals->spans).f1;
-    case TRELLIS_MEASURE_COUNT:
-        break;
     }
     return NAN;
 }
@@ -91,7 +89,7 @@ static void draw(const trellis_evaluation *first, const trellis_evaluation *seco
             tr_totals_add(&b, &second->outcomes.at[drawn]);
         }
     }
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    for (int m = 0; m < TR_MEASURES; m++) {
         double measure = tr_totals_measure(&a, (trellis_measure)m);
         values[(size_t)m * step] = second ? tr_totals_measure(&b, (trellis_measure)m) - measure
                                           : measure;
@@ -99,11 +97,11 @@ static void draw(const trellis_evaluation *first, const trellis_evaluation *seco
 }
 
 trellis_status tr_bootstrap(const trellis_evaluation *first, const trellis_evaluation *second,
-                            size_t samples, trellis_interval ret_intervals[TRELLIS_MEASURE_COUNT],
+                            size_t samples, trellis_interval ret_intervals[TR_MEASURES],
                             trellis_error *error)
 {
     samples = first->outcomes.size ? samples : 0;
-    double *values = tr_alloc(samples, TRELLIS_MEASURE_COUNT * sizeof *values); // [measure][sample]
+    double *values = tr_alloc(samples, TR_MEASURES * sizeof *values); // [measure][sample]
     if (!values) {
         return tr_fail_memory(error);
     }
@@ -112,7 +110,7 @@ trellis_status tr_bootstrap(const trellis_evaluation *first, const trellis_evalu
     for (size_t k = 0; k < samples; k++) {
         draw(first, second, &random, values + k, samples);
     }
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    for (int m = 0; m < TR_MEASURES; m++) {
         ret_intervals[m] = interval(values + (size_t)m * samples, samples);
     }
     free(values);
@@ -120,8 +118,13 @@ trellis_status tr_bootstrap(const trellis_evaluation *first, const trellis_evalu
 }
 
 trellis_status trellis_evaluation_intervals(const trellis_evaluation *evaluation,
-                                            trellis_interval ret_intervals[TRELLIS_MEASURE_COUNT],
+                                            trellis_interval *ret_intervals, size_t count,
                                             trellis_error *error)
 {
-    return tr_bootstrap(evaluation, NULL, evaluation->bootstrap, ret_intervals, error);
+    trellis_interval intervals[TR_MEASURES];
+    trellis_status status = tr_bootstrap(evaluation, NULL, evaluation->bootstrap, intervals, error);
+    for (size_t m = 0; !status && m < count; m++) {
+        ret_intervals[m] = m < TR_MEASURES ? intervals[m] : (trellis_interval){NAN, NAN};
+    }
+    return status;
 }

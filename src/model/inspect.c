@@ -21,7 +21,7 @@ struct ranking_search {
     const trellis_model *model;
     size_t top;
     bool logarithms;       // no weight is above 0, as in an HMM: the highest are ranked as positive
-    candidate_list *lists; // [labels + 1][TRELLIS_RANKING_COUNT]
+    candidate_list *lists; // [labels + 1][TR_RANKINGS]
     bool failed;           // an allocation failed
 
     /* The current record. */
@@ -40,7 +40,7 @@ static void keep(struct ranking_search *search, uint32_t label, trellis_ranking 
                  struct ranked_weight candidate)
 {
     bool lowest = ranking == TRELLIS_FEATURES_LOWEST || ranking == TRELLIS_TRANSITIONS_LOWEST;
-    candidate_list *list = &search->lists[(size_t)label * TRELLIS_RANKING_COUNT + ranking];
+    candidate_list *list = &search->lists[(size_t)label * TR_RANKINGS + ranking];
     if (search->top == 0 ||
         (list->size == search->top &&
          !ranks_before(candidate.weight, list->at[list->size - 1].weight, lowest))) {
@@ -254,7 +254,7 @@ trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
         return tr_fail_memory(error);
     }
     inspection->model = model;
-    inspection->lists = ((size_t)model->label_count + 1) * TRELLIS_RANKING_COUNT;
+    inspection->lists = ((size_t)model->label_count + 1) * TR_RANKINGS;
     struct ranking_search search = {.model = model, .top = top};
     search.lists = tr_alloc(inspection->lists, sizeof *search.lists);
     bool ok = search.lists && rank_weights(&search, inspection);
@@ -287,10 +287,10 @@ const trellis_weighted *trellis_inspection_top(const trellis_inspection *inspect
                                                trellis_ranking ranking, size_t *ret_count)
 {
     *ret_count = 0;
-    if (label > inspection->model->label_count || ranking >= TRELLIS_RANKING_COUNT) {
+    if (label > inspection->model->label_count || ranking >= TR_RANKINGS) {
         return NULL;
     }
-    size_t list = label * TRELLIS_RANKING_COUNT + ranking;
+    size_t list = label * TR_RANKINGS + ranking;
     *ret_count = inspection->begin[list + 1] - inspection->begin[list];
     return inspection->weighted + inspection->begin[list];
 }

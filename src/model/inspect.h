@@ -4,6 +4,9 @@
 
 #include "model/model.h"
 
+/* How many there are of trellis_ranking. */
+#define TR_RANKINGS (TRELLIS_TRANSITIONS_LOWEST + 1)
+
 /* The weight of a plain step between two labels. */
 struct tr_pair_weight {
     uint16_t from, to;
@@ -12,7 +15,7 @@ struct tr_pair_weight {
 
 struct trellis_inspection {
     const trellis_model *model;
-    size_t lists;               // (labels + 1) * TRELLIS_RANKING_COUNT; the last label is the end
+    size_t lists;               // (labels + 1) * TR_RANKINGS; the last label is the end
     size_t *begin;              // [lists + 1] into weighted
     trellis_weighted *weighted; // [begin[lists]]
     trellis_text *names;        // of the labels that `weighted` names

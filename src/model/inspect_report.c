@@ -73,14 +73,14 @@ static void text_gaussian(const trellis_inspection *inspection, struct tr_buffer
 
 static void text_label(const trellis_inspection *inspection, struct tr_buffer *out, size_t label)
 {
-    static const char *const headings[TRELLIS_RANKING_COUNT] = {
+    static const char *const headings[TR_RANKINGS] = {
         [TRELLIS_FEATURES_HIGHEST] = "positive weights",
         [TRELLIS_FEATURES_LOWEST] = "negative weights",
         [TRELLIS_TRANSITIONS_HIGHEST] = "transitions with the highest weights",
         [TRELLIS_TRANSITIONS_LOWEST] = "transitions with the lowest weights",
     };
     size_t count = 0, all = gaussian_columns(inspection, label);
-    for (int ranking = 0; ranking < TRELLIS_RANKING_COUNT; ranking++) {
+    for (int ranking = 0; ranking < TR_RANKINGS; ranking++) {
         trellis_inspection_top(inspection, label, (trellis_ranking)ranking, &count);
         all += count;
     }
@@ -90,7 +90,7 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
     tr_buffer_text(out, name_of(inspection, label, false));
     tr_buffer_char(out, '\n');
     text_gaussian(inspection, out, label);
-    for (int ranking = 0; ranking < TRELLIS_RANKING_COUNT; ranking++) {
+    for (int ranking = 0; ranking < TR_RANKINGS; ranking++) {
         text_list(inspection, out, label, (trellis_ranking)ranking, headings[ranking]);
     }
     tr_buffer_char(out, '\n');

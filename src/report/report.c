@@ -11,6 +11,7 @@
  */
 #include "base/intern.h"
 #include "base/options.h"
+#include "base/structs.h"
 #include "corpus/corpus.h"
 #include "report/markup.h"
 #include "report_files.h"
@@ -112,13 +113,15 @@ trellis_status trellis_report_add(trellis_report *report, const trellis_sequence
                                   const trellis_labelled *labelled, trellis_error *error)
 {
     bool wrong = false;
-    trellis_status status = trellis_evaluation_add_labelled(report->evaluation, labelled, error);
-    for (size_t i = 0; !status && i < labelled->length; i++) {
-        wrong = wrong || !tr_text_equal(labelled->gold[i], labelled->predicted[i]);
+    trellis_labelled given;
+    tr_struct_take(&given, sizeof given, labelled);
+    trellis_status status = trellis_evaluation_add_labelled(report->evaluation, &given, error);
+    for (size_t i = 0; !status && i < given.length; i++) {
+        wrong = wrong || !tr_text_equal(given.gold[i], given.predicted[i]);
     }
     report->wrong += wrong;
     if (!status && wrong && report->shown < report->max_errors &&
-        report->errors.size < MAX_ERROR_BYTES && !put_error(report, sequence, labelled)) {
+        report->errors.size < MAX_ERROR_BYTES && !put_error(report, sequence, &given)) {
         status = tr_fail_memory(error);
     }
     return status;

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/options.h"
+#include "base/structs.h"
 
 enum { MAX_TRIALS = 100000, MAX_RUNGS = 5 };
 
@@ -256,12 +257,16 @@ static trellis_trial show(const trellis_search *search, size_t number)
 
 trellis_status trellis_search_next(trellis_search *search, trellis_trial *ret_trial)
 {
+    if (ret_trial->struct_size < sizeof ret_trial->struct_size) {
+        return TRELLIS_OPTION;
+    }
     while (search->place < search->remaining_count || climb(search)) {
         size_t number = search->remaining[search->place];
         double score, seconds, share = tr_search_share(search, search->rung);
         if (!tr_results_find(search, &search->trials.at[number], share, &score, &seconds)) {
-            *ret_trial = show(search, number);
-            ret_trial->share = share;
+            trellis_trial trial = show(search, number);
+            trial.share = share;
+            tr_struct_give(&trial, sizeof trial, ret_trial);
             search->waiting = true;
             return TRELLIS_OK;
         }
@@ -310,6 +315,6 @@ trellis_status trellis_search_ranked(const trellis_search *search, size_t place,
         search->order[i] = (uint32_t)i;
     }
     qsort_r(search->order, count, sizeof *search->order, by_rank, (void *)search);
-    *ret_trial = show(search, search->order[place]);
-    return TRELLIS_OK;
+    const trellis_trial trial = show(search, search->order[place]);
+    return tr_struct_give(&trial, sizeof trial, ret_trial) ? TRELLIS_OK : TRELLIS_OPTION;
 }

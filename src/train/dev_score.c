@@ -147,10 +147,11 @@ static trellis_status take_figures(const struct tr_training *training,
                                    const trellis_evaluation *evaluation, trellis_progress *figures,
                                    trellis_error *error)
 {
-    trellis_scores scores = trellis_evaluation_scores(evaluation);
-    trellis_cluster_scores clusters;
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_cluster_scores clusters = {.struct_size = sizeof clusters};
     trellis_status status = TRELLIS_OK;
     if (!tr_unsupervised_dev_clusters(training)) {
+        trellis_evaluation_scores(evaluation, &scores);
         figures->dev_accuracy = scores.accuracy;
         figures->dev_f1 = scores.has_spans ? scores.f1 : NAN;
     } else if (!(status = trellis_evaluation_clusters(evaluation, &clusters, error))) {

@@ -155,7 +155,7 @@ static void check_paths(const trellis_clusters *clusters, const struct judge *ju
 {
     const struct tr_bigrams *bigrams = tr_clusters_bigrams(clusters);
     trellis_text path[MAX_WORDS];
-    trellis_clustered_word word, before = {0};
+    trellis_clustered_word word = {.struct_size = sizeof word}, before = {0};
     for (int i = 0; i < words; i++) {
         assert_true(trellis_clusters_word(clusters, (size_t)i, &word));
         int order = tr_text_compare(before.path, word.path);
@@ -198,7 +198,8 @@ static void check_text(struct tr_random *random, int types, size_t tokens, int l
         assert_null(clusters);
     } else {
         assert_int_equal(status, TRELLIS_OK);
-        trellis_clusters_info info = trellis_clusters_describe(clusters);
+        trellis_clusters_info info = {.struct_size = sizeof info};
+        trellis_clusters_describe(clusters, &info);
         int left = limit < words ? limit : words;
         assert_int_equal(info.words, words);
         assert_int_equal(info.clusters, left);
@@ -327,7 +328,8 @@ static void test_words_that_fit_no_line(void **state)
     assert_int_equal(
         trellis_cluster(options, 2, (const char *const *)&path, 1, NULL, NULL, &clusters, NULL),
         TRELLIS_OK);
-    trellis_clusters_info info = trellis_clusters_describe(clusters);
+    trellis_clusters_info info = {.struct_size = sizeof info};
+    trellis_clusters_describe(clusters, &info);
     assert_int_equal(info.words, 2);
     assert_int_equal(info.tokens, 7);
     assert_true(info.information == 0); // no two words that are left stand side by side

@@ -14,7 +14,7 @@ static void check_rows(const trellis_evaluation *evaluation, trellis_breakdown b
                        const char *expected)
 {
     char text[1000] = "";
-    trellis_row row;
+    trellis_row row = {.struct_size = sizeof row};
     for (size_t i = 0; trellis_evaluation_row(evaluation, breakdown, i, &row); i++) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%.*s %d/%d/%d", i ? ", " : "",
@@ -26,7 +26,8 @@ static void check_rows(const trellis_evaluation *evaluation, trellis_breakdown b
 static void check_average(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
                           trellis_average average, double precision, double recall, double f1)
 {
-    trellis_row row = trellis_evaluation_average(evaluation, breakdown, average);
+    trellis_row row = {.struct_size = sizeof row};
+    trellis_evaluation_average(evaluation, breakdown, average, &row);
     assert_float_equal(row.precision, precision, 1e-12);
     assert_float_equal(row.recall, recall, 1e-12);
     assert_float_equal(row.f1, f1, 1e-12);
@@ -92,24 +93,27 @@ static void confidence_is_compared_with_accuracy(void **state)
     float marginals[] = {0.55f, 0.52f, 0.9f, 1.0f};
     double likely = -1.5, unlikely = -INFINITY;
     const double probability = -4 * log(3); // of the sequence, 4 tokens
-    trellis_labelled sequence = {4, gold, predicted, known, marginals, &likely, &probability};
+    trellis_labelled sequence = {sizeof sequence, 4,         gold,    predicted,
+                                 known,           marginals, &likely, &probability};
     trellis_evaluation *e;
-    trellis_row row;
+    trellis_row row = {.struct_size = sizeof row};
     assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
-    assert_true(isnan(trellis_evaluation_scores(e).log_likelihood));
-    assert_true(isnan(trellis_evaluation_scores(e).calibration_error));
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_evaluation_scores(e, &scores);
+    assert_true(isnan(scores.log_likelihood));
+    assert_true(isnan(scores.calibration_error));
     assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
     check_rows(e, TRELLIS_BY_WORD, "in vocabulary 3/3/3, OOV 1/1/0");
     check_rows(e, TRELLIS_BY_CONFIDENCE, "0.5-0.6 2/2/1, 0.9-1.0 2/2/2");
     assert_true(trellis_evaluation_row(e, TRELLIS_BY_CONFIDENCE, 0, &row));
     assert_float_equal(row.confidence, 0.535, 1e-6);
-    trellis_scores scores = trellis_evaluation_scores(e);
+    trellis_evaluation_scores(e, &scores);
     assert_float_equal(scores.calibration_error, (2 * 0.035 + 2 * 0.05) / 4, 1e-6);
     assert_float_equal(scores.log_likelihood, -1.5, 0);
     assert_float_equal(scores.perplexity, 3, 1e-12);
     sequence.log_likelihood = &unlikely;
     assert_int_equal(trellis_evaluation_add_labelled(e, &sequence, NULL), TRELLIS_OK);
-    scores = trellis_evaluation_scores(e);
+    trellis_evaluation_scores(e, &scores);
     assert_float_equal(scores.log_likelihood, -1.5, 0);
     assert_int_equal(scores.impossible, 1);
     trellis_evaluation_destroy(e);
@@ -189,7 +193,8 @@ static void probabilities_are_in_the_reports(void **state)
     float marginals[] = {0.5f, 0.5f, 0.75f, 1.0f};
     double likely = -1.5, unlikely = -INFINITY;
     const double probability = -4 * log(3);
-    trellis_labelled sequence = {4, labels, labels, NULL, marginals, &likely, &probability};
+    trellis_labelled sequence = {sizeof sequence, 4,       labels,      labels, NULL,
+                                 marginals,       &likely, &probability};
     static const char *const details[] = {
         "          0.5-0.6         4         4    100.00%     50.00%\n",
         "log-probability of the sequences: -8.79, perplexity 3.000 per token\n",

@@ -90,7 +90,7 @@ static void test_assignment_is_the_best(void **state)
 static trellis_cluster_scores scores_of(const unsigned counts[3][3])
 {
     trellis_evaluation *evaluation;
-    trellis_cluster_scores scores;
+    trellis_cluster_scores scores = {.struct_size = sizeof scores};
     assert_int_equal(trellis_evaluation_create(NULL, &evaluation, NULL), TRELLIS_OK);
     for (unsigned f = 0; f < 3; f++) {
         for (unsigned g = 0; g < 3; g++) {

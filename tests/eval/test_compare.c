@@ -17,18 +17,46 @@ static trellis_options *options_with(const char *name, const char *value)
     return options;
 }
 
-static trellis_comparison compare(const char *gold, const char *first, const char *second,
-                                  const char *shuffles)
+enum { MEASURES = TRELLIS_F1 + 1 };
+
+static trellis_comparison *compare_texts(const char *gold, const char *first, const char *second,
+                                         const char *shuffles)
 {
     trellis_options *options = options_with("shuffles", shuffles);
     trellis_evaluation *a = evaluate_with(options, gold, first);
     trellis_evaluation *b = evaluate_with(options, gold, second);
-    trellis_comparison comparison;
+    trellis_comparison *comparison;
     assert_int_equal(trellis_evaluation_compare(a, b, &comparison, NULL), TRELLIS_OK);
     trellis_evaluation_destroy(a);
     trellis_evaluation_destroy(b);
     trellis_options_destroy(options);
     return comparison;
+}
+
+/* All that a comparison tells. */
+struct compared {
+    bool has_spans;
+    trellis_contrast measures[MEASURES];
+    trellis_comparison_info info;
+};
+
+static struct compared compare(const char *gold, const char *first, const char *second,
+                               const char *shuffles)
+{
+    struct compared all = {.info = {.struct_size = sizeof all.info}};
+    trellis_comparison *comparison = compare_texts(gold, first, second, shuffles);
+    for (int m = 0; m < MEASURES; m++) {
+        all.measures[m].struct_size = sizeof all.measures[m];
+        all.has_spans = trellis_comparison_measure(comparison, (trellis_measure)m,
+                                                   &all.measures[m]);
+        assert_true(all.has_spans || m >= TRELLIS_PRECISION);
+    }
+    assert_null(trellis_measure_name((trellis_measure)MEASURES));
+    assert_false(
+        trellis_comparison_measure(comparison, (trellis_measure)MEASURES, &all.measures[0]));
+    trellis_comparison_describe(comparison, &all.info);
+    trellis_comparison_destroy(comparison);
+    return all;
 }
 
 /* Cuts "a|b|c" into its parts. */
@@ -46,7 +74,8 @@ static size_t cut(const char *text, char parts[][64])
 static double measure(const char *gold, const char *predicted, trellis_measure measure)
 {
     trellis_evaluation *e = evaluate(gold, predicted);
-    trellis_scores scores = trellis_evaluation_scores(e);
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_evaluation_scores(e, &scores);
     trellis_evaluation_destroy(e);
     switch (measure) {
     case TRELLIS_ACCURACY:
@@ -89,11 +118,12 @@ static const char *const good = "B-A I-A O|B-B O|O B-B|B-A B-B|O O O|B-B I-B O|B
 static void all_exchanges_are_tried_where_there_are_few(void **state)
 {
     (void)state;
-    trellis_comparison comparison = compare(gold, poor, good, "10000");
-    assert_true(comparison.exact);
+    struct compared comparison = compare(gold, poor, good, "10000");
+    assert_true(comparison.info.exact);
     assert_true(comparison.has_spans);
-    assert_int_equal(comparison.exchanges, 64); // the sequence in which both agree is not exchanged
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    assert_int_equal(comparison.info.exchanges,
+                     64); // the sequence in which both agree is not exchanged
+    for (int m = 0; m < MEASURES; m++) {
         const trellis_contrast *contrast = &comparison.measures[m];
         assert_float_equal(contrast->first, measure(gold, poor, (trellis_measure)m), 1e-12);
         assert_float_equal(contrast->second, measure(gold, good, (trellis_measure)m), 1e-12);
@@ -108,20 +138,20 @@ static void sampled_exchanges_approximate(void **state)
 {
     (void)state;
     trellis_options *options = options_with("shuffles", "60");
-    trellis_comparison few = compare(gold, poor, good, "60");
-    assert_false(few.exact);
-    assert_int_equal(few.exchanges, 60);
+    struct compared few = compare(gold, poor, good, "60");
+    assert_false(few.info.exact);
+    assert_int_equal(few.info.exchanges, 60);
     trellis_options_destroy(options);
     /* The same seven sequences three times: 2^18 exchanges, of which 100000 are drawn. */
     char long_gold[1024], long_poor[1024], long_good[1024];
     snprintf(long_gold, sizeof long_gold, "%s|%s|%s", gold, gold, gold);
     snprintf(long_poor, sizeof long_poor, "%s|%s|%s", poor, poor, poor);
     snprintf(long_good, sizeof long_good, "%s|%s|%s", good, good, good);
-    trellis_comparison drawn = compare(long_gold, long_poor, long_good, "100000");
-    trellis_comparison exact = compare(long_gold, long_poor, long_good, "1000000");
-    assert_false(drawn.exact);
-    assert_true(exact.exact);
-    for (int m = 0; m < TRELLIS_MEASURE_COUNT; m++) {
+    struct compared drawn = compare(long_gold, long_poor, long_good, "100000");
+    struct compared exact = compare(long_gold, long_poor, long_good, "1000000");
+    assert_false(drawn.info.exact);
+    assert_true(exact.info.exact);
+    for (int m = 0; m < MEASURES; m++) {
         double p = exact.measures[m].p, spread = sqrt(p * (1 - p) / 100000);
         assert_true(fabs(drawn.measures[m].p - p) < 5 * spread + 2e-5);
     }
@@ -132,18 +162,18 @@ static void sampled_exchanges_approximate(void **state)
 static void mcnemar_counts_tokens(void **state)
 {
     (void)state;
-    trellis_comparison c = compare("A A A A A A A A A A", "A A A A A B B B B B",
-                                   "A A A A A A A A A A", "10");
-    assert_int_equal(c.only_first, 0);
-    assert_int_equal(c.only_second, 5);
+    struct compared c = compare("A A A A A A A A A A", "A A A A A B B B B B", "A A A A A A A A A A",
+                                "10");
+    assert_int_equal(c.info.only_first, 0);
+    assert_int_equal(c.info.only_second, 5);
     assert_false(c.has_spans);
-    assert_float_equal(c.mcnemar, 2.0 / 32, 1e-12);
+    assert_float_equal(c.info.mcnemar, 2.0 / 32, 1e-12);
     c = compare("A A A A|A A", "B B B A|A B", "A A A B|A B", "10");
-    assert_int_equal(c.only_first, 1);
-    assert_int_equal(c.only_second, 3);
-    assert_float_equal(c.mcnemar, 2 * (1 + 4) / 16.0, 1e-12);
+    assert_int_equal(c.info.only_first, 1);
+    assert_int_equal(c.info.only_second, 3);
+    assert_float_equal(c.info.mcnemar, 2 * (1 + 4) / 16.0, 1e-12);
     c = compare("A", "A", "A", "10");
-    assert_float_equal(c.mcnemar, 1, 0);
+    assert_float_equal(c.info.mcnemar, 1, 0);
     assert_float_equal(c.measures[TRELLIS_ACCURACY].p, 1, 0);
 }
 
@@ -152,12 +182,14 @@ static void other_gold_labels_are_refused(void **state)
     (void)state;
     trellis_evaluation *a = evaluate("A B|A", "A B|A"), *b = evaluate("A B|B", "A B|A");
     trellis_evaluation *c = evaluate("A B", "A B");
-    trellis_comparison comparison;
+    trellis_comparison *comparison;
     trellis_error error = {0};
     assert_int_equal(trellis_evaluation_compare(a, b, &comparison, &error), TRELLIS_DATA);
+    assert_null(comparison);
     assert_string_equal(error.message, "the two cannot be compared: sequence 2 has different gold "
                                        "labels in the two");
     assert_int_equal(trellis_evaluation_compare(a, c, &comparison, &error), TRELLIS_DATA);
+    assert_null(comparison);
     assert_string_equal(error.message,
                         "the two cannot be compared: one has 2 sequences, the other 1");
     trellis_evaluation_destroy(a);
@@ -177,8 +209,8 @@ static void intervals_are_those_of_the_binomial(void **state)
     }
     trellis_options *options = options_with("bootstrap", "20000");
     trellis_evaluation *e = evaluate_with(options, correct, predicted);
-    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
-    assert_int_equal(trellis_evaluation_intervals(e, intervals, NULL), TRELLIS_OK);
+    trellis_interval intervals[MEASURES];
+    assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
     double sum = 0, choose = pow(0.25, 40);
     int low = -1, high = -1;
     for (int k = 0; k <= 40; k++) {
@@ -189,13 +221,17 @@ static void intervals_are_those_of_the_binomial(void **state)
     }
     assert_float_equal(intervals[TRELLIS_ACCURACY].low, low / 40.0, 1e-9);
     assert_float_equal(intervals[TRELLIS_ACCURACY].high, high / 40.0, 1e-9);
-    trellis_interval again[TRELLIS_MEASURE_COUNT];
-    assert_int_equal(trellis_evaluation_intervals(e, again, NULL), TRELLIS_OK);
-    assert_memory_equal(intervals, again, sizeof again); // the seed decides
+    trellis_interval again[MEASURES + 1];
+    assert_int_equal(trellis_evaluation_intervals(e, again, MEASURES + 1, NULL), TRELLIS_OK);
+    assert_memory_equal(intervals, again, sizeof intervals); // the seed decides
+    assert_true(isnan(again[MEASURES].low) && isnan(again[MEASURES].high));
+    again[1] = (trellis_interval){-1, -1};
+    assert_int_equal(trellis_evaluation_intervals(e, again, 1, NULL), TRELLIS_OK);
+    assert_float_equal(again[1].low, -1, 0); // only as many as asked for
     trellis_evaluation_destroy(e);
     trellis_options_destroy(options);
     e = evaluate("A", "A");
-    assert_int_equal(trellis_evaluation_intervals(e, intervals, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
     assert_true(isnan(intervals[0].low));
     trellis_evaluation_destroy(e);
 }
@@ -204,18 +240,19 @@ static void reports_contain_the_comparison(void **state)
 {
     (void)state;
     struct tr_buffer out = {0};
-    trellis_comparison comparison = compare(gold, poor, good, "10000");
+    trellis_comparison *comparison = compare_texts(gold, poor, good, "10000");
     assert_int_equal(
-        trellis_comparison_report(&comparison, TRELLIS_CONLLEVAL, into_buffer, &out, NULL),
+        trellis_comparison_report(comparison, TRELLIS_CONLLEVAL, into_buffer, &out, NULL),
         TRELLIS_OK);
     tr_buffer_char(&out, '\0');
     assert_non_null(strstr(out.data, "p by all 64 exchanges of labellings; "));
     out.size = 0;
-    assert_int_equal(trellis_comparison_report(&comparison, TRELLIS_JSON, into_buffer, &out, NULL),
+    assert_int_equal(trellis_comparison_report(comparison, TRELLIS_JSON, into_buffer, &out, NULL),
                      TRELLIS_OK);
     tr_buffer_char(&out, '\0');
     assert_non_null(strstr(out.data, "\"exchanges\": 64,\n  \"exact\": true,\n"));
     tr_buffer_free(&out);
+    trellis_comparison_destroy(comparison);
 }
 
 int main(void)

@@ -15,7 +15,8 @@ static trellis_status fill_evaluation(const trellis_options *options, bool all_c
         status = trellis_evaluation_add(*ret_evaluation, gold, all_correct ? gold : predicted, n,
                                         error);
     }
-    trellis_labelled sequence = {.length = TR_COUNT(gold),
+    trellis_labelled sequence = {.struct_size = sizeof sequence,
+                                 .length = TR_COUNT(gold),
                                  .gold = gold,
                                  .predicted = all_correct ? gold : predicted,
                                  .known = known};
@@ -42,9 +43,9 @@ static trellis_status evaluate(const char *about, struct outcome *outcome)
 {
     trellis_options *options = NULL;
     trellis_evaluation *evaluation = NULL, *other = NULL;
-    trellis_cluster_scores clusters;
-    trellis_comparison comparison;
-    trellis_interval intervals[TRELLIS_MEASURE_COUNT];
+    trellis_cluster_scores clusters = {.struct_size = sizeof clusters};
+    trellis_comparison *comparison = NULL;
+    trellis_interval intervals[TRELLIS_F1 + 1];
     trellis_error *error = &outcome->error;
     trellis_status status = options_of(about, &options, outcome);
     if (!status) {
@@ -57,14 +58,15 @@ static trellis_status evaluate(const char *about, struct outcome *outcome)
         status = trellis_evaluation_clusters(evaluation, &clusters, error);
     }
     if (!status) {
-        status = trellis_evaluation_intervals(evaluation, intervals, error);
+        status = trellis_evaluation_intervals(evaluation, intervals, TR_COUNT(intervals), error);
     }
     if (!status) {
         status = trellis_evaluation_compare(evaluation, other, &comparison, error);
     }
     if (!status) {
-        status = report_evaluation(evaluation, &comparison, outcome);
+        status = report_evaluation(evaluation, comparison, outcome);
     }
+    trellis_comparison_destroy(comparison);
     trellis_evaluation_destroy(other);
     trellis_evaluation_destroy(evaluation);
     trellis_options_destroy(options);
@@ -99,7 +101,8 @@ static trellis_status report(const char *about, struct outcome *outcome)
                                        .columns = 2,
                                        .cells = cells,
                                        .weight = 1};
-    const trellis_labelled labelled = {.length = 2, .gold = gold, .predicted = predicted};
+    const trellis_labelled labelled = {
+        .struct_size = sizeof labelled, .length = 2, .gold = gold, .predicted = predicted};
     trellis_model *model = NULL;
     trellis_report *page = NULL;
     trellis_error *error = &outcome->error;
@@ -123,7 +126,7 @@ static trellis_status search(const char *about, struct outcome *outcome)
     const char *const tries[] = {"l2=0.1,1", "epochs=1..3"};
     trellis_options *options = NULL, *copy = NULL;
     trellis_search *search = NULL;
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     trellis_error *error = &outcome->error;
     bool again = strstr(about, "again"); // resumes with the scores of the run before
     if (!again) {

@@ -269,7 +269,9 @@ static inline trellis_evaluation *evaluate_by(const trellis_model *model, const 
 static inline double accuracy_of(const trellis_model *model, const char *path)
 {
     trellis_evaluation *evaluation = evaluate_by(model, path, "label=2");
-    double accuracy = trellis_evaluation_scores(evaluation).accuracy;
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_evaluation_scores(evaluation, &scores);
+    double accuracy = scores.accuracy;
     trellis_evaluation_destroy(evaluation);
     return accuracy;
 }

@@ -41,7 +41,7 @@ static void a_grid_has_all_combinations(void **state)
                                          "0.1 3 yes", "0.1 3 no", "1 1 yes",   "1 1 no",
                                          "1 2 yes",   "1 2 no",   "1 3 yes",   "1 3 no"};
     trellis_search *search = make_search("0", "0", tries, 3);
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     for (size_t i = 0; i < TR_COUNT(wanted); i++) {
         char text[100];
         assert_int_equal(trellis_search_next(search, &trial), TRELLIS_OK);
@@ -66,7 +66,7 @@ static void ranges_are_logarithmic_where_that_suits(void **state)
     const char *const tries[] = {"l2=0.01..100"}, *const few[] = {"rate=1..2/3"};
     static const char *const wanted[] = {"0.01", "0.1", "1", "10", "100"};
     static const char *const even[] = {"1", "1.5", "2"};
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     trellis_search *search = make_search("0", "0", tries, 1);
     for (size_t i = 0; i < TR_COUNT(wanted); i++) {
         assert_int_equal(trellis_search_next(search, &trial), TRELLIS_OK);
@@ -106,7 +106,7 @@ static void halving_keeps_the_best(void **state)
     (void)state;
     const char *const tries[] = {"l2=0.001..1000/27"};
     trellis_search *search = make_search("0", "3", tries, 1);
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     size_t asked[4] = {0};
     double shares[4] = {1.0 / 27, 1.0 / 9, 1.0 / 3, 1};
     while (trellis_search_next(search, &trial) == TRELLIS_OK) {
@@ -131,7 +131,7 @@ static size_t resume_search(const char *path, size_t max, char *best, size_t roo
     const char *const tries[] = {"l2=0.001..1000"};
     trellis_search *search = make_search("9", "3", tries, 1);
     trellis_error error = {0};
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     size_t asked = 0;
     if (trellis_search_keep(search, path, "a task", &error)) {
         fail_msg("%s", error.message);
@@ -245,7 +245,7 @@ static void a_plot_shows_every_trial(void **state)
     (void)state;
     const char *const tries[] = {"l2=0.01,1,100", "features=a<b,c"};
     trellis_search *search = make_search("0", "0", tries, 2);
-    trellis_trial trial;
+    trellis_trial trial = {.struct_size = sizeof trial};
     size_t number = 0;
     while (trellis_search_next(search, &trial) == TRELLIS_OK) {
         number++;

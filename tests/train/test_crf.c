@@ -145,7 +145,9 @@ static double accuracy(const trellis_model *model, const char *path, const char 
             trellis_evaluation_add(evaluation, sequence->labels, labels, sequence->length, NULL),
             TRELLIS_OK);
     }
-    double share = trellis_evaluation_scores(evaluation).accuracy;
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_evaluation_scores(evaluation, &scores);
+    double share = scores.accuracy;
     trellis_evaluation_destroy(evaluation);
     trellis_tagger_destroy(tagger);
     trellis_reader_close(reader);

@@ -131,7 +131,7 @@ static void check_dev_clusters(const char *score)
     trellis_error error = {0};
     struct course course;
     trellis_model *model;
-    trellis_cluster_scores scores;
+    trellis_cluster_scores scores = {.struct_size = sizeof scores};
     tr_random_seed(&random, 12);
     make_corpus(corpus, &random, false, 1);
     const char *path = put_corpus("plain.jsonl", corpus, 0, SENTENCES, false);

@@ -243,7 +243,7 @@ static bool cancel_at_the_third(void *user, const trellis_progress *progress)
 {
     struct watch *watch = user;
     if (progress->phase == TRELLIS_PHASE_TRAINING && progress->fraction >= 1) {
-        trellis_row row;
+        trellis_row row = {.struct_size = sizeof row};
         watch->iterations = progress->iteration;
         watch->has_rows = progress->dev &&
                           trellis_evaluation_row(progress->dev, TRELLIS_BY_LABEL, 0, &row);
