@@ -17,7 +17,7 @@
 /* Questions that need log Z and marginals. */
 #define BY_SUMS                                                                                    \
     (TRELLIS_CHAIN_LOG_Z | TRELLIS_CHAIN_NODE_MARGINALS | TRELLIS_CHAIN_PAIR_MARGINALS |           \
-     TRELLIS_CHAIN_LOSS | TRELLIS_CHAIN_GRADIENT | TRELLIS_CHAIN_SAMPLE | TRELLIS_CHAIN_MIN_RISK)
+     TRELLIS_CHAIN_LOSS | TRELLIS_CHAIN_GRADIENT | TRELLIS_CHAIN_MIN_RISK)
 #define BY_LABELS (TRELLIS_CHAIN_SCORE | TRELLIS_CHAIN_LOSS | TRELLIS_CHAIN_GRADIENT)
 
 /* ---- what was given -------------------------------------------------------------------------------- */
@@ -276,42 +276,22 @@ static trellis_status compute_loss(trellis_chain *chain, struct tr_chain_worker 
                : status;
 }
 
-/* Draws from weights [count] that are not all 0. */
-static uint16_t draw(struct tr_random *random, const float *weights, size_t count)
-{
-    double sum = 0;
-    for (size_t c = 0; c < count; c++) {
-        sum += (double)weights[c];
-    }
-    double left = tr_random_real(random) * sum;
-    size_t last = 0;
-    for (size_t c = 0; c < count && left >= 0; c++) {
-        last = weights[c] > 0 ? c : last;
-        left -= (double)weights[c];
-    }
-    return (uint16_t)last;
-}
-
-/* z_1 by P(z_1), then z_i by P(z_{i-1}, z_i), which is P(z_i | z_{i-1}) but for a factor. */
 static trellis_status sample(trellis_chain *chain, struct tr_chain_worker *worker,
                              trellis_chain_sequence *s, trellis_error *error)
 {
-    size_t labels = chain->labels, width = chain->graph->width, n = s->length;
-    const float *node = tr_lattice_node_marginals(worker->lattice);
-    const float *pair = tr_lattice_edge_marginals(worker->lattice, chain->steps);
-    if (n && !pair) {
+    struct tr_random random;
+    size_t labels;
+    if (__builtin_mul_overflow(s->samples, s->length, &labels) ||
+        !tr_reserve(&worker->path, labels + 1)) {
         return tr_fail_memory(error);
     }
-    struct tr_random random;
     tr_random_seed(&random, s->seed);
-    for (size_t k = 0; k < s->samples; k++) {
-        int32_t *drawn = s->sampled + k * n;
-        for (size_t i = 0; i < n; i++) {
-            drawn[i] = draw(&random, i ? pair + (i * labels + (size_t)drawn[i - 1]) * width : node,
-                            labels);
-        }
+    trellis_status status = tr_lattice_sample(worker->lattice, chain->steps, &random, s->samples,
+                                              worker->path.at, error);
+    if (!status) {
+        give_labels(worker->path.at, labels, s->sampled);
     }
-    return TRELLIS_OK;
+    return status;
 }
 
 /* argmin_d sum_c P(z_i = c) cost[c][d], of equal ones the lowest. */
@@ -363,7 +343,7 @@ static trellis_status answer_by_sums(trellis_chain *chain, struct tr_chain_worke
     if (questions & TRELLIS_CHAIN_MIN_RISK) {
         minimise_risk(chain, worker, s);
     }
-    return questions & TRELLIS_CHAIN_SAMPLE ? sample(chain, worker, s, error) : TRELLIS_OK;
+    return TRELLIS_OK;
 }
 
 trellis_status tr_chain_answer(trellis_chain *chain, struct tr_chain_worker *worker,
@@ -397,6 +377,9 @@ trellis_status tr_chain_answer(trellis_chain *chain, struct tr_chain_worker *wor
     }
     if (!status && (questions & TRELLIS_CHAIN_SCORE)) {
         s->label_score = score_labels(chain, worker, s);
+    }
+    if (!status && (questions & TRELLIS_CHAIN_SAMPLE)) {
+        status = sample(chain, worker, s, error);
     }
     if (!status && (questions & BY_SUMS)) {
         status = answer_by_sums(chain, worker, questions, s, error);
