@@ -93,8 +93,7 @@ static void check(const char *type, const char *label)
         assert_int_equal(workers[k].status, TRELLIS_OK);
         assert_true(workers[k].labels.size > 0 && workers[k].entropy == workers[0].entropy);
         assert_int_equal(workers[k].labels.size, workers[0].labels.size);
-        assert_memory_equal(workers[k].labels.data, workers[0].labels.data,
-                            workers[0].labels.size);
+        assert_memory_equal(workers[k].labels.data, workers[0].labels.data, workers[0].labels.size);
     }
     for (size_t k = 0; k < THREADS; k++) {
         tr_buffer_free(&workers[k].labels);
