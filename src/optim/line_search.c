@@ -24,7 +24,7 @@
 
 static const double c1 = 1e-4;
 static const double least_noise = 1e-10; // a change of F by this share of it may be rounding
-static const int most_trials = 60;
+static const int max_trials = 60;
 
 trellis_status tr_line_open(struct tr_line *line, struct tr_monitor *monitor, double *w,
                             double *gradient)
@@ -140,7 +140,7 @@ trellis_status tr_search_armijo(struct tr_line *line, struct tr_point start, dou
                                 struct tr_point *ret_found)
 {
     double t = trial;
-    for (int i = 0; i < most_trials && (i == 0 || !is_too_short(start, t)); i++) {
+    for (int i = 0; i < max_trials && (i == 0 || !is_too_short(start, t)); i++) {
         trellis_status status = evaluate_at(line, t, ret_found);
         if (status != TRELLIS_OK || tr_line_falls(line->monitor, start, *ret_found)) {
             return status;
@@ -200,7 +200,7 @@ trellis_status tr_search_strong_wolfe(struct tr_line *line, struct tr_point star
 {
     struct tr_point low = start, high = {.step = INFINITY}, point = start;
     double t = trial;
-    for (int i = 0; i < most_trials && t > 0; i++) {
+    for (int i = 0; i < max_trials && t > 0; i++) {
         trellis_status status = evaluate_at(line, t, &point);
         if (status != TRELLIS_OK) {
             return status;

@@ -4,7 +4,7 @@
  *     change      F_{k-period} - F_k < delta |F_k|
  *     caller      the report function returned false
  *     iterations  k = max_iterations
- *     precision   F is the same to the last bit for `still_most` iterations
+ *     precision   F is the same to the last bit for `max_still` iterations
  *
  * Where l1 > 0, g is the pseudo-gradient of F, the subgradient that is nearest to 0:
  *
@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "optim/vector.h"
 
-enum { still_most = 5 };
+enum { max_still = 5 };
 
 trellis_status tr_monitor_open(struct tr_monitor *monitor, const struct tr_objective *objective,
                                const struct tr_optim_settings *settings, trellis_error *error)
@@ -125,7 +125,7 @@ trellis_status tr_monitor_begin(struct tr_monitor *monitor, double *w, double *g
     tr_keep_doubles(registry, "PAST", monitor->past, monitor->period);
     tr_keep_whole(registry, "ITER", &monitor->iteration, 1, UINT64_MAX);
     tr_keep_whole(registry, "EVAL", &monitor->evaluations, 1, UINT64_MAX);
-    tr_keep_whole(registry, "STIL", &monitor->still, 1, still_most - 1);
+    tr_keep_whole(registry, "STIL", &monitor->still, 1, max_still - 1);
     trellis_status status = tr_registry_load(registry, &loaded, monitor->error);
     if (status || !loaded) {
         return status ? status : tr_monitor_start(monitor, w, gradient);
@@ -173,7 +173,7 @@ bool tr_monitor_step(struct tr_monitor *monitor, const double *w, struct tr_opti
         monitor->stop = TR_STOP_CALLER;
     } else if (monitor->iteration == monitor->settings->max_iterations) {
         monitor->stop = TR_STOP_ITERATIONS;
-    } else if (monitor->still == still_most) {
+    } else if (monitor->still == max_still) {
         monitor->stop = TR_STOP_PRECISION;
     }
     return monitor->stop == TR_STOP_NONE;

@@ -397,9 +397,9 @@ static bool set_german(void)
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1",
              folder);
     setenv("LOCPATH", folder, 1);
-    bool fine = system(command) == 0 && setlocale(LC_ALL, "de_DE.UTF-8");
+    bool ok = system(command) == 0 && setlocale(LC_ALL, "de_DE.UTF-8");
     temporary_drop(folder); // it is in memory by now
-    return fine;
+    return ok;
 }
 
 /* A program may have set a locale with a decimal comma; our files do not change. */

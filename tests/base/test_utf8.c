@@ -29,12 +29,12 @@ static size_t naive_step(const unsigned char *s, size_t left)
     };
     for (size_t i = 0; left && i < TR_COUNT(rows); i++) {
         if (within(s[0], rows[i].low, rows[i].high)) {
-            bool fine = left >= rows[i].size &&
-                        (rows[i].size < 2 || within(s[1], rows[i].second_low, rows[i].second_high));
-            for (size_t k = 2; fine && k < rows[i].size; k++) {
-                fine = within(s[k], 0x80, 0xBF);
+            bool ok = left >= rows[i].size &&
+                      (rows[i].size < 2 || within(s[1], rows[i].second_low, rows[i].second_high));
+            for (size_t k = 2; ok && k < rows[i].size; k++) {
+                ok = within(s[k], 0x80, 0xBF);
             }
-            return fine ? rows[i].size : 0;
+            return ok ? rows[i].size : 0;
         }
     }
     return 0;

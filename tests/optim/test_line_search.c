@@ -99,7 +99,7 @@ static trellis_status search_strong_wolfe(struct tr_line *line, struct tr_point 
 }
 
 /* Searches from 0 and checks that the point is where it says and falls enough. */
-static struct tr_point found_by(search *look, const struct shape *shape, double trial)
+static struct tr_point found_by(search *run_search, const struct shape *shape, double trial)
 {
     struct tr_objective objective = {
         .size = 1, .evaluate = evaluate_shape, .user = (void *)(uintptr_t)shape};
@@ -113,7 +113,7 @@ static struct tr_point found_by(search *look, const struct shape *shape, double 
     line.direction[0] = 1;
     struct tr_point start = {.value = monitor.value, .slope = gradient}, found;
     assert_true(start.slope < 0);
-    assert_int_equal(look(&line, start, trial, &found), TRELLIS_OK);
+    assert_int_equal(run_search(&line, start, trial, &found), TRELLIS_OK);
 
     assert_true(found.step > 0);
     assert_true(found.step == line.next_w[0]);

@@ -249,7 +249,7 @@ static void test_together(void **state)
     trellis_model_close(model);
 }
 
-static void test_mistakes(void **state)
+static void test_bad_options(void **state)
 {
     (void)state;
     char constrained[700], listed[700];
@@ -291,7 +291,7 @@ int main(void)
         cmocka_unit_test(test_gradient),      cmocka_unit_test(test_choices),
         cmocka_unit_test(test_unknown),       cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_hidden_labels), cmocka_unit_test(test_sgd),
-        cmocka_unit_test(test_together),      cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_together),      cmocka_unit_test(test_bad_options),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -165,11 +165,11 @@ static double weight_in(const char *text, const char *kind, size_t kind_size, co
 }
 
 /* The largest difference of a weight of `one` to that in `other`, and the largest weight. */
-static double difference(const char *one, const char *other, double *ret_most)
+static double difference(const char *one, const char *other, double *ret_max)
 {
     double wrong = 0;
     size_t lines = 0;
-    *ret_most = 0;
+    *ret_max = 0;
     for (const char *line = one; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (strncmp(line, "node\t", 5) == 0 || strncmp(line, "edge\t", 5) == 0 ||
@@ -178,7 +178,7 @@ static double difference(const char *one, const char *other, double *ret_most)
             double weight = strtod(line + 5, NULL);
             double there = weight_in(other, line, 5, what, strcspn(what, "\n"));
             wrong = fmax(wrong, fabs(weight - there));
-            *ret_most = fmax(*ret_most, fabs(weight));
+            *ret_max = fmax(*ret_max, fabs(weight));
             lines++;
         }
     }
