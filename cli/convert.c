@@ -211,10 +211,39 @@ static int run_linear(const struct arguments *arguments, const char *hmm)
     return status ? failure(status, &error) : EXIT_SUCCESS;
 }
 
-/* Converts the weights of a model to another number of bits. */
+/* Writes a model as CRFsuite reads it. */
+static int run_crfsuite(const struct arguments *arguments, const char *from)
+{
+    struct output output;
+    trellis_model *model = NULL;
+    trellis_error error = {0};
+    trellis_status status = trellis_model_open(from, &model, &error);
+    if (status) {
+        return failure(status, &error);
+    }
+    int result = output_open(&output, argument(arguments, "output"));
+    if (result == EXIT_SUCCESS) {
+        status = trellis_model_write_crfsuite(model, output_sink, &output, &error);
+        result = output_end(&output, status, &error);
+    }
+    trellis_model_close(model);
+    return result;
+}
+
+/* Converts a model to one of ours with the given number of bits per weight, or to that of another
+ * program. */
 static int run_model(const struct arguments *arguments, const char *from)
 {
-    const char *path = argument(arguments, "output");
+    const char *path = argument(arguments, "output"), *to = argument(arguments, "to");
+    if (to && strcmp(to, "crfsuite") == 0) {
+        return trellis_options_given(arguments->options, "bits")
+                   ? usage_error(arguments->command,
+                                 "--bits is for models of Trellis, not for --to")
+                   : run_crfsuite(arguments, from);
+    }
+    if (to && strcmp(to, "trellis") != 0) {
+        return usage_error(arguments->command, "--to is one of trellis, crfsuite");
+    }
     if (!path || strcmp(path, "-") == 0) {
         return usage_error(arguments->command, "--model needs -o: the model file to write");
     }
@@ -241,6 +270,9 @@ static int run(const struct arguments *arguments)
     }
     if (trellis_options_given(options, "bits")) {
         return usage_error(arguments->command, "--bits needs --model: the model to convert");
+    }
+    if (argument(arguments, "to")) {
+        return usage_error(arguments->command, "--to needs --model: the model to convert");
     }
     if (argument(arguments, "linear")) {
         return run_linear(arguments, argument(arguments, "linear"));
@@ -271,14 +303,18 @@ static const struct own_option own[] = {
      "Convert an HMM instead of a corpus, given as a text of probabilities or as a model, to a "
      "linear model whose weights are log-probabilities. Needs -o."},
     {"model", 'm', "MODEL",
-     "Convert a model instead of a corpus: store its weights in --bits bits. Needs -o."},
+     "Convert a model, ours or that of another program, instead of a corpus: store its weights in "
+     "--bits bits. Needs -o."},
+    {"to", 0, "PROGRAM",
+     "Write the --model for another program: crfsuite, if it is of order 0 or 1 without weights of "
+     "first and last labels, edge attributes or a tag dictionary. [trellis]"},
     {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
     {0},
 };
 
 const struct command command_convert = {
     .name = "convert",
-    .summary = "convert corpora to another format or label scheme",
+    .summary = "convert corpora to another format or label scheme, and models",
     .synopsis = "[OPTION...] [FILE...]",
     .description = "Reads corpora in one format and writes them in another, or with span labels in "
                    "another scheme. Illegal label sequences are interpreted as conlleval does.",
@@ -292,6 +328,9 @@ const struct command command_convert = {
                 "# an HMM given as text\n"
                 "trellis convert --linear data/hmm/pidgin.txt -o pidgin.model\n"
                 "# a model with 16-bit weights\n"
-                "trellis convert -m pos.model --bits 16 -o small.model\n",
+                "trellis convert -m pos.model --bits 16 -o small.model\n"
+                "# a model of CRFsuite as one of ours, and back\n"
+                "trellis convert -m chunk.crfsuite -o chunk.model\n"
+                "trellis convert -m chunk.model --to crfsuite -o chunk.crfsuite\n",
     .run = run,
 };

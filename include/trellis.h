@@ -364,7 +364,8 @@ typedef struct trellis_model trellis_model;
 
 /* Maps and checks a model file. The file is untrusted: sizes and offsets are checked here, weights
  * where they are read. The checksums of large sections are not verified, so that a model of any
- * size opens in a few milliseconds. */
+ * size opens in a few milliseconds. A model that CRFsuite wrote (lCRF) is recognised by its first
+ * bytes and converted in memory, which reads all of it. */
 TRELLIS_API trellis_status trellis_model_open(const char *path, trellis_model **ret_model,
                                               trellis_error *error);
 /* What becomes of bytes that a caller passes. */
@@ -429,6 +430,16 @@ TRELLIS_API trellis_status trellis_model_import(const char *path, trellis_model 
 TRELLIS_API trellis_status trellis_model_import_bytes(const void *data, size_t size,
                                                       const char *name, trellis_model **ret_model,
                                                       trellis_error *error);
+
+/* Writes a model as CRFsuite and python-crfsuite read it (lCRF), with the same labels and, except for
+ * a perceptron, which has none, the same probabilities. Attributes have the names that
+ * trellis_model_attribute() gives. TRELLIS_LIMIT, and the message says why, if the format cannot hold
+ * the model: weights of the first or the last label, label priors, edge attributes, an order above 1,
+ * forbidden transitions, a tag dictionary, normal distributions, local normalisation, or two label
+ * schemes. */
+TRELLIS_API trellis_status trellis_model_write_crfsuite(const trellis_model *model,
+                                                        trellis_sink sink, void *user,
+                                                        trellis_error *error);
 
 /* Checks that a model is an HMM whose probabilities sum to 1; otherwise TRELLIS_DATA, and the
  * message names the label. */

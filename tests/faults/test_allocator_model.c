@@ -73,6 +73,17 @@ static trellis_status open_bytes(const char *about, struct outcome *outcome)
     return status;
 }
 
+static trellis_status write_crfsuite(const char *about, struct outcome *outcome)
+{
+    trellis_model *model = NULL;
+    trellis_status status = trellis_model_open(about, &model, &outcome->error);
+    if (!status) {
+        status = trellis_model_write_crfsuite(model, see, &outcome->seen, &outcome->error);
+    }
+    trellis_model_close(model);
+    return status;
+}
+
 static trellis_status check_hmm(const char *about, struct outcome *outcome)
 {
     (void)about;
@@ -286,6 +297,7 @@ static void test_models(void **state)
     try_all(open_and_save, "text");
     try_all(open_bytes, "copy");
     try_all(open_bytes, "borrow");
+    try_all(write_crfsuite, "tests/model/foreign/crfsuite/l1.lcrf");
     try_all(check_hmm, "");
     try_all(inspect, "");
     try_all(inspect, "crf");
