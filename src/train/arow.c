@@ -20,68 +20,46 @@
 
 #include "train/online.h"
 
-struct arow {
-    bool root;
-    float *variance; // [size]
-};
-
-static void update(struct tr_online *online, struct arow *arow, double loss, double weight)
+static void update(struct tr_online *online, double loss, double weight)
 {
     const struct tr_sparse *d = &online->change;
     double confidence = 0;
     for (size_t i = 0; i < d->entries.size; i++) {
         const struct tr_sparse_entry *e = &d->entries.at[i];
-        confidence += (double)arow->variance[e->at] * e->value * e->value;
+        confidence += (double)online->variance[e->at] * e->value * e->value;
     }
     double beta = 1 / (confidence + 1 / weight);
     for (size_t i = 0; i < d->entries.size; i++) {
         const struct tr_sparse_entry *e = &d->entries.at[i];
-        double along = (double)arow->variance[e->at] * e->value; // variance_j d_j
+        double along = (double)online->variance[e->at] * e->value; // variance_j d_j
         tr_online_move(online, e->at, loss * beta * along);
-        arow->variance[e->at] -= (float)(beta * along * along);
+        online->variance[e->at] -= (float)(beta * along * along);
     }
 }
 
 static trellis_status learn_sequence(struct tr_online *online, void *user, size_t s,
                                      trellis_error *error)
 {
-    struct arow *arow = user;
+    (void)user;
+    bool root = online->training->settings.root_loss;
     size_t n;
     const uint16_t *gold = tr_online_gold(online, s, &n);
-    trellis_status status = tr_online_decode(online, s, arow->root ? 0 : 1, error);
+    trellis_status status = tr_online_decode(online, s, root ? 0 : 1, error);
     if (status || online->wrong == 0) {
         return status;
     }
     status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (!status) {
         double cost = tr_loss_of(online->loss, gold, online->predicted.at, n);
-        double loss = (arow->root ? sqrt(cost) : cost) -
+        double loss = (root ? sqrt(cost) : cost) -
                       tr_sparse_dot(&online->change, online->now.weights);
         double weight = tr_sequence_weight(&online->training->data.train, s);
         if (loss > 0 && weight > 0) {
-            update(online, arow, loss, weight);
+            update(online, loss, weight);
         }
     }
     return status;
 }
 
-trellis_status tr_train_arow(struct tr_training *training, trellis_error *error)
-{
-    struct arow arow = {.root = training->settings.root_loss};
-    float first = (float)training->settings.variance;
-    struct tr_online *online;
-    trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
-    if (status) {
-        return status;
-    }
-    arow.variance = tr_alloc(training->layout.size, sizeof *arow.variance);
-    for (size_t j = 0; arow.variance && j < training->layout.size; j++) {
-        arow.variance[j] = first;
-    }
-    tr_keep_floats(training->registry, "VARI", arow.variance, training->layout.size);
-    status = arow.variance ? tr_online_run(online, learn_sequence, &arow, error)
-                           : tr_fail_memory(error);
-    free(arow.variance);
-    tr_online_destroy(online);
-    return status;
-}
+const struct tr_online_method tr_arow = {
+    .averaging = TR_EVEN_AVERAGE, .variances = true, .learn = learn_sequence};

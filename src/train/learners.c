@@ -3,21 +3,23 @@
 
 #include <string.h>
 
+#include "train/online.h"
+
 /* Options are listed where only some learners listen to them; the others are for all: of reading,
  * features, --epochs, --dev, --order, ... */
 #define MARGIN "loss cost span-loss"
 #define PENALTY "l2 sigma lambda"
 
 static const struct tr_algorithm perceptron[] = {
-    {"averaged", tr_train_averaged_perceptron, 20, .options = ""},
-    {"plain", tr_train_plain_perceptron, 20, .options = ""},
-    {"pa", tr_train_pa, 20, .options = MARGIN},
-    {"pa1", tr_train_pa1, 20, .options = MARGIN " aggressiveness"},
-    {"pa2", tr_train_pa2, 20, .options = MARGIN " aggressiveness"},
-    {"arow", tr_train_arow, 20, .options = MARGIN " variance"},
+    {"averaged", tr_train_online, 20, .options = "", .online = &tr_averaged_perceptron},
+    {"plain", tr_train_online, 20, .options = "", .online = &tr_plain_perceptron},
+    {"pa", tr_train_online, 20, .options = MARGIN, .online = &tr_pa},
+    {"pa1", tr_train_online, 20, .options = MARGIN " aggressiveness", .online = &tr_pa1},
+    {"pa2", tr_train_online, 20, .options = MARGIN " aggressiveness", .online = &tr_pa2},
+    {"arow", tr_train_online, 20, .options = MARGIN " variance", .online = &tr_arow},
     {0}};
 
-static const struct tr_algorithm mira[] = {{"hildreth", tr_train_mira, 20, .options = ""}, {0}};
+static const struct tr_algorithm mira[] = {{"hildreth", tr_train_online, 20, .options = "", .online = &tr_mira}, {0}};
 
 static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options = "gap"},
                                            {"subgradient", tr_train_subgradient, 50, .options = ""},
@@ -28,13 +30,14 @@ static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options 
 static const struct tr_algorithm crf[] = {
     {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
     {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average prune",
-     .abilities = TR_PRUNING},
+     .abilities = TR_PRUNING | TR_STOCHASTIC},
     {"cg", tr_train_cg, 0, .options = LBFGS},
     {"gd", tr_train_gd, 0, .options = LBFGS},
     {0}};
 static const struct tr_algorithm unpruned[] = {
     {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average"},
+    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average",
+     .abilities = TR_STOCHASTIC},
     {"cg", tr_train_cg, 0, .options = LBFGS},
     {"gd", tr_train_gd, 0, .options = LBFGS},
     {0}};
@@ -42,8 +45,9 @@ static const struct tr_algorithm unpruned[] = {
 #define HIDDEN "states restarts unlabelled unlabelled-weight dev-score delta period from"
 static const struct tr_algorithm hmm[] = {
     {"counts", tr_train_hmm_counts, 1, TR_ONE_PASS, .options = "smoothing theta"},
-    {"em", tr_train_em, 100, TR_HIDDEN_LABELS | TR_PARTIAL_LABELS, HIDDEN, "id"},
-    {"viterbi", tr_train_hard_em, 100, TR_HIDDEN_LABELS | TR_PARTIAL_LABELS, HIDDEN, "id"},
+    {"em", tr_train_em, 100, TR_HIDDEN_LABELS | TR_PARTIAL_LABELS, HIDDEN, .features = "id"},
+    {"viterbi", tr_train_hard_em, 100, TR_HIDDEN_LABELS | TR_PARTIAL_LABELS, HIDDEN,
+     .features = "id"},
     {0}};
 
 static const struct tr_learner learners[] = {

@@ -8,6 +8,7 @@
 #include "dataset/dataset.h"
 
 struct tr_training;
+struct tr_online_method;
 
 enum tr_ability {
     TR_PARTIAL_LABELS = 1 << 0, // learns from labels that are not known, or only in part
@@ -17,6 +18,7 @@ enum tr_ability {
     TR_PRUNING = 1 << 4,        // follows an objective that changes with what is pruned
     TR_PENALISED = 1 << 5,      // minimises an objective with an l2 penalty
     TR_ONE_PASS = 1 << 6,       // counts: there is nothing to resume
+    TR_STOCHASTIC = 1 << 10,    // takes a step for a batch of sequences, so that data may grow
     /* Of the model that is learned. */
     TR_NO_TRANSITIONS = 1 << 7, // order 0, whatever the options say
     TR_LOCAL = 1 << 8,          // locally normalised: a probability for each label given the last
@@ -35,6 +37,7 @@ struct tr_algorithm {
     unsigned abilities;   // beside those of its learner
     const char *options;  // that it listens to, beside those of its learner, separated by blanks
     const char *features; // templates by default; NULL: those of its learner
+    const struct tr_online_method *online; // of tr_train_online(); NULL: it is another algorithm
 };
 
 /* Which grams of labels get a weight. */
@@ -80,13 +83,7 @@ bool tr_learner_listens(const struct tr_learner *learner, const struct tr_algori
                         const char *option);
 
 /* The algorithms. */
-trellis_status tr_train_averaged_perceptron(struct tr_training *training, trellis_error *error);
-trellis_status tr_train_plain_perceptron(struct tr_training *training, trellis_error *error);
-trellis_status tr_train_pa(struct tr_training *training, trellis_error *error);
-trellis_status tr_train_pa1(struct tr_training *training, trellis_error *error);
-trellis_status tr_train_pa2(struct tr_training *training, trellis_error *error);
-trellis_status tr_train_arow(struct tr_training *training, trellis_error *error);
-trellis_status tr_train_mira(struct tr_training *training, trellis_error *error);
+trellis_status tr_train_online(struct tr_training *training, trellis_error *error);
 trellis_status tr_train_bcfw(struct tr_training *training, trellis_error *error);
 trellis_status tr_train_subgradient(struct tr_training *training, trellis_error *error);
 trellis_status tr_train_lbfgs(struct tr_training *training, trellis_error *error);

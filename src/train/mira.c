@@ -127,33 +127,38 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     return TRELLIS_OK;
 }
 
-trellis_status tr_train_mira(struct tr_training *training, trellis_error *error)
+static void end(void *user)
 {
-    const struct tr_settings *settings = &training->settings;
-    struct mira mira = {
-        .m = settings->mbest, .c = settings->aggressiveness, .root = settings->root_loss};
-    struct tr_online *online;
-    trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
-    if (status) {
-        return status;
+    struct mira *mira = user;
+    for (size_t k = 0; mira->d && k < mira->m; k++) {
+        tr_sparse_free(&mira->d[k]);
     }
-    mira.scores = tr_alloc(mira.m, sizeof *mira.scores);
-    mira.d = tr_alloc(mira.m, sizeof *mira.d);
-    mira.a = tr_alloc(mira.m * mira.m, sizeof *mira.a);
-    mira.b = tr_alloc(mira.m, sizeof *mira.b);
-    mira.tau = tr_alloc(mira.m, sizeof *mira.tau);
-    status = mira.scores && mira.d && mira.a && mira.b && mira.tau
-                 ? tr_online_run(online, learn_sequence, &mira, error)
-                 : tr_fail_memory(error);
-    for (size_t k = 0; mira.d && k < mira.m; k++) {
-        tr_sparse_free(&mira.d[k]);
-    }
-    free(mira.tau);
-    free(mira.b);
-    free(mira.a);
-    free(mira.d);
-    free(mira.scores);
-    free(mira.labels.at);
-    tr_online_destroy(online);
-    return status;
+    free(mira->tau);
+    free(mira->b);
+    free(mira->a);
+    free(mira->d);
+    free(mira->scores);
+    free(mira->labels.at);
+    free(mira);
 }
+
+static trellis_status begin(const struct tr_settings *settings, void **ret_mira,
+                            trellis_error *error)
+{
+    struct mira *mira = *ret_mira = tr_alloc(1, sizeof *mira);
+    if (!mira) {
+        return tr_fail_memory(error);
+    }
+    mira->m = settings->mbest;
+    mira->c = settings->aggressiveness;
+    mira->root = settings->root_loss;
+    mira->scores = tr_alloc(mira->m, sizeof *mira->scores);
+    mira->d = tr_alloc(mira->m, sizeof *mira->d);
+    mira->a = tr_alloc(mira->m * mira->m, sizeof *mira->a);
+    mira->b = tr_alloc(mira->m, sizeof *mira->b);
+    mira->tau = tr_alloc(mira->m, sizeof *mira->tau);
+    return mira->scores && mira->d && mira->a && mira->b && mira->tau ? TRELLIS_OK
+                                                                      : tr_fail_memory(error);
+}
+
+const struct tr_online_method tr_mira = {TR_EVEN_AVERAGE, false, learn_sequence, begin, end};

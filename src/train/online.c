@@ -244,15 +244,25 @@ void tr_online_change(struct tr_online *online, const struct tr_sparse *change, 
     }
 }
 
-/* result = w - u / B_k */
-void tr_online_take_result(struct tr_online *online)
+/* w - u / B_k */
+float tr_online_average(const struct tr_online *online, size_t at)
 {
     double total = online->before > 0 ? online->before : 1;
+    double w = (double)online->now.weights[at];
+    return online->u ? (float)(w - online->u[at] / total) : online->now.weights[at];
+}
+
+void tr_online_take_result(struct tr_online *online)
+{
     for (size_t j = 0; j < online->training->layout.size; j++) {
-        double w = (double)online->now.weights[j];
-        online->result.weights[j] = online->u ? (float)(w - online->u[j] / total)
-                                              : online->now.weights[j];
+        online->result.weights[j] = tr_online_average(online, j);
     }
+}
+
+void tr_online_end_sequence(struct tr_online *online)
+{
+    online->seen++;
+    online->before += online->averaging == TR_RISING_AVERAGE ? online->seen : 1;
 }
 
 void tr_online_begin_average(struct tr_online *online)
@@ -268,7 +278,7 @@ const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, 
     const struct tr_dataset *data = &online->training->data.train;
     size_t first = data->sequence.at[sequence];
     *ret_length = data->sequence.at[sequence + 1] - first;
-    return tr_dataset_is_partial(data, sequence) ? online->given : data->gold.at + first;
+    return tr_dataset_is_partial(data, sequence) ? online->given.at : data->gold.at + first;
 }
 
 /* Where labels are not known, the best ones that agree with those that are stand for gold. */
@@ -286,7 +296,7 @@ static trellis_status take_given(struct tr_online *online, size_t sequence, trel
     }
     return status
                ? status
-               : tr_lattice_viterbi(online->lattice, online->steps, online->given, &score, error);
+               : tr_lattice_viterbi(online->lattice, online->steps, online->given.at, &score, error);
 }
 
 trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,
@@ -369,8 +379,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
         if (status) {
             return status;
         }
-        online->seen++;
-        online->before += online->averaging == TR_RISING_AVERAGE ? online->seen : 1;
+        tr_online_end_sequence(online);
         done += t->data.train.sequence.at[s + 1] - t->data.train.sequence.at[s];
         if (i % 64 == 63) {
             figures->fraction = (double)(i + 1) / (double)n;
@@ -436,12 +445,20 @@ static size_t longest_sequence(const struct tr_dataset *data)
     return longest;
 }
 
+trellis_status tr_online_make_room(struct tr_online *online, trellis_error *error)
+{
+    const struct tr_dataset *data = &online->training->data.train;
+    return !data->open_begin.size || tr_reserve(&online->given, longest_sequence(data))
+               ? TRELLIS_OK
+               : tr_fail_memory(error);
+}
+
 static trellis_status prepare(struct tr_online *online, trellis_error *error)
 {
     struct tr_training *t = online->training;
-    if (t->data.train.open_begin.size &&
-        !(online->given = tr_alloc(longest_sequence(&t->data.train), sizeof *online->given))) {
-        return tr_fail_memory(error);
+    trellis_status status = tr_online_make_room(online, error);
+    if (status) {
+        return status;
     }
     online->u = online->averaging ? tr_alloc(t->layout.size, sizeof *online->u) : NULL;
     online->order = tr_alloc(t->data.train.sequences, sizeof *online->order);
@@ -451,7 +468,7 @@ static trellis_status prepare(struct tr_online *online, trellis_error *error)
     for (uint32_t i = 0; i < t->data.train.sequences; i++) {
         online->order[i] = i;
     }
-    trellis_status status = tr_iterate_create(t, &online->now, error);
+    status = tr_iterate_create(t, &online->now, error);
     if (!status) {
         status = tr_iterate_create(t, &online->result, error);
     }
@@ -472,8 +489,8 @@ static trellis_status prepare(struct tr_online *online, trellis_error *error)
     return status;
 }
 
-trellis_status tr_online_create(struct tr_training *training, enum tr_averaging averaging,
-                                struct tr_online **ret_online, trellis_error *error)
+trellis_status tr_online_create_empty(struct tr_training *training, enum tr_averaging averaging,
+                                      struct tr_online **ret_online, trellis_error *error)
 {
     struct tr_online *online = *ret_online = tr_alloc(1, sizeof *online);
     if (!online) {
@@ -481,9 +498,18 @@ trellis_status tr_online_create(struct tr_training *training, enum tr_averaging 
     }
     online->training = training;
     online->averaging = averaging;
-    trellis_status status = prepare(online, error);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_online_create(struct tr_training *training, enum tr_averaging averaging,
+                                struct tr_online **ret_online, trellis_error *error)
+{
+    trellis_status status = tr_online_create_empty(training, averaging, ret_online, error);
+    if (!status) {
+        status = prepare(*ret_online, error);
+    }
     if (status) {
-        tr_online_destroy(online);
+        tr_online_destroy(*ret_online);
         *ret_online = NULL;
     }
     return status;
@@ -500,10 +526,52 @@ void tr_online_destroy(struct tr_online *online)
     tr_sparse_free(&online->change);
     free(online->terms.list.at);
     free(online->predicted.at);
-    free(online->given);
+    free(online->given.at);
     free(online->order);
     tr_iterate_free(&online->now);
     tr_iterate_free(&online->result);
     free(online->u);
+    free(online->variance);
     free(online);
+}
+
+/* ---- learners that are a rule ---------------------------------------------------------------------- */
+
+static trellis_status make_variances(struct tr_online *online, trellis_error *error)
+{
+    const struct tr_training *t = online->training;
+    online->variance = tr_alloc(t->layout.size, sizeof *online->variance);
+    if (!online->variance) {
+        return tr_fail_memory(error);
+    }
+    for (size_t j = 0; j < t->layout.size; j++) {
+        online->variance[j] = (float)t->settings.variance;
+    }
+    tr_keep_floats(t->registry, "VARI", online->variance, t->layout.size);
+    return TRELLIS_OK;
+}
+
+trellis_status tr_train_online(struct tr_training *training, trellis_error *error)
+{
+    const struct tr_online_method *method = training->settings.algorithm->online;
+    struct tr_online *online;
+    void *user = NULL;
+    trellis_status status = tr_online_create(training, method->averaging, &online, error);
+    if (status) {
+        return status;
+    }
+    if (method->variances) {
+        status = make_variances(online, error);
+    }
+    if (!status && method->begin) {
+        status = method->begin(&training->settings, &user, error);
+    }
+    if (!status) {
+        status = tr_online_run(online, method->learn, user, error);
+    }
+    if (user) {
+        method->end(user);
+    }
+    tr_online_destroy(online);
+    return status;
 }

@@ -4,8 +4,10 @@
  *
  *     w += tau (Phi(X, Z) - Phi(X, Z*))
  *
- * and its file holds the rule for tau. Here are the passes over the data in random order, the decoding,
- * the differences, which are sparse, and the average of all w.
+ * and its file holds the rule for tau (struct tr_online_method). Here are the passes over the data in
+ * random order, the decoding, the differences, which are sparse, and the average of all w. A rule sees
+ * a sequence of training->data.train, the layout and the weights, and does not ask whether that data is
+ * a whole corpus or the latest part of one that grows (growing.h).
  */
 #ifndef TRELLIS_TRAIN_ONLINE_H
 #define TRELLIS_TRAIN_ONLINE_H
@@ -63,17 +65,18 @@ struct tr_online {
     enum tr_averaging averaging;
     struct tr_iterate now;    // its weights are w
     double *u;                // [size] see tr_online_move(); NULL where there is no average
+    float *variance;          // [size] of each weight; NULL where the method has none
     double seen;              // sequences so far, in the average
     double before;            // total weight of the iterates so far
-    struct tr_iterate result; // what is reported and kept: the average, or w
+    struct tr_iterate result; // what is reported and kept: the average, or w; not of a growing corpus
     struct tr_steps *steps;
     struct tr_lattice *lattice;
-    uint32_t *order; // [sequences]
+    uint32_t *order; // [sequences]; NULL with a growing corpus
 
     /* Of the current sequence. */
     TR_ARRAY(uint16_t) predicted; // the best path
     size_t prefix;                // what is compared of it: all, but for --update
-    uint16_t *given; // the best path that agrees with what is known of gold; NULL without --partial
+    TR_ARRAY(uint16_t) given;     // the best path that agrees with what is known of gold
     uint64_t wrong, wrong_in_all; // labels in it that are not gold; and in this epoch
     struct tr_update_terms terms;
     struct tr_sparse change; // Phi(X, Z) - Phi(X, Z*)
@@ -81,11 +84,27 @@ struct tr_online {
 
 trellis_status tr_online_create(struct tr_training *training, enum tr_averaging averaging,
                                 struct tr_online **ret_online, trellis_error *error);
+/* Without weights and without anything that depends on the layout: the caller sees to those. */
+trellis_status tr_online_create_empty(struct tr_training *training, enum tr_averaging averaging,
+                                      struct tr_online **ret_online, trellis_error *error);
 void tr_online_destroy(struct tr_online *online);
 
 /* What a learner does with a sequence. */
 typedef trellis_status (*tr_online_rule)(struct tr_online *online, void *user, size_t sequence,
                                          trellis_error *error);
+/* A learner that is no more than a rule. */
+struct tr_online_method {
+    enum tr_averaging averaging;
+    bool variances; // each weight has one, at first that of the settings
+    tr_online_rule learn;
+    /* What the rule is given as `user`; both may be NULL. */
+    trellis_status (*begin)(const struct tr_settings *settings, void **ret_user,
+                            trellis_error *error);
+    void (*end)(void *user);
+};
+extern const struct tr_online_method tr_averaged_perceptron, tr_plain_perceptron, tr_pa, tr_pa1,
+    tr_pa2, tr_arow, tr_mira;
+
 /* Names the state that all have to training->registry, and resumes from a checkpoint where there is one.
  * What a learner adds to that state it has named before. */
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error);
@@ -95,11 +114,17 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
 /* All epochs, with the average reported after each. */
 trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void *user,
                              trellis_error *error);
-/* result = the average of the iterates so far, or w. */
+/* The average of the iterates so far of a weight, or w; ... */
+float tr_online_average(const struct tr_online *online, size_t at);
+/* ... result = those of all weights. */
 void tr_online_take_result(struct tr_online *online);
+/* After a rule: counts its iterate into the average. */
+void tr_online_end_sequence(struct tr_online *online);
 /* Leaves all iterates so far out of the average. */
 void tr_online_begin_average(struct tr_online *online);
 
+/* Makes room for the sequences of the training data; to be called when they have changed. */
+trellis_status tr_online_make_room(struct tr_online *online, trellis_error *error);
 /* The labels of a sequence of the training data. Where some are not known, they are those that
  * tr_online_decode() takes for gold, and are not there before. */
 const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, size_t *ret_length);

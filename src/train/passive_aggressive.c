@@ -51,31 +51,38 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     return TRELLIS_OK;
 }
 
-static trellis_status train(struct tr_training *training, struct rule rule, trellis_error *error)
+static trellis_status begin(const struct tr_settings *settings, struct rule rule, void **ret_rule,
+                            trellis_error *error)
 {
-    struct tr_online *online;
-    rule.root = training->settings.root_loss;
-    trellis_status status = tr_online_create(training, TR_EVEN_AVERAGE, &online, error);
-    if (!status) {
-        status = tr_online_run(online, learn_sequence, &rule, error);
-        tr_online_destroy(online);
+    struct rule *own = *ret_rule = tr_alloc(1, sizeof *own);
+    if (!own) {
+        return tr_fail_memory(error);
     }
-    return status;
+    *own = rule;
+    own->root = settings->root_loss;
+    return TRELLIS_OK;
 }
 
-trellis_status tr_train_pa(struct tr_training *training, trellis_error *error)
+static trellis_status begin_pa(const struct tr_settings *settings, void **ret_rule,
+                               trellis_error *error)
 {
-    return train(training, (struct rule){.cap = INFINITY}, error);
+    return begin(settings, (struct rule){.cap = INFINITY}, ret_rule, error);
 }
 
-trellis_status tr_train_pa1(struct tr_training *training, trellis_error *error)
+static trellis_status begin_pa1(const struct tr_settings *settings, void **ret_rule,
+                                trellis_error *error)
 {
-    return train(training, (struct rule){.cap = training->settings.aggressiveness}, error);
+    return begin(settings, (struct rule){.cap = settings->aggressiveness}, ret_rule, error);
 }
 
 /* The softness is infinite for C = 0: nothing moves. */
-trellis_status tr_train_pa2(struct tr_training *training, trellis_error *error)
+static trellis_status begin_pa2(const struct tr_settings *settings, void **ret_rule,
+                                trellis_error *error)
 {
-    double softness = 1 / (2 * training->settings.aggressiveness);
-    return train(training, (struct rule){.cap = INFINITY, .softness = softness}, error);
+    struct rule rule = {.cap = INFINITY, .softness = 1 / (2 * settings->aggressiveness)};
+    return begin(settings, rule, ret_rule, error);
 }
+
+const struct tr_online_method tr_pa = {TR_EVEN_AVERAGE, false, learn_sequence, begin_pa, free};
+const struct tr_online_method tr_pa1 = {TR_EVEN_AVERAGE, false, learn_sequence, begin_pa1, free};
+const struct tr_online_method tr_pa2 = {TR_EVEN_AVERAGE, false, learn_sequence, begin_pa2, free};

@@ -26,24 +26,7 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     return status;
 }
 
-static trellis_status train(struct tr_training *training, enum tr_averaging averaging,
-                            trellis_error *error)
-{
-    struct tr_online *online;
-    trellis_status status = tr_online_create(training, averaging, &online, error);
-    if (!status) {
-        status = tr_online_run(online, learn_sequence, NULL, error);
-        tr_online_destroy(online);
-    }
-    return status;
-}
-
-trellis_status tr_train_averaged_perceptron(struct tr_training *training, trellis_error *error)
-{
-    return train(training, TR_EVEN_AVERAGE, error);
-}
-
-trellis_status tr_train_plain_perceptron(struct tr_training *training, trellis_error *error)
-{
-    return train(training, TR_NO_AVERAGE, error);
-}
+const struct tr_online_method tr_averaged_perceptron = {.averaging = TR_EVEN_AVERAGE,
+                                                        .learn = learn_sequence};
+const struct tr_online_method tr_plain_perceptron = {.averaging = TR_NO_AVERAGE,
+                                                     .learn = learn_sequence};

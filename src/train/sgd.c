@@ -159,8 +159,7 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     sgd->first = tr_alloc_aligned(t->layout.size, sizeof *sgd->first);
     sgd->a = tr_alloc_aligned(t->layout.size, sizeof *sgd->a);
     sgd->order = tr_alloc(n, sizeof *sgd->order);
-    sgd->slots = tr_alloc(sgd->batch, sizeof *sgd->slots);
-    if (!sgd->first || !sgd->a || !sgd->order || !sgd->slots) {
+    if (!sgd->first || !sgd->a || !sgd->order) {
         return tr_fail_memory(error);
     }
     trellis_status status = tr_iterate_create(t, &sgd->v, error);
@@ -172,13 +171,7 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     }
     status = tr_sgd_cut_shares(sgd, error);
     if (!status) {
-        status = tr_steps_create(t->layout.graph, &sgd->steps, error);
-    }
-    for (size_t i = 0; !status && i < sgd->batch; i++) {
-        sgd->slots[i].steps = tr_alloc(t->layout.step_size, sizeof(float));
-        status = sgd->slots[i].steps
-                     ? tr_lattice_create(t->layout.graph, &sgd->slots[i].lattice, error)
-                     : tr_fail_memory(error);
+        status = tr_sgd_make_slots(sgd, t, error);
     }
     for (uint32_t i = 0; i < n; i++) {
         sgd->order[i] = i;
@@ -189,28 +182,6 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     }
     restart(sgd);
     return status;
-}
-
-static void sgd_free(struct tr_sgd *sgd)
-{
-    for (size_t i = 0; sgd->slots && i < sgd->batch; i++) {
-        tr_lattice_destroy(sgd->slots[i].lattice);
-        free(sgd->slots[i].steps);
-        free(sgd->slots[i].fired.at);
-        free(sgd->slots[i].node_cuts.at);
-        free(sgd->slots[i].edge_cuts.at);
-        free(sgd->slots[i].nodes.at);
-        free(sgd->slots[i].edges.at);
-    }
-    tr_steps_destroy(sgd->steps);
-    free(sgd->slots);
-    free(sgd->node_cuts);
-    free(sgd->edge_cuts);
-    free(sgd->order);
-    tr_iterate_free(&sgd->v);
-    tr_iterate_free(&sgd->result);
-    free(sgd->first);
-    free(sgd->a);
 }
 
 /* Batches give all threads something to do, and set the steps once for all their sequences. 16 of 9,000
@@ -243,7 +214,7 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
         take_weights(&sgd);
         memcpy(weights, sgd.result.weights, training->layout.size * sizeof *weights);
     }
-    sgd_free(&sgd);
+    tr_sgd_free(&sgd);
     return status;
 }
 
@@ -326,7 +297,7 @@ trellis_status tr_sgd_minimise(struct tr_training *training, double l2, trellis_
             status = tr_training_iteration(training, &sgd.result, &stop, error);
         }
     }
-    sgd_free(&sgd);
+    tr_sgd_free(&sgd);
     return status || training->report.interrupted || !training->best.known
                ? status
                : find_objective(training, l2, error);

@@ -9,6 +9,65 @@
 #include "train/objective.h"
 #include "train/sgd.h"
 
+/* ---- workspaces --------------------------------------------------------------------------------- */
+
+static void free_slots(struct tr_sgd_slot *slots, size_t count)
+{
+    for (size_t i = 0; slots && i < count; i++) {
+        tr_lattice_destroy(slots[i].lattice);
+        free(slots[i].steps);
+        free(slots[i].fired.at);
+        free(slots[i].node_cuts.at);
+        free(slots[i].edge_cuts.at);
+        free(slots[i].nodes.at);
+        free(slots[i].edges.at);
+    }
+    free(slots);
+}
+
+trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *training,
+                                 trellis_error *error)
+{
+    const struct tr_layout *layout = &training->layout;
+    struct tr_sgd_slot *slots = tr_alloc(sgd->batch, sizeof *slots);
+    float *step_weights = tr_alloc(layout->step_size, sizeof *step_weights);
+    struct tr_steps *steps = NULL;
+    trellis_status status = slots && step_weights ? tr_steps_create(layout->graph, &steps, error)
+                                                  : tr_fail_memory(error);
+    for (size_t i = 0; !status && i < sgd->batch; i++) {
+        slots[i].steps = tr_alloc(layout->step_size, sizeof(float));
+        status = slots[i].steps ? tr_lattice_create(layout->graph, &slots[i].lattice, error)
+                                : tr_fail_memory(error);
+    }
+    if (status) {
+        free_slots(slots, sgd->batch);
+        free(step_weights);
+        tr_steps_destroy(steps);
+        return status;
+    }
+    free_slots(sgd->slots, sgd->batch);
+    free(sgd->step_weights);
+    tr_steps_destroy(sgd->steps);
+    sgd->slots = slots;
+    sgd->step_weights = step_weights;
+    sgd->steps = steps;
+    return TRELLIS_OK;
+}
+
+void tr_sgd_free(struct tr_sgd *sgd)
+{
+    free_slots(sgd->slots, sgd->batch);
+    free(sgd->step_weights);
+    tr_steps_destroy(sgd->steps);
+    free(sgd->node_cuts);
+    free(sgd->edge_cuts);
+    free(sgd->order);
+    tr_iterate_free(&sgd->v);
+    tr_iterate_free(&sgd->result);
+    free(sgd->first);
+    free(sgd->a);
+}
+
 /* ---- gradients ---------------------------------------------------------------------------------- */
 
 static void scale_scores(float *scores, size_t count, float scale)
@@ -313,6 +372,14 @@ void tr_sgd_normalise(struct tr_sgd *sgd)
     sgd->fraction = 0;
 }
 
+float tr_sgd_average(const struct tr_sgd *sgd, size_t at)
+{
+    double v = (double)sgd->v.weights[at];
+    return sgd->averaged > 0
+               ? (float)(((double)sgd->a[at] + sgd->fraction * v) / sgd->divisor)
+               : (float)(sgd->scale * v);
+}
+
 static void set_steps(struct tr_sgd *sgd)
 {
     const struct tr_training *t = sgd->training;
@@ -322,9 +389,9 @@ static void set_steps(struct tr_sgd *sgd)
         return;
     }
     for (size_t j = 0; j < t->layout.step_size; j++) {
-        sgd->result.weights[base + j] = (float)(sgd->scale * (double)sgd->v.weights[base + j]);
+        sgd->step_weights[j] = (float)(sgd->scale * (double)sgd->v.weights[base + j]);
     }
-    tr_steps_set(sgd->steps, sgd->result.weights + base);
+    tr_steps_set(sgd->steps, sgd->step_weights);
 }
 
 /* The average moves a share mu towards the present w = scale * v. The k-th iterate has a weight of about
