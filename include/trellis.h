@@ -529,6 +529,58 @@ TRELLIS_API trellis_status trellis_train_files(const trellis_options *options,
                                                trellis_progress_function progress, void *user,
                                                trellis_model **ret_model, trellis_error *error);
 
+/* An online learner: learns from sequences as they come, and gives a model at any time. Labels and
+ * attributes may appear at any time. Used by one thread at a time.
+ *
+ * Learners are -t perceptron (all of its algorithms), -t mira, and -a sgd of crf, maxent and memm, with
+ * their options. Every pair of an attribute and a label is a feature, as with --all-features, and every
+ * transition. Since the data is not known in advance, these are TRELLIS_OPTION: --order above 1,
+ * --counted, --prune, --dictionary, --min-count, --select-l1, --train-scheme without --scheme, templates
+ * that count words, and what would read files later (--cost, --constrain FILE). Options of epochs, dev
+ * data and checkpoints have no effect.
+ *
+ * With -a sgd, step t (counted in sequences) has the rate r / (1 + t / 10000)^(3/4), where r is --rate,
+ * or 0.1 if that is 0. The penalty --l2 is that of the sum over all sequences learned so far. With
+ * --average the model is an average in which the weights after step k count k^3. */
+typedef struct trellis_online trellis_online;
+/* Starts without weights, or with the labels, attributes and weights of the model `from`, which is not
+ * needed afterwards. Templates are `features`, those of `from`, or those of the option `features`: the
+ * first of these that is there. A model with a tag dictionary, of a higher order or of type hmm is
+ * TRELLIS_MODEL. Options are copied. `from` and `features` may be NULL. */
+TRELLIS_API trellis_status trellis_online_create(const trellis_options *options,
+                                                 const trellis_model *from,
+                                                 const trellis_features *features,
+                                                 trellis_online **ret_online, trellis_error *error);
+TRELLIS_API void trellis_online_destroy(trellis_online *online);
+/* Matches the columns of a reader to those of the templates by name; call it once for each reader,
+ * before its first sequence. Otherwise columns are expected in the order of the templates. */
+TRELLIS_API trellis_status trellis_online_bind(trellis_online *online, const trellis_reader *reader,
+                                               trellis_error *error);
+/* Learns from sequences [count] in their order, one update each; with -a sgd one step for every --batch
+ * sequences. The labels of all of them are known from the first on. Their weights are honoured. All
+ * sequences are checked first: if one is invalid (TRELLIS_DATA; TRELLIS_FORMAT if a column is missing,
+ * TRELLIS_OPTION if its struct_size is not set), the learner is as before. If learning fails later, as by TRELLIS_MEMORY, the sequences before
+ * that were learned, as trellis_online_sequences() counts them. An update costs what the sequence
+ * touches; from time to time there are more attributes or labels than there was room for, and all
+ * weights are copied. */
+TRELLIS_API trellis_status trellis_online_learn(trellis_online *online,
+                                                const trellis_sequence *sequences, size_t count,
+                                                trellis_error *error);
+/* How many sequences were learned from. */
+TRELLIS_API uint64_t trellis_online_sequences(const trellis_online *online);
+/* The model of what was learned so far: the averaged weights where the learner averages, without those
+ * that are 0. It does not depend on the learner any more. TRELLIS_DATA while there is no label. */
+TRELLIS_API trellis_status trellis_online_model(const trellis_online *online,
+                                                trellis_model **ret_model, trellis_error *error);
+/* Writes the whole state, options included. A learner restored from it goes on as this one would, to
+ * the last bit. The bytes are not trusted: damaged ones are TRELLIS_MODEL. They are not needed
+ * afterwards. */
+TRELLIS_API trellis_status trellis_online_save(const trellis_online *online, trellis_sink sink,
+                                               void *user, trellis_error *error);
+TRELLIS_API trellis_status trellis_online_restore(const void *data, size_t size,
+                                                  trellis_online **ret_online,
+                                                  trellis_error *error);
+
 /* The values of -t, with a sentence each; NULL for an index out of range. */
 TRELLIS_API const char *trellis_learner_name(size_t index);
 TRELLIS_API const char *trellis_learner_help(size_t index);

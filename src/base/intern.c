@@ -62,6 +62,18 @@ uint32_t tr_intern_find(const struct tr_intern *intern, trellis_text text)
     return number ? number - 1 : TR_NONE;
 }
 
+/* The last added goes first, so that no other text was placed behind it in its slots. */
+void tr_intern_truncate(struct tr_intern *intern, size_t count)
+{
+    while (tr_intern_count(intern) > count) {
+        size_t last = tr_intern_count(intern) - 1;
+        trellis_text text = tr_intern_text(intern, (uint32_t)last);
+        *find_slot(intern, text, hash_of(text)) = (struct tr_intern_slot){0};
+        intern->bytes.size = intern->begin.at[last];
+        intern->begin.size = intern->length.size = last;
+    }
+}
+
 static uint32_t add(struct tr_intern *intern, trellis_text text, uint64_t hash)
 {
     size_t count = tr_intern_count(intern);

@@ -33,6 +33,8 @@ uint32_t tr_intern_find(const struct tr_intern *intern, trellis_text text);
 /* The text of a number, valid until the next add. */
 trellis_text tr_intern_text(const struct tr_intern *intern, uint32_t number);
 size_t tr_intern_count(const struct tr_intern *intern);
+/* Forgets all texts but the first `count`. */
+void tr_intern_truncate(struct tr_intern *intern, size_t count);
 /* Bytes allocated. */
 size_t tr_intern_bytes(const struct tr_intern *intern);
 void tr_intern_free(struct tr_intern *intern);

@@ -81,6 +81,9 @@ uint32_t tr_attribute_index_add(struct tr_attribute_index *index, struct tr_key 
     if (index->slots[slot]) {
         uint32_t number = index->slots[slot] - 1;
         struct tr_entry *entry = &index->entries.at[number];
+        if (index->high.at[number] == 0) {
+            index->high.at[number] = key.high;
+        }
         *ret_clash = *ret_clash || index->high.at[number] != key.high;
         entry->count += entry->count < UINT32_MAX;
         return number;
@@ -114,6 +117,24 @@ trellis_text tr_attribute_index_text(const struct tr_attribute_index *index, uin
 {
     const struct tr_entry *entry = &index->entries.at[number];
     return (trellis_text){index->bytes.at + entry->text, entry->text_size};
+}
+
+bool tr_attribute_index_adopt(struct tr_attribute_index *index, uint64_t low, trellis_text text)
+{
+    bool is_new, clash = false;
+    uint32_t number = tr_attribute_index_add(index, (struct tr_key){low, 0}, &is_new, &clash);
+    return number != TR_NONE && is_new && tr_attribute_index_name(index, number, text);
+}
+
+/* The last added goes first, so that no other key was placed behind it in its slots. */
+void tr_attribute_index_truncate(struct tr_attribute_index *index, size_t count)
+{
+    while (index->entries.size > count) {
+        const struct tr_entry *last = &index->entries.at[index->entries.size - 1];
+        index->slots[find_slot(index, last->key)] = 0;
+        index->bytes.size = last->text_size ? last->text : index->bytes.size;
+        index->entries.size = index->high.size = index->entries.size - 1;
+    }
 }
 
 bool tr_attribute_index_renumber(struct tr_attribute_index *index, const uint32_t *to,

@@ -18,7 +18,7 @@ struct tr_entry {
 
 struct tr_attribute_index {
     TR_ARRAY(struct tr_entry) entries;
-    TR_ARRAY(uint64_t) high; // [entries] the high halves; empty after renumbering
+    TR_ARRAY(uint64_t) high; // [entries] the high halves, 0: not known; empty after renumbering
     TR_ARRAY(char) bytes;
     uint32_t *slots; // [slot_count] number + 1, or 0
     size_t slot_count;
@@ -40,6 +40,12 @@ uint32_t tr_attribute_index_add(struct tr_attribute_index *index, struct tr_key 
                                 bool *ret_clash);
 bool tr_attribute_index_name(struct tr_attribute_index *index, uint32_t number, trellis_text text);
 trellis_text tr_attribute_index_text(const struct tr_attribute_index *index, uint32_t number);
+
+/* Adds an attribute of which only the lower half of the key is known, with its text; the upper half is
+ * that of its first occurrence. False on allocation failure, or where the key is there already. */
+bool tr_attribute_index_adopt(struct tr_attribute_index *index, uint64_t low, trellis_text text);
+/* Forgets all attributes but the first `count`. */
+void tr_attribute_index_truncate(struct tr_attribute_index *index, size_t count);
 
 /* Renumbers the entries: entry i becomes to[i], or is dropped if that is TR_NONE. Nothing can be added
  * afterwards. */

@@ -447,11 +447,16 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
+static void free_texts(struct reading *reading)
+{
+    tr_buffer_free(&reading->text);
+    trellis_scheme_storage_destroy(reading->storage);
+}
+
 static void end_reading(struct reading *reading)
 {
     free(reading->real_columns);
-    tr_buffer_free(&reading->text);
-    trellis_scheme_storage_destroy(reading->storage);
+    free_texts(reading);
     tr_extractor_destroy(reading->extractor);
     trellis_reader_close(reading->reader);
 }
@@ -482,6 +487,32 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
     return status;
 }
 
+trellis_status tr_dataset_add(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
+                              const struct tr_dataset_settings *settings,
+                              struct tr_extractor *extractor, const trellis_sequence *sequence,
+                              trellis_error *error)
+{
+    const trellis_source memory = {.struct_size = sizeof memory};
+    struct reading reading = {.dataset = dataset,
+                              .vocabulary = vocabulary,
+                              .settings = settings,
+                              .source = &memory,
+                              .extractor = extractor,
+                              .word_column = SIZE_MAX};
+    trellis_status status = begin_dataset(dataset, NULL, error);
+    if (!status) {
+        status = add_sequence(&reading, sequence, error);
+    }
+    dataset->label_count = (uint32_t)tr_intern_count(&dataset->labels);
+    free_texts(&reading);
+    return status;
+}
+
+static void clear_occurrences(struct tr_occurrences *occurrences)
+{
+    occurrences->begin.size = occurrences->attribute.size = occurrences->value.size = 0;
+}
+
 #define DROP(array) (free((array).at), memset(&(array), 0, sizeof(array)))
 
 static void occurrences_free(struct tr_occurrences *occurrences)
@@ -502,6 +533,18 @@ void tr_dataset_drop_tokens(struct tr_dataset *dataset)
     DROP(dataset->real);
     occurrences_free(&dataset->node);
     occurrences_free(&dataset->edge);
+}
+
+/* New open labels rely on zeros, so their lists are freed. */
+void tr_dataset_clear(struct tr_dataset *dataset)
+{
+    DROP(dataset->open_begin);
+    DROP(dataset->open);
+    clear_occurrences(&dataset->node);
+    clear_occurrences(&dataset->edge);
+    dataset->sequence.size = dataset->gold.size = dataset->weight.size = 0;
+    dataset->entry.size = dataset->real.size = 0;
+    dataset->sequences = dataset->tokens = 0;
 }
 
 void tr_dataset_free(struct tr_dataset *dataset)

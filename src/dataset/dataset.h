@@ -106,6 +106,15 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
                                const struct tr_dataset_settings *settings,
                                const trellis_source *source, trellis_error *error);
 
+/* Adds a sequence of a caller's through an extractor that is bound, with new labels and attributes. On
+ * failure the dataset is of no use until it is cleared. */
+trellis_status tr_dataset_add(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
+                              const struct tr_dataset_settings *settings,
+                              struct tr_extractor *extractor, const trellis_sequence *sequence,
+                              trellis_error *error);
+/* Forgets all sequences, but keeps most of the memory for the next; labels and fingerprint stay. */
+void tr_dataset_clear(struct tr_dataset *dataset);
+
 /* Sorts the attributes of the tokens first .. end-1, as the row kernels need them: a corpus that is read
  * with the vocabulary of another is sorted after reading, the training corpus when it is arranged. */
 void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_t end);

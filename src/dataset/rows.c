@@ -46,6 +46,38 @@ trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t d
     return TRELLIS_OK;
 }
 
+trellis_status tr_rows_create_whole(uint32_t outcomes, uint32_t room, struct tr_rows **ret_rows,
+                                    trellis_error *error)
+{
+    uint64_t *begin = tr_alloc((size_t)room + 1, sizeof *begin);
+    *ret_rows = NULL;
+    if (!begin || (room && tr_row_width(outcomes) > SIZE_MAX / 64 / room)) {
+        free(begin);
+        return tr_fail_memory(error);
+    }
+    trellis_status status = tr_rows_create(outcomes, room, room, begin, NULL, ret_rows, error);
+    if (status) {
+        return status;
+    }
+    struct tr_rows *rows = *ret_rows;
+    for (size_t a = 0; a < room; a++) {
+        uint64_t *mask = rows->mask + a * rows->mask_words;
+        for (size_t word = 0; word < outcomes / 64; word++) {
+            mask[word] = UINT64_MAX;
+        }
+        if (outcomes % 64) {
+            mask[outcomes / 64] = ((uint64_t)1 << outcomes % 64) - 1;
+        }
+    }
+    tr_rows_set_attributes(rows, 0);
+    return TRELLIS_OK;
+}
+
+void tr_rows_set_attributes(struct tr_rows *rows, uint32_t attributes)
+{
+    rows->attributes = rows->dense = attributes;
+}
+
 trellis_status tr_rows_share(struct tr_rows *rows, uint32_t shared, uint32_t *shared_with,
                              trellis_error *error)
 {

@@ -30,7 +30,7 @@ struct tr_rows {
     uint32_t attributes; // A: those that own a row
     uint32_t dense;      // attributes 0 .. dense-1 have dense rows
     uint64_t *begin;     // [A + 1] into outcome: the pairs of each attribute, dense or not
-    uint32_t *outcome;   // [begin[A]] sorted within an attribute
+    uint32_t *outcome;   // [begin[A]] sorted within an attribute; NULL if pairs are not listed
     uint64_t *mask;      // [dense][mask_words] which entries of a dense row are weights
     size_t mask_words;
     size_t size;           // floats of the weights
@@ -45,6 +45,12 @@ struct tr_rows {
 trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
                               uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
                               trellis_error *error);
+/* Dense rows with a weight for every outcome, for a number of attributes that may grow: none so far,
+ * with room for `room` of them. The pairs are not listed. */
+trellis_status tr_rows_create_whole(uint32_t outcomes, uint32_t room, struct tr_rows **ret_rows,
+                                    trellis_error *error);
+/* Of such rows: the number of attributes, within the room. */
+void tr_rows_set_attributes(struct tr_rows *rows, uint32_t attributes);
 /* Adds attributes that use the rows of others: attribute A + i uses that of shared_with[i]. Takes
  * `shared_with` [shared] over, also on failure. */
 trellis_status tr_rows_share(struct tr_rows *rows, uint32_t shared, uint32_t *shared_with,

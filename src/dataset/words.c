@@ -38,12 +38,25 @@ static bool grow(struct trellis_words *words)
     return larger.slots;
 }
 
+bool tr_words_reserve(struct trellis_words *words, size_t more)
+{
+    bool ok = true;
+    while (ok && 2 * (words->count + more) >= words->slot_count) {
+        ok = grow(words);
+    }
+    return ok;
+}
+
 bool tr_words_add(struct trellis_words *words, trellis_text word)
+{
+    return tr_words_add_hash(words, hash_of(word));
+}
+
+bool tr_words_add_hash(struct trellis_words *words, uint64_t hash)
 {
     if (2 * words->count >= words->slot_count && !grow(words)) {
         return false;
     }
-    uint64_t hash = hash_of(word);
     size_t slot = slot_of(words, hash);
     words->count += words->slots[slot] == 0;
     words->slots[slot] = hash;

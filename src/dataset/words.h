@@ -15,6 +15,10 @@ struct trellis_words {
 
 /* False on allocation failure. */
 bool tr_words_add(struct trellis_words *words, trellis_text word);
+/* Makes room for `more` words, so that adding them cannot fail. */
+bool tr_words_reserve(struct trellis_words *words, size_t more);
+/* Adds a hash of tr_words_write(), other than 0. */
+bool tr_words_add_hash(struct trellis_words *words, uint64_t hash);
 bool tr_words_has(const struct trellis_words *words, trellis_text word);
 void tr_words_free(struct trellis_words *words);
 

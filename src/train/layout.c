@@ -111,6 +111,20 @@ static trellis_status check_partial(const struct tr_training *training, trellis_
                          training->settings.learner->name);
 }
 
+trellis_status tr_training_check_labels(const struct tr_training *training, trellis_error *error)
+{
+    trellis_status status = check_gold(training, error);
+    return status ? status : check_partial(training, error);
+}
+
+void tr_layout_free(struct tr_layout *layout)
+{
+    tr_graph_destroy(layout->graph);
+    free(layout->grams);
+    free(layout->forbidden);
+    *layout = (struct tr_layout){0};
+}
+
 trellis_status tr_training_make_layout(struct tr_training *training, trellis_error *error)
 {
     trellis_status status = make_plan(training, error);
@@ -118,10 +132,7 @@ trellis_status tr_training_make_layout(struct tr_training *training, trellis_err
         status = tr_graph_create(&training->layout.plan, &training->layout.graph, error);
     }
     if (!status) {
-        status = check_gold(training, error);
-    }
-    if (!status) {
-        status = check_partial(training, error);
+        status = tr_training_check_labels(training, error);
     }
     if (!status) {
         set_layout(training);

@@ -19,7 +19,8 @@ static const struct tr_algorithm perceptron[] = {
     {"arow", tr_train_online, 20, .options = MARGIN " variance", .online = &tr_arow},
     {0}};
 
-static const struct tr_algorithm mira[] = {{"hildreth", tr_train_online, 20, .options = "", .online = &tr_mira}, {0}};
+static const struct tr_algorithm mira[] = {
+    {"hildreth", tr_train_online, 20, .options = "", .online = &tr_mira}, {0}};
 
 static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options = "gap"},
                                            {"subgradient", tr_train_subgradient, 50, .options = ""},
@@ -36,8 +37,7 @@ static const struct tr_algorithm crf[] = {
     {0}};
 static const struct tr_algorithm unpruned[] = {
     {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average",
-     .abilities = TR_STOCHASTIC},
+    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average", .abilities = TR_STOCHASTIC},
     {"cg", tr_train_cg, 0, .options = LBFGS},
     {"gd", tr_train_gd, 0, .options = LBFGS},
     {0}};

@@ -294,9 +294,9 @@ static trellis_status take_given(struct tr_online *online, size_t sequence, trel
     if (!status) {
         status = tr_constrain_to_partial(&t->data.train, sequence, online->lattice, error);
     }
-    return status
-               ? status
-               : tr_lattice_viterbi(online->lattice, online->steps, online->given.at, &score, error);
+    return status ? status
+                  : tr_lattice_viterbi(online->lattice, online->steps, online->given.at, &score,
+                                       error);
 }
 
 trellis_status tr_online_scores(struct tr_online *online, size_t sequence, double margin,

@@ -171,7 +171,7 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     }
     status = tr_sgd_cut_shares(sgd, error);
     if (!status) {
-        status = tr_sgd_make_slots(sgd, t, error);
+        status = tr_sgd_make_slots(sgd, t, sgd->batch, error);
     }
     for (uint32_t i = 0; i < n; i++) {
         sgd->order[i] = i;

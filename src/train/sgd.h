@@ -28,21 +28,22 @@ struct tr_sgd {
     double lambda, eta0;
     double t;            // sequences seen, in units of N
     struct tr_iterate v; // its weights are v
-    float *first;        // [size] the initial weights: 0, or those of --from; not of a growing corpus
-    float *a;            // [size] see sgd.c
+    float *first; // [size] the initial weights: 0, or those of --from; not of a growing corpus
+    float *a;     // [size] see sgd.c
     double scale, fraction, divisor;
     bool averaging;
-    double averaged; // iterates in the average
+    double averaged;          // iterates in the average
     struct tr_iterate result; // what is reported; not of a growing corpus
     float *step_weights;      // [step_size] scale * v of the transitions
     struct tr_steps *steps;
-    struct tr_sgd_slot *slots; // [batch]
-    size_t batch, count;       // the largest number of sequences of a step, and those of this one
-    size_t shares;             // of the attributes, each moved by one thread
-    uint32_t *node_cuts;       // [shares + 1] the first attribute of each
-    uint32_t *edge_cuts;       // [shares + 1]
-    uint32_t *order;           // [sequences]; with a growing corpus [batch]
-    double loss;               // of this epoch
+    struct tr_sgd_slot *slots; // [slot_count], at least as many as any step needs
+    size_t slot_count;
+    size_t batch, count; // the largest number of sequences of a step, and those of this one
+    size_t shares;       // of the attributes, each moved by one thread
+    uint32_t *node_cuts; // [shares + 1] the first attribute of each
+    uint32_t *edge_cuts; // [shares + 1]
+    uint32_t *order;     // [sequences]; with a growing corpus [batch]
+    double loss;         // of this epoch
 };
 
 /* A step of rate eta on `count` sequences, at most the batch: all threads compute gradients, and then all
@@ -52,10 +53,10 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
                            trellis_error *error);
 /* Cuts the attributes into shares; to be called once. */
 trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error);
-/* Makes the steps and the slots for the graph of the training, all at once or not at all; `old` ones
- * are replaced. */
+/* Makes the steps and `count` slots for the graph of the training, in the place of those there are; on
+ * failure nothing changes. */
 trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *training,
-                                 trellis_error *error);
+                                 size_t count, trellis_error *error);
 void tr_sgd_free(struct tr_sgd *sgd);
 /* The average of a weight so far, or w. */
 float tr_sgd_average(const struct tr_sgd *sgd, size_t at);

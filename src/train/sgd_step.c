@@ -26,29 +26,30 @@ static void free_slots(struct tr_sgd_slot *slots, size_t count)
 }
 
 trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *training,
-                                 trellis_error *error)
+                                 size_t count, trellis_error *error)
 {
     const struct tr_layout *layout = &training->layout;
-    struct tr_sgd_slot *slots = tr_alloc(sgd->batch, sizeof *slots);
+    struct tr_sgd_slot *slots = tr_alloc(count, sizeof *slots);
     float *step_weights = tr_alloc(layout->step_size, sizeof *step_weights);
     struct tr_steps *steps = NULL;
     trellis_status status = slots && step_weights ? tr_steps_create(layout->graph, &steps, error)
                                                   : tr_fail_memory(error);
-    for (size_t i = 0; !status && i < sgd->batch; i++) {
+    for (size_t i = 0; !status && i < count; i++) {
         slots[i].steps = tr_alloc(layout->step_size, sizeof(float));
         status = slots[i].steps ? tr_lattice_create(layout->graph, &slots[i].lattice, error)
                                 : tr_fail_memory(error);
     }
     if (status) {
-        free_slots(slots, sgd->batch);
+        free_slots(slots, count);
         free(step_weights);
         tr_steps_destroy(steps);
         return status;
     }
-    free_slots(sgd->slots, sgd->batch);
+    free_slots(sgd->slots, sgd->slot_count);
     free(sgd->step_weights);
     tr_steps_destroy(sgd->steps);
     sgd->slots = slots;
+    sgd->slot_count = count;
     sgd->step_weights = step_weights;
     sgd->steps = steps;
     return TRELLIS_OK;
@@ -56,7 +57,7 @@ trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *t
 
 void tr_sgd_free(struct tr_sgd *sgd)
 {
-    free_slots(sgd->slots, sgd->batch);
+    free_slots(sgd->slots, sgd->slot_count);
     free(sgd->step_weights);
     tr_steps_destroy(sgd->steps);
     free(sgd->node_cuts);
@@ -375,9 +376,8 @@ void tr_sgd_normalise(struct tr_sgd *sgd)
 float tr_sgd_average(const struct tr_sgd *sgd, size_t at)
 {
     double v = (double)sgd->v.weights[at];
-    return sgd->averaged > 0
-               ? (float)(((double)sgd->a[at] + sgd->fraction * v) / sgd->divisor)
-               : (float)(sgd->scale * v);
+    return sgd->averaged > 0 ? (float)(((double)sgd->a[at] + sgd->fraction * v) / sgd->divisor)
+                             : (float)(sgd->scale * v);
 }
 
 static void set_steps(struct tr_sgd *sgd)
@@ -439,14 +439,17 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
     }
     set_steps(sgd);
     share_work(sgd, count, compute_gradient);
-    eta *= (double)count / (double)sgd->batch; // the last batch of an epoch may be smaller
-    sgd->scale *= 1 - eta * sgd->lambda;
     for (size_t i = 0; i < count; i++) {
-        struct tr_sgd_slot *slot = &sgd->slots[i];
+        const struct tr_sgd_slot *slot = &sgd->slots[i];
         if (slot->status) {
             forget_counts(sgd);
             return tr_fail(error, slot->status, "%s", slot->error.message);
         }
+    }
+    eta *= (double)count / (double)sgd->batch; // the last batch of an epoch may be smaller
+    sgd->scale *= 1 - eta * sgd->lambda;
+    for (size_t i = 0; i < count; i++) {
+        struct tr_sgd_slot *slot = &sgd->slots[i];
         double weight = tr_sequence_weight(&t->data.train, slot->sequence);
         slot->rate = (float)(-eta * weight / ((double)count * sgd->scale));
         sgd->loss += weight * slot->loss;

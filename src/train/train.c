@@ -71,7 +71,6 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
 static void training_free(struct tr_training *training)
 {
     struct tr_training_data *data = &training->data;
-    struct tr_layout *layout = &training->layout;
     tr_checkpoint_destroy(training->checkpoint);
     tr_dev_scorer_destroy(training->dev_scorer);
     tr_pool_destroy(training->pool);
@@ -79,9 +78,7 @@ static void training_free(struct tr_training *training)
     tr_hmm_gaussian_destroy(training->gaussian);
     tr_iterate_free(&training->best);
     tr_buffer_free(&training->notes);
-    tr_graph_destroy(layout->graph);
-    free(layout->grams);
-    free(layout->forbidden);
+    tr_layout_free(&training->layout);
     tr_buffer_free(&data->tag_dictionary_block);
     tr_words_free(&data->seen);
     tr_dataset_free(&data->train);

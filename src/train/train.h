@@ -114,11 +114,16 @@ trellis_status tr_training_take_sources(struct tr_training *training, const trel
                                         trellis_error *error);
 void tr_training_free_sources(struct tr_training_sources *sources);
 
+/* The templates: as asked for, or the default for the input and the learner. */
+trellis_status tr_training_choose_features(struct tr_training *training, trellis_error *error);
 /* Chooses templates and schemes, reads the training data and the dev data, and lays out the
  * features. */
 trellis_status tr_training_read(struct tr_training *training, trellis_error *error);
 /* Makes the graph and the layout of w, once the data was read. */
 trellis_status tr_training_make_layout(struct tr_training *training, trellis_error *error);
+/* Whether the labels of the training data can be learned from with that graph. */
+trellis_status tr_training_check_labels(const struct tr_training *training, trellis_error *error);
+void tr_layout_free(struct tr_layout *layout);
 /* Drops every feature whose weight in the best iterate is 0, and forgets that iterate: the next
  * learner starts with what is left (Wu 2013, section 6.2). */
 trellis_status tr_training_select(struct tr_training *training, trellis_error *error);

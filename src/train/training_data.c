@@ -15,8 +15,7 @@ static bool reading_progress(void *user, uint64_t tokens)
     return tr_training_tick(training, &figures);
 }
 
-/* The templates: as asked for, or the default for the input and the learner. */
-static trellis_status choose_features(struct tr_training *training, trellis_error *error)
+trellis_status tr_training_choose_features(struct tr_training *training, trellis_error *error)
 {
     const struct tr_settings *settings = &training->settings;
     const char *wanted = tr_option_text(settings->options, "features");
@@ -320,7 +319,7 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
 
 trellis_status tr_training_read(struct tr_training *training, trellis_error *error)
 {
-    trellis_status status = choose_features(training, error);
+    trellis_status status = tr_training_choose_features(training, error);
     if (!status) {
         status = survey_sources(training, error);
     }
