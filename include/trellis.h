@@ -19,7 +19,12 @@
  *   - A trellis_model is immutable and may be shared by any number of threads. Options may be
  *     shared by threads that only read them. Every other object belongs to one thread at a time:
  *     create one trellis_tagger per thread over a shared model.
- *   - The numbers of all enums are fixed: new ones may be added, none changes its meaning.
+ *   - A struct that begins with `struct_size` may grow. The caller sets that member to sizeof and
+ *     all others that it does not use to 0; the library reads and writes only what both sides know.
+ *     If `struct_size` is not set, the status is TRELLIS_OPTION or false; without one, nothing is
+ *     written. Other structs say whether they may grow at their end or never do.
+ *   - The numbers of all enums are fixed: new ones may be added, none changes its meaning. So a
+ *     program should expect numbers that it does not know. docs/abi.md has the whole policy.
  *   - A trellis_text is a pointer and a size, in UTF-8, without a terminating zero byte; a
  *     `const char *` is terminated.
  */
@@ -111,6 +116,7 @@ enum {
     TRELLIS_GROUP_TUNE = 1 << 8     // searching for hyperparameters
 };
 
+/* May grow at its end: there are pointers to it only. */
 typedef struct trellis_option {
     const char *name; // without the dashes
     char letter;      // short form, or 0
@@ -462,7 +468,8 @@ typedef enum trellis_phase {
 /* "reading", "training", ...; never NULL. */
 TRELLIS_API const char *trellis_phase_name(trellis_phase phase);
 
-/* Progress of a training. Figures that are not known are NaN (double) or 0 (uint64_t). */
+/* Progress of a training. Figures that are not known are NaN (double) or 0 (uint64_t). May grow at
+ * its end. */
 typedef struct trellis_progress {
     trellis_phase phase;
     const char *message;                  // with TRELLIS_PHASE_MESSAGE; otherwise NULL
@@ -1093,6 +1100,7 @@ typedef enum trellis_weight_kind {
     TRELLIS_EDGE_WEIGHT = 1,      // of an attribute and a pair of labels
     TRELLIS_TRANSITION_WEIGHT = 2 // of labels alone: one, or several that follow each other
 } trellis_weight_kind;
+/* May grow at its end. */
 typedef struct trellis_weight {
     trellis_weight_kind kind;
     trellis_text attribute;     // such as word[-1]=the; empty for a transition

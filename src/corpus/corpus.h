@@ -28,6 +28,9 @@ bool tr_source_is_rereadable(const trellis_source *source);
 /* Whether its sequences have ready-made attributes and no columns that templates could use. */
 bool tr_source_is_ready_made(const trellis_source *source, const trellis_options *options);
 
+/* A caller's sequence in the size of the library; TRELLIS_OPTION if its struct_size is not set. */
+trellis_status tr_sequence_take(const trellis_sequence *theirs, trellis_sequence *ret_sequence,
+                                trellis_error *error);
 /* Whether a sequence that a caller built can be read: arrays that belong together are there, offsets
  * ascend, numbers are finite. `number`, from 1, is for the message. */
 trellis_status tr_sequence_check(const trellis_sequence *sequence, size_t number,

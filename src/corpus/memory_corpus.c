@@ -285,10 +285,10 @@ trellis_status trellis_corpus_add(trellis_corpus *corpus, const trellis_sequence
                                   trellis_error *error)
 {
     trellis_sequence s;
-    if (!tr_struct_take(&s, sizeof s, sequence)) {
-        return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+    trellis_status status = tr_sequence_take(sequence, &s, error);
+    if (!status) {
+        status = check(corpus, &s, error);
     }
-    trellis_status status = check(corpus, &s, error);
     if (status) {
         return status;
     }

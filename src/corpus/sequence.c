@@ -1,8 +1,17 @@
 /* sequence.c - checks a sequence that a caller built, before anything reads it. */
 #include <math.h>
 
+#include "base/structs.h"
 #include "base/text.h"
 #include "corpus/corpus.h"
+
+trellis_status tr_sequence_take(const trellis_sequence *theirs, trellis_sequence *ret_sequence,
+                                trellis_error *error)
+{
+    return tr_struct_take(ret_sequence, sizeof *ret_sequence, theirs)
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+}
 
 static trellis_status check_attributes(const trellis_sequence *s, size_t number,
                                        trellis_error *error)

@@ -79,11 +79,15 @@ void trellis_writer_destroy(trellis_writer *writer)
     free(writer);
 }
 
-trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence *sequence,
+trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence *given,
                                   const trellis_text *labels, trellis_error *error)
 {
     size_t before = writer->buffer.size;
-    trellis_status status = writer->put(writer, sequence, labels, error);
+    trellis_sequence sequence;
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (!status) {
+        status = writer->put(writer, &sequence, labels, error);
+    }
     if (!status && writer->buffer.failed) {
         status = tr_fail_memory(error);
     }

@@ -142,11 +142,13 @@ void trellis_words_destroy(trellis_words *words)
 }
 
 bool trellis_words_known(const trellis_words *words, const trellis_reader *reader,
-                         const trellis_sequence *sequence, bool *known)
+                         const trellis_sequence *given, bool *known)
 {
     size_t column = tr_reader_word_column(reader, SIZE_MAX);
-    for (size_t i = 0; column < sequence->columns && i < sequence->length; i++) {
-        known[i] = tr_words_has(words, sequence->cells[i * sequence->columns + column]);
+    trellis_sequence sequence;
+    bool has_words = !tr_sequence_take(given, &sequence, NULL) && column < sequence.columns;
+    for (size_t i = 0; has_words && i < sequence.length; i++) {
+        known[i] = tr_words_has(words, sequence.cells[i * sequence.columns + column]);
     }
-    return column < sequence->columns;
+    return has_words;
 }

@@ -259,17 +259,21 @@ static trellis_status prepare_printer(trellis_features *features, const trellis_
 }
 
 trellis_status trellis_features_print(trellis_features *features, const trellis_reader *reader,
-                                      const trellis_sequence *sequence, trellis_sink sink,
-                                      void *user, trellis_error *error)
+                                      const trellis_sequence *given, trellis_sink sink, void *user,
+                                      trellis_error *error)
 {
-    struct printout printout = {.sequence = sequence};
-    trellis_status status = prepare_printer(features, reader, error);
+    trellis_sequence sequence;
+    struct printout printout = {.sequence = &sequence};
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (!status) {
+        status = prepare_printer(features, reader, error);
+    }
     if (!status) {
         printout.extractor = features->printer;
-        status = tr_extractor_run(features->printer, sequence, &printout.observation, error);
+        status = tr_extractor_run(features->printer, &sequence, &printout.observation, error);
     }
-    for (size_t i = 0; !status && i < sequence->length; i++) {
-        tr_buffer_text(&printout.line, sequence->labels ? sequence->labels[i] : TR_TEXT("_"));
+    for (size_t i = 0; !status && i < sequence.length; i++) {
+        tr_buffer_text(&printout.line, sequence.labels ? sequence.labels[i] : TR_TEXT("_"));
         print_attributes(&printout, false, i);
         print_attributes(&printout, true, i);
         tr_buffer_char(&printout.line, '\n');

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/utf8.h"
+#include "corpus/corpus.h"
 #include "graph/path.h"
 #include "report/markup.h"
 #include "report_files.h"
@@ -363,20 +364,24 @@ static trellis_status sum_up(struct picture *p, trellis_error *error)
     return status ? status : p->node && p->edge ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *sequence,
+trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *given,
                             size_t max_labels, trellis_sink sink, void *user, trellis_error *error)
 {
     const trellis_text *labels;
-    size_t n = sequence->length;
-    if (n == 0 || n > MAX_TOKENS) {
-        return tr_fail(error, TRELLIS_LIMIT,
-                       "a sequence of 1 to %d tokens can be drawn, not of %zu", MAX_TOKENS, n);
+    trellis_sequence sequence;
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    size_t n = sequence.length;
+    if (!status && (n == 0 || n > MAX_TOKENS)) {
+        status = tr_fail(error, TRELLIS_LIMIT,
+                         "a sequence of 1 to %d tokens can be drawn, not of %zu", MAX_TOKENS, n);
     }
-    trellis_status status = trellis_tagger_tag(tagger, sequence, &labels, error);
+    if (!status) {
+        status = trellis_tagger_tag(tagger, &sequence, &labels, error);
+    }
     if (status) {
         return status;
     }
-    struct picture p = {.sequence = sequence, .result = tr_tagger_result(tagger)};
+    struct picture p = {.sequence = &sequence, .result = tr_tagger_result(tagger)};
     p.model = p.result.model;
     p.path = p.result.path;
     p.score = trellis_tagger_score(tagger);

@@ -109,19 +109,23 @@ static bool put_error(trellis_report *report, const trellis_sequence *sequence,
     return ok && !out->failed;
 }
 
-trellis_status trellis_report_add(trellis_report *report, const trellis_sequence *sequence,
-                                  const trellis_labelled *labelled, trellis_error *error)
+trellis_status trellis_report_add(trellis_report *report, const trellis_sequence *given,
+                                  const trellis_labelled *given_labels, trellis_error *error)
 {
     bool wrong = false;
-    trellis_labelled given;
-    tr_struct_take(&given, sizeof given, labelled);
-    trellis_status status = trellis_evaluation_add_labelled(report->evaluation, &given, error);
-    for (size_t i = 0; !status && i < given.length; i++) {
-        wrong = wrong || !tr_text_equal(given.gold[i], given.predicted[i]);
+    trellis_sequence sequence;
+    trellis_labelled labelled;
+    tr_struct_take(&labelled, sizeof labelled, given_labels);
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (!status) {
+        status = trellis_evaluation_add_labelled(report->evaluation, &labelled, error);
+    }
+    for (size_t i = 0; !status && i < labelled.length; i++) {
+        wrong = wrong || !tr_text_equal(labelled.gold[i], labelled.predicted[i]);
     }
     report->wrong += wrong;
     if (!status && wrong && report->shown < report->max_errors &&
-        report->errors.size < MAX_ERROR_BYTES && !put_error(report, sequence, &given)) {
+        report->errors.size < MAX_ERROR_BYTES && !put_error(report, &sequence, &labelled)) {
         status = tr_fail_memory(error);
     }
     return status;

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "corpus/corpus.h"
 #include "graph/path.h"
 
 #define MAX_TOKENS 1000
@@ -391,7 +392,7 @@ static trellis_status copy_result(trellis_explainer *explainer,
     return TRELLIS_OK;
 }
 
-trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis_sequence *sequence,
+trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis_sequence *given,
                                      const trellis_explanation **ret_explanations,
                                      trellis_error *error)
 {
@@ -399,22 +400,25 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
     *ret_explanations = NULL;
     explainer->length = 0;
     explainer->contributions.size = explainer->names.size = explainer->runner_up_labels.size = 0;
-    if (sequence->length > MAX_TOKENS) {
-        return tr_fail(error, TRELLIS_LIMIT,
-                       "a sequence of %zu tokens is too long to be explained: the maximum is %d",
-                       sequence->length, MAX_TOKENS);
+    trellis_sequence sequence;
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (!status && sequence.length > MAX_TOKENS) {
+        status = tr_fail(error, TRELLIS_LIMIT,
+                         "a sequence of %zu tokens is too long to be explained: the maximum is %d",
+                         sequence.length, MAX_TOKENS);
     }
-    trellis_status status = explainer->bound ? TRELLIS_OK
-                                             : trellis_explainer_bind(explainer, NULL, error);
-    if (!status) {
-        status = trellis_tagger_tag(explainer->tagger, sequence, &labels, error);
+    if (!status && !explainer->bound) {
+        status = trellis_explainer_bind(explainer, NULL, error);
     }
     if (!status) {
-        status = extract(explainer, sequence, error);
+        status = trellis_tagger_tag(explainer->tagger, &sequence, &labels, error);
+    }
+    if (!status) {
+        status = extract(explainer, &sequence, error);
     }
     if (!status) {
         struct tr_tagging_result result = tr_tagger_result(explainer->tagger);
-        explainer->length = sequence->length;
+        explainer->length = sequence.length;
         status = copy_result(explainer, &result, error);
         status = status ? status : explain(explainer, &result, error);
     }

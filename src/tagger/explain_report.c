@@ -1,6 +1,7 @@
 /* explain_report.c - reports explanations as text or JSON. */
 #include <math.h>
 
+#include "corpus/corpus.h"
 #include "tagger/explain.h"
 
 /* The word of a token, for people. */
@@ -141,26 +142,32 @@ static void json_explanation(const trellis_sequence *sequence,
 }
 
 trellis_status trellis_explainer_report(const trellis_explainer *explainer,
-                                        const trellis_sequence *sequence, size_t top, bool json,
+                                        const trellis_sequence *given, size_t top, bool json,
                                         trellis_sink sink, void *user, trellis_error *error)
 {
     struct tr_buffer out = {0};
-    if (explainer->length != sequence->length) {
-        return tr_fail(error, TRELLIS_DATA, "this sequence is not the one that was explained last");
+    trellis_sequence sequence;
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (!status && explainer->length != sequence.length) {
+        status = tr_fail(error, TRELLIS_DATA,
+                         "this sequence is not the one that was explained last");
+    }
+    if (status) {
+        return status;
     }
     if (json) {
         tr_buffer_string(&out, "{\"score\":");
         tr_buffer_real(&out, trellis_tagger_score(explainer->tagger));
         tr_buffer_string(&out, ",\"tokens\":[");
     }
-    for (size_t i = 0; i < sequence->length; i++) {
-        (json ? json_explanation : text_explanation)(sequence, &explainer->explanations.at[i], i,
+    for (size_t i = 0; i < sequence.length; i++) {
+        (json ? json_explanation : text_explanation)(&sequence, &explainer->explanations.at[i], i,
                                                      top, &out);
     }
     if (json) {
         tr_buffer_string(&out, "]}\n");
     }
-    trellis_status status = tr_buffer_flush(&out, sink, user, error);
+    status = tr_buffer_flush(&out, sink, user, error);
     tr_buffer_free(&out);
     return status;
 }

@@ -366,20 +366,25 @@ static bool begin_result(trellis_tagger *tagger, size_t length, size_t ranks)
 }
 
 /* The best labelling, or the `ranks` best. */
-static trellis_status tag(trellis_tagger *tagger, const trellis_sequence *sequence, size_t ranks,
+static trellis_status tag(trellis_tagger *tagger, const trellis_sequence *given, size_t ranks,
                           trellis_error *error)
 {
     bool by_dictionary = tagger->model->tag_dictionary.words > 0;
-    struct tagged_sequence tagged = {.tagger = tagger, .sequence = sequence};
+    trellis_sequence sequence;
+    struct tagged_sequence tagged = {.tagger = tagger, .sequence = &sequence};
     struct tr_decode_calls calls = {.fill = fill,
                                     .restrict_words = by_dictionary ? restrict_words : NULL,
                                     .restrict_given = restrict_given,
                                     .search = search};
-    trellis_status status = begin_result(tagger, sequence->length, ranks)
-                                ? read_input(tagger, sequence, &tagged.observation, error)
-                                : tr_fail_memory(error);
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (!begin_result(tagger, sequence.length, ranks) && !status) {
+        status = tr_fail_memory(error);
+    }
     if (!status) {
-        status = tr_decode(&tagger->decoder.shared, sequence->length, &calls, &tagged,
+        status = read_input(tagger, &sequence, &tagged.observation, error);
+    }
+    if (!status) {
+        status = tr_decode(&tagger->decoder.shared, sequence.length, &calls, &tagged,
                            &tagger->result.impossible, error);
     }
     tr_tagger_clear_allowed(tagger);
@@ -501,20 +506,22 @@ double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
 /* ---- words --------------------------------------------------------------------------------------- */
 
 trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words *words,
-                                    const trellis_sequence *sequence, const bool **ret_known,
+                                    const trellis_sequence *given, const bool **ret_known,
                                     trellis_error *error)
 {
     const trellis_model *model = tagger->model;
     size_t column = tagger->input.word_column;
+    trellis_sequence sequence;
     *ret_known = NULL;
-    if ((!words && !model->word_count) || column >= sequence->columns) {
-        return TRELLIS_OK;
+    trellis_status status = tr_sequence_take(given, &sequence, error);
+    if (status || (!words && !model->word_count) || column >= sequence.columns) {
+        return status;
     }
-    if (!tr_reserve(&tagger->input.known, sequence->length + 1)) {
+    if (!tr_reserve(&tagger->input.known, sequence.length + 1)) {
         return tr_fail_memory(error);
     }
-    for (size_t i = 0; i < sequence->length; i++) {
-        trellis_text word = sequence->cells[i * sequence->columns + column];
+    for (size_t i = 0; i < sequence.length; i++) {
+        trellis_text word = sequence.cells[i * sequence.columns + column];
         tagger->input.known.at[i] = words ? tr_words_has(words, word)
                                           : tr_words_find(model->words, model->word_count, word);
     }
