@@ -67,7 +67,19 @@ static struct known find_option(const struct command *command, const char *name,
     return (struct known){0};
 }
 
-static int unknown_option(const struct command *command, const char *word)
+/* The value that follows an option, to be repeated in a suggestion; "" if there is none. `next` is
+ * the word behind, or NULL. */
+static const char *value_behind(const struct command *command, const char *name, const char *word,
+                                const char *next)
+{
+    struct known known = find_option(command, name, strlen(name), 0);
+    const char *equals = strchr(word, '=');
+    bool valued = is_known(known) && !is_flag(known);
+    const char *value = equals ? equals + 1 : next && next[0] != '-' ? next : "";
+    return valued ? value : "";
+}
+
+static int unknown_option(const struct command *command, const char *word, const char *next)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
@@ -83,8 +95,9 @@ static int unknown_option(const struct command *command, const char *word)
         }
     }
     if (suggestion.nearest) {
-        return usage_error(command, "unknown option '--%s'; did you mean '--%s'?", name,
-                           suggestion.nearest);
+        const char *value = value_behind(command, suggestion.nearest, word, next);
+        return usage_error(command, "unknown option '--%s'; did you mean '--%s%s%.200s'?", name,
+                           suggestion.nearest, *value ? " " : "", value);
     }
     if (trellis_option_find(name)) {
         return usage_error(command, "option '--%s' does not apply to 'trellis %s'", name,
@@ -148,7 +161,7 @@ static int parse_long(struct arguments *arguments, const char *word, struct word
             return set_value(arguments, known, "no");
         }
     }
-    return unknown_option(arguments->command, word);
+    return unknown_option(arguments->command, word, words->at < words->end ? *words->at : NULL);
 }
 
 /* -m FILE, -mFILE; flags may be joined, as in -qm FILE. */

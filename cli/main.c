@@ -28,8 +28,34 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+/* What other tools call a subcommand, and what to type here. */
+static const char *synonym(const char *name)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } synonyms[] = {
+        {"learn", "train -m MODEL FILE"},   {"fit", "train -m MODEL FILE"},
+        {"label", "tag -m MODEL FILE"},     {"predict", "tag -m MODEL FILE"},
+        {"decode", "tag -m MODEL FILE"},    {"annotate", "tag -m MODEL FILE"},
+        {"evaluate", "eval -m MODEL FILE"}, {"test", "eval -m MODEL FILE"},
+        {"score", "eval -m MODEL FILE"},    {"dump", "export MODEL"},
+        {"conlleval", "eval FILE"},         {"crossvalidate", "cv FILE"},
+        {"cross-validate", "cv FILE"},      {"presets", "features --list"},
+    };
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        if (strcmp(synonyms[i].theirs, name) == 0) {
+            return synonyms[i].ours;
+        }
+    }
+    return NULL;
+}
+
 static int unknown_command(const char *name)
 {
+    const char *ours = synonym(name);
+    if (ours) {
+        return usage_error(NULL, "unknown subcommand '%s'; did you mean 'trellis %s'?", name, ours);
+    }
     trellis_suggestion suggestion = {.struct_size = sizeof suggestion, .asked = name};
     for (size_t i = 0; commands[i]; i++) {
         trellis_suggest(&suggestion, commands[i]->name);

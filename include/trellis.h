@@ -151,7 +151,8 @@ TRELLIS_API const char *trellis_options_get(const trellis_options *options, cons
 /* Whether the option was set, rather than left at its default. */
 TRELLIS_API bool trellis_options_given(const trellis_options *options, const char *name);
 
-/* The nearest of some names to one that is not among them, for "did you mean ...?". Set
+/* The nearest of some names to one that is not among them, for "did you mean ...?": the one with
+ * that meaning in another tool ("l2" for CRFsuite's "c2"), or the most similar one. Set
  * `struct_size` and `asked`, the rest to 0, and offer each name, which must stay valid; `nearest` is
  * NULL while none is near enough. */
 typedef struct trellis_suggestion {
@@ -526,7 +527,8 @@ typedef struct trellis_training {
 /* Trains a model. Options: TRELLIS_GROUP_TRAIN, _READ and _RUN; NULL for the defaults. With
  * TRELLIS_INTERRUPTED *ret_model is the best model so far, or NULL if nothing was learned yet. The
  * same sequences give the same model to the byte, from whatever source they come. A source that can be
- * read once only is TRELLIS_OPTION where templates or --train-scheme need to read it twice. */
+ * read once only is TRELLIS_OPTION where templates or --train-scheme need to read it twice, and so is an
+ * option that was set and that the learner and algorithm would ignore. */
 TRELLIS_API trellis_status trellis_train(const trellis_options *options,
                                          const trellis_training *training,
                                          trellis_model **ret_model, trellis_error *error);

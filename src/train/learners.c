@@ -1,6 +1,7 @@
 /* learners.c - the one table that lists the learners, what each can do and what it listens to. */
 #include "train/learners.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "train/online.h"
@@ -26,20 +27,19 @@ static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options 
                                            {"subgradient", tr_train_subgradient, 50, .options = ""},
                                            {0}};
 
-/* With --select-l1 all of them begin with L-BFGS, and listen to its options. */
-#define LBFGS "epsilon delta period history select-l1"
+#define STOPPING "epsilon delta period"
 static const struct tr_algorithm crf[] = {
-    {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average prune",
-     .abilities = TR_PRUNING | TR_STOCHASTIC},
-    {"cg", tr_train_cg, 0, .options = LBFGS},
-    {"gd", tr_train_gd, 0, .options = LBFGS},
+    {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average prune",
+     .abilities = TR_STOCHASTIC},
+    {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
+    {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},
     {0}};
 static const struct tr_algorithm unpruned[] = {
-    {"lbfgs", tr_train_lbfgs, 0, .options = LBFGS " l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = LBFGS " batch rate average", .abilities = TR_STOCHASTIC},
-    {"cg", tr_train_cg, 0, .options = LBFGS},
-    {"gd", tr_train_gd, 0, .options = LBFGS},
+    {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average", .abilities = TR_STOCHASTIC},
+    {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
+    {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},
     {0}};
 
 #define HIDDEN "states restarts unlabelled unlabelled-weight dev-score delta period from"
@@ -54,8 +54,7 @@ static const struct tr_learner learners[] = {
     {"perceptron",
      "structured perceptron: fast, nearly as accurate as a CRF; -a averaged or plain, or its variants "
      "passive-aggressive (pa, pa1, pa2) and adaptive regularisation of weights (arow)",
-     perceptron, TR_PARTIAL_LABELS | TR_BEAM, "beam update from", "general",
-     .floats_per_weight = 5},
+     perceptron, TR_PARTIAL_LABELS, "beam update from", "general", .floats_per_weight = 5},
     {"mira",
      "margin-infused relaxed algorithm: a perceptron that keeps a margin from the --mbest best "
      "labellings",
@@ -105,6 +104,34 @@ bool tr_learner_listens(const struct tr_learner *learner, const struct tr_algori
                         const char *option)
 {
     return lists(learner->options, option) || lists(algorithm->options, option);
+}
+
+bool tr_selection_listens(const char *option)
+{
+    return lists(STOPPING " history", option);
+}
+
+/* Appends the algorithms of a learner that listen to an option: " -t crf", or " -t crf -a sgd". */
+static void list_takers(const struct tr_learner *learner, const char *option, char *text,
+                        size_t room)
+{
+    bool all = lists(learner->options, option), first = true;
+    for (const struct tr_algorithm *a = learner->algorithms; a->name; a++) {
+        if ((all && first) || (!all && lists(a->options, option))) {
+            size_t used = strlen(text);
+            snprintf(text + used, room - used, "%s-t %s%s%s", used ? ", " : "", learner->name,
+                     all ? "" : " -a ", all ? "" : a->name);
+            first = false;
+        }
+    }
+}
+
+void tr_learners_listening(const char *option, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < TR_COUNT(learners); i++) {
+        list_takers(&learners[i], option, text, room);
+    }
 }
 
 const char *trellis_learner_name(size_t index)

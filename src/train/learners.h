@@ -14,17 +14,15 @@ enum tr_ability {
     TR_PARTIAL_LABELS = 1 << 0, // learns from labels that are not known, or only in part
     TR_HIDDEN_LABELS = 1 << 1,  // needs none at all: the states are learned
     TR_SHARED_ROWS = 1 << 2,    // treats attributes alike that always occur together
-    TR_BEAM = 1 << 3,           // searches with --beam and --update
-    TR_PRUNING = 1 << 4,        // follows an objective that changes with what is pruned
-    TR_PENALISED = 1 << 5,      // minimises an objective with an l2 penalty
-    TR_ONE_PASS = 1 << 6,       // counts: there is nothing to resume
-    TR_STOCHASTIC = 1 << 10,    // takes a step for a batch of sequences, so that data may grow
+    TR_PENALISED = 1 << 3,      // minimises an objective with an l2 penalty
+    TR_ONE_PASS = 1 << 4,       // counts: there is nothing to resume
+    TR_STOCHASTIC = 1 << 8,     // takes a step for a batch of sequences, so that data may grow
     /* Of the model that is learned. */
-    TR_NO_TRANSITIONS = 1 << 7, // order 0, whatever the options say
-    TR_LOCAL = 1 << 8,          // locally normalised: a probability for each label given the last
+    TR_NO_TRANSITIONS = 1 << 5, // order 0, whatever the options say
+    TR_LOCAL = 1 << 6,          // locally normalised: a probability for each label given the last
     /* log P(X, Z): every transition has a weight, those from the start and to the end as well, and
      * so has every label; words keep to the labels they were seen with; minus infinity is a weight. */
-    TR_GENERATIVE = 1 << 9,
+    TR_GENERATIVE = 1 << 7,
 };
 
 /* What is minimised, or how. */
@@ -81,6 +79,11 @@ const struct tr_learner *tr_learner_at(size_t index);
 /* Whether a learner listens to an option with this algorithm, beside those that are for all. */
 bool tr_learner_listens(const struct tr_learner *learner, const struct tr_algorithm *algorithm,
                         const char *option);
+/* Whether the selection of features by --select-l1, which is by L-BFGS, listens to an option. */
+bool tr_selection_listens(const char *option);
+/* The learners and algorithms that listen to an option, as one would type them: "-t mira", "-t crf
+ * -a sgd, -t memm -a sgd". Empty if the option is for all. */
+void tr_learners_listening(const char *option, char *text, size_t room);
 
 /* The algorithms. */
 trellis_status tr_train_online(struct tr_training *training, trellis_error *error);

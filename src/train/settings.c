@@ -44,49 +44,74 @@ static trellis_status find_algorithm(struct tr_settings *settings, trellis_error
     return TRELLIS_OK;
 }
 
-/* ---- options that only some listen to, and that change too much to be ignored ------------------------ */
+/* ---- options that only some learners listen to ---------------------------------------------------- */
 
 /* What is pruned changes with the weights, so the objective is one that only stochastic steps follow. */
 static trellis_status check_pruning(const struct tr_settings *settings, trellis_error *error)
 {
     const trellis_options *options = settings->options;
-    if (!(settings->abilities & TR_PRUNING)) {
-        return tr_fail(error, TRELLIS_OPTION, "--prune is for training with -t crf -a sgd");
-    }
-    if (tr_option_flag(options, "partial") || tr_option_real(options, "select-l1") > 0) {
+    if (tr_option_real(options, "prune") > 0 &&
+        (tr_option_flag(options, "partial") || tr_option_real(options, "select-l1") > 0)) {
         return tr_fail(error, TRELLIS_OPTION,
                        "--prune cannot be combined with --partial or --select-l1");
     }
     return TRELLIS_OK;
 }
 
+/* Options of tagging that a program may hold in the same set, as cross-validation does. */
+static bool is_for_tagging(const trellis_options *options, const char *name)
+{
+    return (strcmp(name, "beam") == 0 && tr_option_is(options, "decode", "beam")) ||
+           (strcmp(name, "cost") == 0 && tr_option_is(options, "decode", "risk"));
+}
+
+/* Whether an option was set to something: 0 turns a penalty or a rule off, which a learner without it
+ * does as well. */
+static bool asks(const trellis_options *options, const trellis_option *option)
+{
+    bool number = option->type == TRELLIS_INTEGER || option->type == TRELLIS_REAL;
+    return trellis_options_given(options, option->name) &&
+           !(number && tr_option_real(options, option->name) == 0) &&
+           !(option->type == TRELLIS_FLAG && !tr_option_flag(options, option->name));
+}
+
+static trellis_status refuse(const struct tr_settings *settings, const char *name,
+                             const char *takers, trellis_error *error)
+{
+    const struct tr_learner *learner = settings->learner;
+    bool one = !learner->algorithms[1].name; // then nobody writes -a
+    return tr_fail(error, TRELLIS_OPTION, "--%s does not apply to -t %s%s%s; it is for %s", name,
+                   learner->name, one ? "" : " -a ", one ? "" : settings->algorithm->name, takers);
+}
+
 static trellis_status check_given(const struct tr_settings *settings, trellis_error *error)
 {
-    static const char *const of_beams[] = {"beam", "update"};
-    static const char *const of_hidden[] = {"states", "restarts", "unlabelled", "unlabelled-weight",
-                                            "dev-score"};
+    static const char *const of_transitions[] = {"order", "counted", "observed-states"};
     const trellis_options *options = settings->options;
-    for (size_t i = 0; !(settings->abilities & TR_BEAM) && i < TR_COUNT(of_beams); i++) {
-        if (trellis_options_given(options, of_beams[i])) {
-            return tr_fail(error, TRELLIS_OPTION,
-                           "--%s is for training with -t perceptron; the type '%s' searches "
-                           "exactly",
-                           of_beams[i], settings->learner->name);
+    bool selects = tr_option_real(options, "select-l1") > 0;
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        const char *name = trellis_option_at(i)->name;
+        char takers[400];
+        if (!asks(options, trellis_option_at(i)) ||
+            tr_learner_listens(settings->learner, settings->algorithm, name) ||
+            (selects && tr_selection_listens(name)) || is_for_tagging(options, name)) {
+            continue;
+        }
+        tr_learners_listening(name, takers, sizeof takers);
+        if (*takers) {
+            return refuse(settings, name, takers, error);
         }
     }
-    for (size_t i = 0; !(settings->abilities & TR_HIDDEN_LABELS) && i < TR_COUNT(of_hidden); i++) {
-        if (trellis_options_given(options, of_hidden[i])) {
+    for (size_t i = 0; settings->abilities & TR_NO_TRANSITIONS && i < TR_COUNT(of_transitions);
+         i++) {
+        if (asks(options, trellis_option_find(of_transitions[i]))) {
             return tr_fail(error, TRELLIS_OPTION,
-                           "--%s is for learning without labels: it needs -t hmm -a em or "
-                           "-a viterbi",
-                           of_hidden[i]);
+                           "--%s does not apply to -t %s, which predicts each label "
+                           "independently; it is for all other types",
+                           of_transitions[i], settings->learner->name);
         }
     }
-    if (!(settings->abilities & TR_GENERATIVE) && *tr_option_text(options, "gaussian")) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "--gaussian is for -t hmm; templates can use real(x) with all other types");
-    }
-    return tr_option_real(options, "prune") > 0 ? check_pruning(settings, error) : TRELLIS_OK;
+    return check_pruning(settings, error);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------- */
@@ -205,11 +230,6 @@ static trellis_status check_values(const struct tr_settings *settings, trellis_e
     const char *type = settings->learner->name;
     bool penalised = settings->abilities & TR_PENALISED;
     bool selects = tr_learner_listens(settings->learner, settings->algorithm, "select-l1");
-    if (selects && settings->l1 > 0 &&
-        !tr_learner_listens(settings->learner, settings->algorithm, "l1")) {
-        return tr_fail(error, TRELLIS_OPTION, "-a %s has no --l1; use -a lbfgs or --select-l1",
-                       settings->algorithm->name);
-    }
     if (penalised && !selects && settings->l2 <= 0) {
         return tr_fail(error, TRELLIS_OPTION,
                        "-t %s needs a penalty: --l2, --sigma or --lambda above 0", type);

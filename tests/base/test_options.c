@@ -235,6 +235,14 @@ static void unknown_names_get_a_suggestion(void **state)
     refuse(options, "epcohs", "1", "unknown option 'epcohs'; did you mean 'epochs'?");
     refuse(options, "min_count", "1", "did you mean 'min-count'?");
     refuse(options, "Order", "1", "did you mean 'order'?");
+    /* The words of other tools. */
+    refuse(options, "c1", "1", "unknown option 'c1'; did you mean 'l1'?");
+    refuse(options, "c2", "1", "did you mean 'l2'?");
+    refuse(options, "max_iterations", "1", "did you mean 'epochs'?");
+    refuse(options, "max-iter", "1", "did you mean 'epochs'?");
+    refuse(options, "learning-rate", "1", "did you mean 'rate'?");
+    refuse(options, "devel", "x", "did you mean 'dev'?");
+    refuse(options, "n_jobs", "1", "did you mean 'threads'?");
     trellis_error error = {0};
     assert_int_equal(trellis_options_set(options, "quite-another-thing", "1", &error),
                      TRELLIS_OPTION);

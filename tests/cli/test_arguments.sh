@@ -42,6 +42,44 @@ check two_models 2 info a b
 check strict_without_scheme 2 eval --strict
 check convert_without_scheme 2 convert --to-scheme iobes
 
+# What other tools call a subcommand or an option: the message has what to type.
+says() { # SENTENCE ARGUMENT...
+    local sentence=$1
+    shift
+    run 2 "$@"
+    want "trellis $* says: $sentence" grep -qxF -- "trellis: $sentence" "$err"
+}
+says "unknown subcommand 'learn'; did you mean 'trellis train -m MODEL FILE'?" learn x
+says "unknown subcommand 'label'; did you mean 'trellis tag -m MODEL FILE'?" label x
+says "unknown subcommand 'predict'; did you mean 'trellis tag -m MODEL FILE'?" predict x
+says "unknown subcommand 'evaluate'; did you mean 'trellis eval -m MODEL FILE'?" evaluate x
+says "unknown subcommand 'dump'; did you mean 'trellis export MODEL'?" dump x
+says "unknown option '--c1'; did you mean '--l1 0.5'?" train --c1 0.5 -m x y
+says "unknown option '--c2'; did you mean '--l2 0.1'?" train --c2=0.1 -m x y
+says "unknown option '--max-iter'; did you mean '--epochs 50'?" train --max-iter 50 -m x y
+says "unknown option '--max_iterations'; did you mean '--epochs 50'?" train --max_iterations=50 -m x y
+says "unknown option '--iterations'; did you mean '--epochs 9'?" train --iterations 9 -m x y
+says "unknown option '--learning-rate'; did you mean '--rate 0.1'?" train --learning-rate 0.1 -m x y
+says "unknown option '--devel'; did you mean '--dev d.txt'?" train --devel d.txt -m x y
+says "unknown option '--devel'; did you mean '--dev'?" train --devel -m x y
+
+# Options that the chosen learner would ignore.
+columns "$TRELLIS_TMP/data" a/X b/Y "|" a/X
+not_for() { # SENTENCE ARGUMENT...
+    local sentence=$1
+    shift
+    says "$sentence" train -q "$@" -m "$TRELLIS_TMP/model" "$TRELLIS_TMP/data"
+}
+not_for "--l2 does not apply to -t perceptron -a averaged; it is for -t ssvm, -t crf, -t maxent, -t memm" --l2 1
+not_for "--mbest does not apply to -t crf -a lbfgs; it is for -t mira" -t crf --mbest 3
+not_for "--rate does not apply to -t crf -a lbfgs; it is for -t crf -a sgd, -t maxent -a sgd, -t memm -a sgd" -t crf --rate 1
+not_for "--epsilon does not apply to -t crf -a sgd; it is for -t crf -a lbfgs, -t crf -a cg, -t crf -a gd, -t maxent -a lbfgs, -t maxent -a cg, -t maxent -a gd, -t memm -a lbfgs, -t memm -a cg, -t memm -a gd" -t crf -a sgd --epsilon 0.1
+not_for "--alpha does not apply to -t mira; it is for -t hmm" -t mira --alpha 1
+not_for "--order does not apply to -t maxent, which predicts each label independently; it is for all other types" -t maxent --order 2
+run 0 train -q -t crf -a sgd --select-l1 1 --epsilon 0.1 -m "$TRELLIS_TMP/model" "$TRELLIS_TMP/data"
+run 0 train -q -t maxent --order 0 -m "$TRELLIS_TMP/model" "$TRELLIS_TMP/data"
+want "a beam is for tagging in cross-validation" "$TRELLIS" cv -q -k 2 -t crf --decode beam --beam 2 "$TRELLIS_TMP/data"
+
 # All ways to write an option are equivalent.
 columns "$TRELLIS_TMP/two" a/B-X/B-X b/I-X/O
 for way in "-o$TRELLIS_TMP/o" "-o $TRELLIS_TMP/o" "--output=$TRELLIS_TMP/o" "--output $TRELLIS_TMP/o"; do

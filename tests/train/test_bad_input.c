@@ -360,6 +360,10 @@ static void test_margins(void **state)
     assert_refused(PLAIN, "type=mira update=early", TRELLIS_OPTION, "-t perceptron");
     assert_refused(PLAIN, "type=crf algorithm=sgd prune=-1", TRELLIS_OPTION, "between 0 and 1");
     assert_refused(PLAIN, "type=crf algorithm=sgd prune=nan", TRELLIS_OPTION, "--prune");
+    assert_refused(PLAIN, "type=perceptron l2=0.1", TRELLIS_OPTION,
+                   "--l2 does not apply to -t perceptron -a averaged; it is for -t ssvm, -t crf, "
+                   "-t maxent, -t memm");
+    assert_refused(PLAIN, "type=crf mbest=3", TRELLIS_OPTION, "it is for -t mira");
     assert_refused(PLAIN, "type=crf prune=0.1", TRELLIS_OPTION, "-t crf -a sgd");
     assert_refused(PLAIN, "type=maxent algorithm=sgd prune=0.1", TRELLIS_OPTION, "-t crf -a sgd");
 }

