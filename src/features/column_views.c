@@ -85,7 +85,7 @@ static bool lay_out_rows(struct tr_column_views *rows)
 
 static size_t cache_entry(const struct tr_column_views *rows, const struct tr_view_group *group)
 {
-    return 1 + (size_t)group->computed * (rows->whole ? 2 : 1);
+    return 1 + (size_t)group->computed * (rows->whole ? 2 : 1) * (rows->features->strings ? 2 : 1);
 }
 
 /* The caches together take at most a few megabytes, so that they stay in the processor's cache. */
@@ -123,22 +123,33 @@ static void clear_caches(struct tr_column_views *rows)
     rows->generation = rows->features->generation;
 }
 
-/* The key of a value; never 0, which means no value. */
-static struct tr_key value_key(trellis_text text)
+/* The key of a value; never 0, which means no value, except for strings, where every view has one. */
+static struct tr_string_key value_key(const struct tr_column_views *rows, trellis_text text)
 {
-    struct tr_key key = tr_hash(text);
-    key.low += key.low == 0;
+    struct tr_string_key key = tr_features_key(rows->features, text);
+    if (!rows->features->strings) {
+        key.hash.low += key.hash.low == 0;
+    } else if (rows->evaluation.overrun) {
+        key.span.low |= TR_STRING_END;
+    }
     return key;
 }
 
-static struct tr_key view_key(struct tr_column_views *rows, uint32_t view, trellis_text cell)
+/* The key of a test that holds, or of any other view that has no value of its own. */
+static struct tr_string_key presence_key(bool there)
+{
+    return (struct tr_string_key){{there, there}, {0, 0}};
+}
+
+static struct tr_string_key view_key(struct tr_column_views *rows, uint32_t view, trellis_text cell)
 {
     trellis_text text;
     if (!tr_view_text(&rows->evaluation, view, cell, &text)) {
-        return (struct tr_key){0, 0};
+        return presence_key(false);
     }
     enum tr_operation operation = rows->features->views.at[view].operation;
-    return tr_function_result(operation) == TR_GIVES_TEST ? (struct tr_key){1, 1} : value_key(text);
+    return tr_function_result(operation) == TR_GIVES_TEST ? presence_key(true)
+                                                          : value_key(rows, text);
 }
 
 /* "_B-1", "_B+2", ...; Wapiti's "_x-1" stops counting at 4. `distance` is from 1. */
@@ -182,7 +193,7 @@ static bool make_pads(struct tr_column_views *rows)
             trellis_text text, pad = pad_text(rows->features->dialect, before,
                                               before ? reach - k : k - reach + 1, room);
             if (pad_value(rows, rows->view_of[row], pad, &text)) {
-                rows->pad[(size_t)row * 2 * reach + k] = value_key(text);
+                rows->pad[(size_t)row * 2 * reach + k] = value_key(rows, text);
             }
         }
     }
@@ -214,6 +225,8 @@ void tr_column_views_end(struct tr_column_views *rows)
     free(rows->view_of);
     free(rows->low);
     free(rows->high);
+    free(rows->low_span);
+    free(rows->high_span);
     free(rows->real);
     free(rows->pad);
 }
@@ -235,58 +248,88 @@ static trellis_status make_room(struct tr_column_views *rows, size_t length, tre
     rows->moves++;
     free(rows->low);
     free(rows->high);
+    free(rows->low_span);
+    free(rows->high_span);
     free(rows->real);
-    rows->low = rows->high = NULL;
+    rows->low = rows->high = rows->low_span = rows->high_span = NULL;
     rows->real = NULL;
     if (__builtin_mul_overflow(room, (size_t)rows->count, &cells)) {
         return tr_fail_memory(error);
     }
     rows->low = tr_alloc(cells, sizeof *rows->low);
-    rows->high = rows->whole ? tr_alloc(cells, sizeof *rows->high) : NULL;
+    rows->high = tr_alloc(rows->whole ? cells : 0, sizeof *rows->high);
+    size_t spans = rows->features->strings ? cells : 0;
+    rows->low_span = tr_alloc(spans, sizeof *rows->low_span);
+    rows->high_span = tr_alloc(rows->whole ? spans : 0, sizeof *rows->high_span);
     rows->real = tr_alloc(rows->has_reals ? cells : 0, sizeof *rows->real);
-    if (!rows->low || !rows->real || (rows->whole && !rows->high)) {
+    if (!rows->low || !rows->high || !rows->low_span || !rows->high_span || !rows->real) {
         return tr_fail_memory(error);
     }
     rows->room = room;
     return TRELLIS_OK;
 }
 
+static void put_at(struct tr_column_views *rows, size_t at, const struct tr_string_key *key)
+{
+    rows->low[at] = key->hash.low;
+    if (rows->whole) {
+        rows->high[at] = key->hash.high;
+    }
+    if (rows->features->strings) {
+        rows->low_span[at] = key->span.low;
+    }
+    if (rows->whole && rows->features->strings) {
+        rows->high_span[at] = key->span.high;
+    }
+}
+
+static void put(struct tr_column_views *rows, uint32_t row, size_t token, struct tr_string_key key)
+{
+    put_at(rows, row * rows->room + rows->features->reach + token, &key);
+}
+
 static void fill_pads(struct tr_column_views *rows, size_t length)
 {
     uint32_t reach = rows->features->reach;
     for (uint32_t row = 0; reach && row < rows->count; row++) {
-        const struct tr_key *pad = rows->pad + (size_t)row * 2 * reach;
+        const struct tr_string_key *pad = rows->pad + (size_t)row * 2 * reach;
         size_t before = row * rows->room, after = before + reach + length;
         for (uint32_t k = 0; k < reach; k++) {
-            rows->low[before + k] = pad[k].low;
-            rows->low[after + k] = pad[reach + k].low;
-            if (rows->whole) {
-                rows->high[before + k] = pad[k].high;
-                rows->high[after + k] = pad[reach + k].high;
-            }
+            put_at(rows, before + k, &pad[k]);
+            put_at(rows, after + k, &pad[reach + k]);
         }
-    }
-}
-
-static void put(struct tr_column_views *rows, uint32_t row, size_t token, struct tr_key key)
-{
-    size_t at = row * rows->room + rows->features->reach + token;
-    rows->low[at] = key.low;
-    if (rows->whole) {
-        rows->high[at] = key.high;
     }
 }
 
 static void compute_entry(struct tr_column_views *rows, const struct tr_view_group *group,
                           trellis_text cell, uint64_t *entry)
 {
-    for (uint32_t k = 0; k < group->computed; k++) {
-        struct tr_key key = view_key(rows, rows->view_of[group->first + group->plain + k], cell);
-        entry[1 + k] = key.low;
+    uint32_t count = group->computed;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t view = rows->view_of[group->first + group->plain + k];
+        struct tr_string_key key = view_key(rows, view, cell);
+        uint64_t *next = entry + 1 + k;
+        *next = key.hash.low;
         if (rows->whole) {
-            entry[1 + group->computed + k] = key.high;
+            *(next += count) = key.hash.high;
+        }
+        if (rows->features->strings) {
+            *(next += count) = key.span.low;
+        }
+        if (rows->features->strings && rows->whole) {
+            *(next += count) = key.span.high;
         }
     }
+}
+
+/* Copies what the cache has of one half to the rows, and returns what comes after it. */
+static const uint64_t *copy_cached(const uint64_t *cached, uint32_t count, size_t room,
+                                   uint64_t *row)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        row[k * room] = cached[k];
+    }
+    return cached + count;
 }
 
 /* Fills the rows of the functions of a cell, from the cache if possible. */
@@ -301,11 +344,15 @@ static void fill_computed(struct tr_column_views *rows, const struct tr_view_gro
     uint32_t count = group->computed;
     size_t room = rows->room;
     size_t at = (group->first + group->plain) * room + rows->features->reach + token;
-    for (uint32_t k = 0; k < count; k++) {
-        rows->low[at + k * room] = entry[1 + k];
+    const uint64_t *cached = copy_cached(entry + 1, count, room, rows->low + at);
+    if (rows->whole) {
+        cached = copy_cached(cached, count, room, rows->high + at);
     }
-    for (uint32_t k = 0; rows->whole && k < count; k++) {
-        rows->high[at + k * room] = entry[1 + count + k];
+    if (rows->features->strings) {
+        cached = copy_cached(cached, count, room, rows->low_span + at);
+    }
+    if (rows->features->strings && rows->whole) {
+        copy_cached(cached, count, room, rows->high_span + at);
     }
 }
 
@@ -324,10 +371,17 @@ static trellis_status fill_reals(struct tr_column_views *rows, const struct tr_v
                               "line %llu: the templates expect a finite number, not '%.*s'",
                               (unsigned long long)place.line, TR_SHOW(text));
         }
-        put(rows, row, token, (struct tr_key){there, there});
+        put(rows, row, token, presence_key(there));
         rows->real[row * rows->room + rows->features->reach + token] = (float)value;
     }
     return TRELLIS_OK;
+}
+
+/* The key of a cell, which no function has seen. */
+static struct tr_string_key cell_key(struct tr_column_views *rows, trellis_text cell)
+{
+    rows->evaluation.overrun = false;
+    return value_key(rows, cell);
 }
 
 static trellis_status fill_column(struct tr_column_views *rows, const struct tr_view_group *group,
@@ -336,12 +390,13 @@ static trellis_status fill_column(struct tr_column_views *rows, const struct tr_
     size_t column = tr_binding_at(&rows->binding, group->column);
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_text cell = sequence->cells[i * sequence->columns + column];
-        struct tr_key key = value_key(cell);
+        struct tr_string_key key = cell_key(rows, cell);
         if (group->plain) {
             put(rows, group->first, i, key);
         }
         if (group->computed) {
-            fill_computed(rows, group, cell, key.low, i);
+            uint64_t hash = rows->features->strings ? ~key.hash.low : key.hash.low; // not 0
+            fill_computed(rows, group, cell, hash, i);
         }
         trellis_status status = group->reals ? fill_reals(rows, group, sequence, cell, i, error)
                                              : TRELLIS_OK;
@@ -361,9 +416,9 @@ static void fill_positions(struct tr_column_views *rows, const struct tr_view_gr
         bool test = tr_function_result(operation) == TR_GIVES_TEST;
         for (size_t i = 0; i < length; i++) {
             trellis_text text;
-            struct tr_key key = {0, 0};
+            struct tr_string_key key = presence_key(false);
             if (tr_place_text(operation, i, length, &text)) {
-                key = test ? (struct tr_key){1, 1} : value_key(text);
+                key = test ? presence_key(true) : value_key(rows, text);
             }
             put(rows, row, i, key);
         }
@@ -434,8 +489,11 @@ bool tr_column_views_always_present(const struct tr_column_views *rows, uint32_t
 {
     size_t margins = 2 * (size_t)rows->features->reach;
     bool always = rows->features->views.at[view].operation == TR_OP_COLUMN;
+    if (rows->features->strings) {
+        return !tr_view_may_end(rows->features, view);
+    }
     for (size_t k = 0; always && k < margins; k++) {
-        always = rows->pad[rows->row_of[view] * margins + k].low != 0;
+        always = rows->pad[rows->row_of[view] * margins + k].hash.low != 0;
     }
     return always;
 }

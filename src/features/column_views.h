@@ -11,7 +11,8 @@ struct tr_view_group {
     uint32_t column; // TR_NONE for the views of the position
     uint32_t first;  // its first row
     uint32_t plain, computed, reals;
-    /* [slots][1 + computed * halves] the cell's hash, the low halves, the high halves */
+    /* [slots][1 + computed * halves] the cell's hash, the low halves, the high halves;
+     * then the spans of strings, likewise */
     uint64_t *cache;
 };
 
@@ -27,15 +28,16 @@ struct tr_column_views {
     uint32_t *view_of; // [count]
     uint32_t count;
     TR_ARRAY(struct tr_view_group) groups;
-    size_t slots;       // of each cache
-    struct tr_key *pad; // [count][2 * reach]
-    char pad_text[16];  // for tr_column_views_text()
+    size_t slots;              // of each cache
+    struct tr_string_key *pad; // [count][2 * reach]
+    char pad_text[16];         // for tr_column_views_text()
 
-    size_t room;    // tokens and margins in a row
-    uint64_t *low;  // [count][room]
-    uint64_t *high; // [count][room] where whole keys are wanted
-    float *real;    // [count][room] where there are numbers
-    uint64_t moves; // grows when the rows have moved to other memory
+    size_t room;                    // tokens and margins in a row
+    uint64_t *low;                  // [count][room]
+    uint64_t *high;                 // [count][room] where whole keys are wanted
+    uint64_t *low_span, *high_span; // [count][room] of a set keyed by strings: their spans
+    float *real;                    // [count][room] where there are numbers
+    uint64_t moves;                 // grows when the rows have moved to other memory
 };
 
 /* False on allocation failure; tr_column_views_end() must be called in either case. */

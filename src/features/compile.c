@@ -116,12 +116,14 @@ trellis_status tr_compile_regex(struct tr_parser *parser, trellis_text pattern, 
     }
     char reason[200] = "";
     size_t where = 0;
-    pcre2_code *code = NULL;
-    tr_regex_compile(pattern, &code, reason, sizeof reason, &where);
-    if (!code && !*reason) {
+    pcre2_code *code = NULL; // Wapiti's own expressions are matched as they are
+    if (!features->strings) {
+        tr_regex_compile(pattern, &code, reason, sizeof reason, &where);
+    }
+    if (!code && !*reason && !features->strings) {
         return tr_fail_memory(parser->error);
     }
-    if (!code) {
+    if (!code && !features->strings) {
         /* Wapiti's expressions are translated, so positions within them are not reported. */
         return tr_parse_fail(parser, features->dialect == TR_NATIVE ? at + where : at,
                              "invalid regular expression: %s", reason);
@@ -142,11 +144,13 @@ trellis_status tr_compile_literal(struct tr_parser *parser, trellis_text text,
     if (*ret_literal == TR_NONE) {
         return tr_fail_memory(parser->error);
     }
-    if (*ret_literal == features->literal_keys.size &&
-        !tr_push(&features->literal_keys, tr_hash(text))) {
-        return tr_fail_memory(parser->error);
+    if (*ret_literal < features->literal_keys.size) {
+        return TRELLIS_OK;
     }
-    return TRELLIS_OK;
+    struct tr_string_key key = tr_features_key(features, text);
+    return tr_push(&features->literal_keys, key.hash) && tr_push(&features->literal_spans, key.span)
+               ? TRELLIS_OK
+               : tr_fail_memory(parser->error);
 }
 
 /* ---- resources ---------------------------------------------------------------------------------- */
@@ -363,15 +367,15 @@ static trellis_status number_text(struct tr_parser *parser, const struct tr_draf
 trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft)
 {
     trellis_features *features = parser->features;
-    struct tr_template template = {.key = tr_hash(draft->beginning),
+    struct tr_template template = {.key = tr_features_key(features, draft->beginning).hash,
                                    .parts = (uint32_t)features->parts.size,
                                    .mixed = draft->mixed_count,
                                    .conditions = draft->condition_count,
                                    .factors = draft->factor_count,
                                    .edge = draft->edge};
     trellis_status status = number_text(parser, draft, &template.text);
-    if (status || template.text < features->templates.size) {
-        return status; // the same text is the same template
+    if (status || (!features->strings && template.text < features->templates.size)) {
+        return status; // the same text is the same template; as strings it counts twice
     }
     if (features->templates.size >= TR_MAX_TEMPLATES) {
         return tr_parse_fail(parser, 0, "more than %d templates", TR_MAX_TEMPLATES);
@@ -454,9 +458,44 @@ static enum tr_dialect detect_dialect(const trellis_features *features, size_t a
     return patterns ? dialect : TR_NATIVE;
 }
 
+/* The lines of a set keyed by strings are as the program stores them, with all their blanks. */
+static trellis_status compile_strings(struct tr_parser *parser)
+{
+    trellis_features *features = parser->features;
+    trellis_status status = TRELLIS_OK;
+    const char *end = features->source + features->source_size;
+    const char *line = memchr(features->source, '\n', features->source_size);
+    line = line ? line + 1 : end;
+    for (parser->number = 2; !status && line < end; parser->number++) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next : end;
+        parser->line = (trellis_text){line, (size_t)(next - line)};
+        parser->at = 0;
+        status = tr_pattern_line(parser);
+        line = next + (next < end);
+    }
+    return status;
+}
+
+/* Whether the first line says that keys are those of strings. */
+static bool is_keyed_by_strings(trellis_features *features)
+{
+    size_t at = 0;
+    trellis_text line;
+    bool any = next_line(features, &at, &line);
+    bool crfpp = any && tr_text_is(line, TR_STRINGS_CRFPP);
+    bool wapiti = any && tr_text_is(line, TR_STRINGS_WAPITI);
+    features->strings = crfpp || wapiti;
+    features->dialect = crfpp ? TR_CRFPP : wapiti ? TR_WAPITI : TR_NATIVE;
+    return features->strings;
+}
+
 static trellis_status compile_lines(struct tr_parser *parser)
 {
     trellis_features *features = parser->features;
+    if (is_keyed_by_strings(features)) {
+        return compile_strings(parser);
+    }
     size_t at = features->source_size >= 3 && memcmp(features->source, "\xEF\xBB\xBF", 3) == 0 ? 3
                                                                                                : 0;
     features->dialect = detect_dialect(features, at);

@@ -31,7 +31,9 @@ enum {
     TR_MAX_PARTS = 64, // of one template
     TR_MAX_TEMPLATES = 20000,
     TR_MAX_SOURCE = 1 << 20, // bytes of a template file
-    TR_WAPITI_PADS = 5       // _x-1 .. _x-4, then _x-#
+    TR_WAPITI_PADS = 5,      // _x-1 .. _x-4, then _x-#
+    TR_CRFPP_PADS = 8,       // CRF++ itself does not look further
+    TR_MAX_WAPITI_REGEX = 1000
 };
 
 enum tr_dialect { TR_NATIVE, TR_CRFPP, TR_WAPITI };
@@ -163,6 +165,8 @@ struct trellis_features {
     size_t source_size;
     enum tr_dialect dialect;
     bool pad; // native: windows beyond the sequence have values
+    enum { TR_NO_CELLS, TR_CELLS, TR_NODE_CELLS } cells; // the input's own strings are attributes
+    bool strings; // keys are those of the strings that CRF++ or Wapiti would make, byte by byte
     struct tr_step_choice steps;
     TR_ARRAY(struct tr_column) columns;
     TR_ARRAY(struct tr_view) views;
@@ -170,8 +174,9 @@ struct trellis_features {
     TR_ARRAY(struct tr_template) templates;
     TR_ARRAY(struct tr_resource) resources;
     TR_ARRAY(struct tr_counter) counters;
-    TR_ARRAY(pcre2_code *) regexes;       // [regex_texts]
-    TR_ARRAY(struct tr_key) literal_keys; // [literals]
+    TR_ARRAY(pcre2_code *) regexes;        // [regex_texts]
+    TR_ARRAY(struct tr_key) literal_keys;  // [literals]
+    TR_ARRAY(struct tr_key) literal_spans; // [literals] of a set keyed by strings
     struct tr_intern regex_texts, literals;
     struct tr_intern texts; // of templates, 'n' or 'e' in front
     uint32_t reach;         // the largest offset
@@ -179,6 +184,24 @@ struct trellis_features {
     uint64_t generation;    // incremented when counts change the result of a test
     struct tr_extractor *printer;
 };
+
+/* The key of a piece of text; only strings have a span. */
+static inline struct tr_string_key tr_features_key(const trellis_features *features,
+                                                   trellis_text text)
+{
+    return features->strings ? tr_string_key(text) : (struct tr_string_key){tr_hash(text), {0, 0}};
+}
+
+/* Set in the span of a value that ends the string which it is part of. */
+#define TR_STRING_END (UINT64_C(1) << 63)
+/* Whether a view can have such values: Wapiti's %m and %M. */
+static inline bool tr_view_may_end(const trellis_features *features, uint32_t view)
+{
+    while (features->views.at[view].operation == TR_OP_LOWER) {
+        view = features->views.at[view].argument;
+    }
+    return features->views.at[view].operation == TR_OP_WAPITI_MATCH;
+}
 
 /* ---- compile.c: building a set --------------------------------------------------------------- */
 
@@ -259,6 +282,7 @@ struct tr_evaluation {
     struct tr_buffer scratch[TR_MAX_DEPTH + 1]; // one for each depth of a view
     pcre2_match_data *matched;
     pcre2_match_context *limits;
+    bool overrun; // the value last computed ends the string that it is part of (wapiti_regex.c)
 };
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features);
 void tr_evaluation_end(struct tr_evaluation *evaluation);
@@ -282,6 +306,15 @@ void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason,
                       size_t *at);
 /* Wapiti's small dialect in PCRE2's; false with *at where it is malformed. */
 bool tr_regex_from_wapiti(trellis_text pattern, struct tr_buffer *buffer, size_t *at);
+
+/* ---- wapiti_regex.c ----------------------------------------------------------------------------- */
+
+/* Whether an expression is well formed; *at is where it is not. */
+bool tr_wapiti_regex_check(trellis_text regex, size_t *at);
+/* The first match; *ret_overrun says whether Wapiti would copy beyond the end of the text, and so end
+ * its string there. */
+bool tr_wapiti_regex_find(trellis_text regex, trellis_text text, trellis_text *ret_match,
+                          bool *ret_overrun);
 
 /* ---- counts.c ----------------------------------------------------------------------------------- */
 

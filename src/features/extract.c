@@ -4,6 +4,10 @@
  *
  *     key = mix( ... mix(mix(key_t, v_1), v_2) ..., v_m)       present unless some v is 0
  *
+ * and of a set keyed by strings, with the spans of base/hash.h, always present:
+ *
+ *     key = join( ... join(join(key_t, v_1), v_2) ..., v_m)
+ *
  * Where in memory each v is found is worked out beforehand, in a plan that holds for all sequences
  * until the rows move; the loop over tokens and templates then only loads, multiplies and stores.
  */
@@ -17,6 +21,7 @@
 /* Where a part of a template finds its value at token i: low[i & mask]. */
 struct source {
     const uint64_t *low, *high;
+    const uint64_t *low_span, *high_span; // of strings
     const float *real;
     size_t mask; // all ones, or 0 for a literal or an absolute position
     bool negated;
@@ -49,6 +54,7 @@ struct tr_extractor {
     struct plan node_plan, edge_plan;
     struct source *sources; // [parts]
     bool planned, has_absolute;
+    size_t label_column;    // SIZE_MAX where there is none
     uint64_t planned_moves; // of the rows, and
     size_t planned_columns; // columns of the sequences, that the plan is for
 
@@ -68,6 +74,7 @@ trellis_status tr_extractor_create(const trellis_features *features, bool whole_
     }
     extractor->features = features;
     extractor->whole = whole_keys;
+    extractor->label_column = SIZE_MAX;
     for (size_t i = 0; i < features->parts.size; i++) {
         extractor->has_absolute |= features->parts.at[i].absolute;
     }
@@ -110,6 +117,7 @@ trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_r
                                  size_t label_column, trellis_error *error)
 {
     extractor->planned = false;
+    extractor->label_column = label_column;
     return tr_binding_make(&extractor->rows.binding, extractor->features, reader, label_column,
                            error);
 }
@@ -135,7 +143,7 @@ static bool is_active(const struct tr_extractor *extractor, const struct tr_temp
 /* The token of an absolute position, cut off at the margins. */
 static ptrdiff_t absolute_token(int32_t offset, size_t length, uint32_t reach)
 {
-    ptrdiff_t token = offset > 0 ? offset - 1 : (ptrdiff_t)length + offset;
+    ptrdiff_t token = offset >= 0 ? offset - 1 : (ptrdiff_t)length + offset;
     ptrdiff_t first = -(ptrdiff_t)reach, last = (ptrdiff_t)length + (ptrdiff_t)reach - 1;
     return token < first ? first : token > last ? last : token;
 }
@@ -146,14 +154,20 @@ static struct source make_source(const struct tr_extractor *extractor,
     const trellis_features *features = extractor->features;
     if (part->view == TR_NONE) {
         const struct tr_key *key = &features->literal_keys.at[part->literal];
-        return (struct source){&key->low, &key->high, NULL, 0, false};
+        const struct tr_key *span = &features->literal_spans.at[part->literal];
+        return (struct source){&key->low, &key->high, &span->low, &span->high, NULL, 0, false};
     }
     ptrdiff_t shift = part->absolute ? absolute_token(part->offset, length, features->reach)
                                      : part->offset;
     const struct tr_column_views *rows = &extractor->rows;
     size_t at = tr_column_views_at(rows, part->view, shift);
-    return (struct source){rows->low + at, rows->whole ? rows->high + at : NULL,
-                           rows->has_reals ? rows->real + at : NULL, part->absolute ? 0 : SIZE_MAX,
+    bool strings = features->strings;
+    return (struct source){rows->low + at,
+                           rows->whole ? rows->high + at : NULL,
+                           strings ? rows->low_span + at : NULL,
+                           strings && rows->whole ? rows->high_span + at : NULL,
+                           rows->has_reals ? rows->real + at : NULL,
+                           part->absolute ? 0 : SIZE_MAX,
                            part->negated};
 }
 
@@ -227,6 +241,48 @@ static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_see
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
+/* A value of a source at token i, joined to the key so far. The flags are constants where this is
+ * called. */
+static inline __attribute__((always_inline)) struct tr_key join(struct tr_key key,
+                                                                const struct source *source,
+                                                                size_t i, bool whole)
+{
+    size_t at = i & source->mask;
+    struct tr_string_key value = {{source->low[at], 0}, {source->low_span[at] & ~TR_STRING_END, 0}};
+    if (whole) {
+        value.hash.high = source->high[at];
+        value.span.high = source->high_span[at];
+    }
+    return tr_string_join(key, value);
+}
+
+/* The keys of all templates of a set keyed by strings, as below. */
+static inline __attribute__((always_inline)) size_t see_strings(const struct plan *plan,
+                                                                const struct source *sources,
+                                                                size_t i, bool whole,
+                                                                struct tr_seen *seen, size_t at)
+{
+    for (size_t t = 0; t < plan->count; t++, at++) {
+        const struct planned *planned = &plan->at[t];
+        struct tr_key key = planned->key;
+        bool ended = false;
+        for (uint32_t k = 0; k < planned->mixed && !ended; k++) {
+            const struct source *source = sources + planned->source + k;
+            key = join(key, source, i, whole);
+            ended = source->low_span[i & source->mask] & TR_STRING_END;
+        }
+        seen->low[at] = key.low;
+        if (seen->value) {
+            seen->value[at] = 1;
+        }
+        if (whole) {
+            seen->high[at] = key.high;
+            seen->template[at] = planned->number;
+        }
+    }
+    return at;
+}
+
 /* The keys of all templates of a plan at token i, written from `at` on; returns where they end. The
  * two flags are constants where this is called, so the parts they guard fall away. */
 static inline __attribute__((always_inline)) size_t see_token(const struct plan *plan,
@@ -273,22 +329,25 @@ static inline __attribute__((always_inline)) size_t see_token(const struct plan 
  * they stay in registers. */
 static inline __attribute__((always_inline)) void mix_sources(uint64_t first,
                                                               const struct source *sources,
-                                                              uint32_t mixed, size_t n,
-                                                              uint64_t *keys, size_t stride)
+                                                              uint32_t mixed, bool strings,
+                                                              size_t n, uint64_t *keys,
+                                                              size_t stride)
 {
     for (size_t i = 0; i < n; i++) {
         struct tr_key key = {first, 0};
         for (uint32_t k = 0; k < mixed; k++) {
             struct tr_key value = {sources[k].low[i & sources[k].mask], 0};
-            key = tr_mix(key, value);
+            key = strings ? join(key, &sources[k], i, false) : tr_mix(key, value);
         }
         keys[i * stride] = key.low;
     }
 }
 
 /* The keys of a plan that is even, template by template: tokens need not wait for each other. */
-static void see_evenly(const struct plan *plan, const struct source *sources, size_t n,
-                       struct tr_seen *seen)
+static inline __attribute__((always_inline)) void see_evenly(const struct plan *plan,
+                                                             const struct source *sources,
+                                                             bool strings, size_t n,
+                                                             struct tr_seen *seen)
 {
     for (size_t t = 0; t < plan->count; t++) {
         const struct planned *planned = &plan->at[t];
@@ -296,22 +355,86 @@ static void see_evenly(const struct plan *plan, const struct source *sources, si
         uint64_t first = planned->key.low, *keys = seen->low + t;
         switch (planned->mixed) {
         case 1:
-            mix_sources(first, from, 1, n, keys, plan->count);
+            mix_sources(first, from, 1, strings, n, keys, plan->count);
             break;
         case 2:
-            mix_sources(first, from, 2, n, keys, plan->count);
+            mix_sources(first, from, 2, strings, n, keys, plan->count);
             break;
         case 3:
-            mix_sources(first, from, 3, n, keys, plan->count);
+            mix_sources(first, from, 3, strings, n, keys, plan->count);
             break;
         default:
-            mix_sources(first, from, planned->mixed, n, keys, plan->count);
+            mix_sources(first, from, planned->mixed, strings, n, keys, plan->count);
             break;
         }
     }
     for (size_t i = 0; i <= n; i++) {
         seen->begin[i] = i * plan->count;
     }
+}
+
+static trellis_status check_value(const trellis_sequence *sequence, size_t token,
+                                  const trellis_attribute *attribute, trellis_error *error)
+{
+    if (isfinite((float)attribute->value)) {
+        return TRELLIS_OK;
+    }
+    struct tr_place place = {.line = tr_token_line(sequence, token)};
+    return tr_fail_at(error, TRELLIS_FORMAT, place,
+                      "line %llu: the value of '%.*s' is not a finite number",
+                      (unsigned long long)place.line, TR_SHOW(attribute->name));
+}
+
+/* The strings that the input has for a token: its ready-made attributes, or else its cells. */
+static size_t given_count(const struct tr_extractor *extractor, const trellis_sequence *sequence,
+                          size_t token)
+{
+    return sequence->attributes
+               ? sequence->attribute_begin[token + 1] - sequence->attribute_begin[token]
+               : sequence->columns - (extractor->label_column < sequence->columns);
+}
+
+static trellis_text given_string(const struct tr_extractor *extractor,
+                                 const trellis_sequence *sequence, size_t token, size_t j)
+{
+    return sequence->attributes
+               ? sequence->attributes[sequence->attribute_begin[token] + j].name
+               : sequence->cells[token * sequence->columns + j + (j >= extractor->label_column)];
+}
+
+/* Adds the given strings of a token: of nodes all but those that begin with b, of edges all but those
+ * that begin with u. */
+static trellis_status see_given(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                                size_t token, bool edge, struct tr_seen *seen, size_t *at,
+                                trellis_error *error)
+{
+    bool nodes = extractor->features->cells == TR_NODE_CELLS;
+    size_t count = given_count(extractor, sequence, token);
+    for (size_t j = 0; j < count; j++) {
+        trellis_text text = given_string(extractor, sequence, token, j);
+        char first = nodes ? 'u' : text.size ? text.data[0] : 0;
+        if (first == (edge ? 'u' : 'b')) {
+            continue;
+        }
+        struct tr_key key = nodes ? tr_string_key(TR_TEXT("u")).hash : (struct tr_key){0, 0};
+        key = tr_string_join(key, tr_string_key(text));
+        seen->low[*at] = key.low;
+        if (sequence->attributes) {
+            const trellis_attribute *attribute =
+                &sequence->attributes[sequence->attribute_begin[token] + j];
+            trellis_status status = check_value(sequence, token, attribute, error);
+            if (status) {
+                return status;
+            }
+            seen->value[*at] = (float)attribute->value;
+        }
+        if (extractor->whole) {
+            seen->high[*at] = key.high;
+            seen->template[*at] = UINT32_MAX - (uint32_t)j;
+        }
+        ++*at;
+    }
+    return TRELLIS_OK;
 }
 
 /* Adds the attributes that came with the input. */
@@ -324,11 +447,9 @@ static trellis_status see_ready_made(const trellis_sequence *sequence, size_t to
         struct tr_key key = tr_hash(attribute->name);
         seen->low[*at] = key.low;
         seen->value[*at] = (float)attribute->value;
-        if (!isfinite(seen->value[*at])) {
-            struct tr_place place = {.line = tr_token_line(sequence, token)};
-            return tr_fail_at(error, TRELLIS_FORMAT, place,
-                              "line %llu: the value of '%.*s' is not a finite number",
-                              (unsigned long long)place.line, TR_SHOW(attribute->name));
+        trellis_status status = check_value(sequence, token, attribute, error);
+        if (status) {
+            return status;
         }
         if (whole) {
             seen->high[*at] = key.high;
@@ -346,13 +467,33 @@ static void see_edges(struct tr_extractor *extractor, const struct plan *plan, s
     seen->begin[0] = 0;
     for (size_t i = 0; i < length; i++) {
         seen->begin[i] = at;
-        if (i > 0 && extractor->whole) {
+        if (i > 0 && extractor->features->strings) {
+            at = see_strings(plan, extractor->sources, i, extractor->whole, seen, at);
+        } else if (i > 0 && extractor->whole) {
             at = see_token(plan, extractor->sources, i, true, seen->value != NULL, seen, at);
         } else if (i > 0) {
             at = see_token(plan, extractor->sources, i, false, seen->value != NULL, seen, at);
         }
     }
     seen->begin[length] = at;
+}
+
+/* Nodes or edges of a set that takes the strings of the input. */
+static trellis_status see_all_given(struct tr_extractor *extractor,
+                                    const trellis_sequence *sequence, bool edge,
+                                    trellis_error *error)
+{
+    struct tr_seen *seen = edge ? &extractor->observation.edge : &extractor->observation.node;
+    trellis_status status = TRELLIS_OK;
+    size_t at = 0;
+    for (size_t i = 0; !status && i < sequence->length; i++) {
+        seen->begin[i] = at;
+        if (i > 0 || !edge) {
+            status = see_given(extractor, sequence, i, edge, seen, &at, error);
+        }
+    }
+    seen->begin[sequence->length] = at;
+    return status;
 }
 
 static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_sequence *sequence,
@@ -363,13 +504,19 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     const struct source *sources = extractor->sources;
     bool valued = seen->value != NULL;
     if (plan->even && !extractor->whole && !valued) {
-        see_evenly(plan, sources, sequence->length, seen);
+        if (extractor->features->strings) {
+            see_evenly(plan, sources, true, sequence->length, seen);
+        } else {
+            see_evenly(plan, sources, false, sequence->length, seen);
+        }
         return TRELLIS_OK;
     }
     size_t at = 0;
     for (size_t i = 0; i < sequence->length; i++) {
         seen->begin[i] = at;
-        if (extractor->whole) {
+        if (extractor->features->strings) {
+            at = see_strings(plan, sources, i, extractor->whole, seen, at);
+        } else if (extractor->whole) {
             at = see_token(plan, sources, i, true, valued, seen, at);
         } else if (valued) {
             at = see_token(plan, sources, i, false, true, seen, at);
@@ -409,9 +556,15 @@ static trellis_status reserve(struct tr_extractor *extractor, const trellis_sequ
     size_t ready_made = sequence->attributes && n
                             ? sequence->attribute_begin[n] - sequence->attribute_begin[0]
                             : 0;
+    if (extractor->features->cells && !sequence->attributes &&
+        __builtin_mul_overflow(n, sequence->columns, &ready_made)) {
+        return tr_fail_memory(error);
+    }
+    size_t given = extractor->features->cells ? ready_made : 0;
     if (n > SIZE_MAX / 4 || __builtin_mul_overflow(n, extractor->node_plan.count, &nodes) ||
         __builtin_add_overflow(nodes, ready_made, &nodes) || nodes > SIZE_MAX / 16 ||
-        __builtin_mul_overflow(n, extractor->edge_plan.count, &edges) || edges > SIZE_MAX / 16) {
+        __builtin_mul_overflow(n, extractor->edge_plan.count, &edges) ||
+        __builtin_add_overflow(edges, given, &edges) || edges > SIZE_MAX / 16) {
         return tr_fail_memory(error);
     }
     trellis_status status = reserve_seen(extractor, &observation->node, &extractor->node_room, n,
@@ -441,12 +594,19 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
     observation->length = sequence->length;
     bool valued = extractor->rows.has_reals;
     observation->node.value = valued || sequence->attributes ? extractor->node_room.value : NULL;
-    observation->edge.value = valued ? extractor->edge_room.value : NULL;
-    status = see_nodes(extractor, sequence, error);
+    bool cells = extractor->features->cells;
+    observation->edge.value = valued || (cells && sequence->attributes) ? extractor->edge_room.value
+                                                                        : NULL;
+    status = cells ? see_all_given(extractor, sequence, false, error)
+                   : see_nodes(extractor, sequence, error);
+    if (!status && cells) {
+        status = see_all_given(extractor, sequence, true, error);
+    } else if (!status) {
+        see_edges(extractor, &extractor->edge_plan, &observation->edge, sequence->length);
+    }
     if (status) {
         return status;
     }
-    see_edges(extractor, &extractor->edge_plan, &observation->edge, sequence->length);
     drop_plain_values(&observation->node, observation->node.begin[sequence->length]);
     drop_plain_values(&observation->edge, observation->edge.begin[sequence->length]);
     *ret_observation = observation;
@@ -481,8 +641,9 @@ trellis_status tr_features_count(trellis_features *features, struct tr_extractor
 
 /* ---- texts -------------------------------------------------------------------------------------- */
 
-/* The text of a part's value at a token, as see_token() mixes its hash. */
-static void add_value(struct tr_extractor *extractor, const trellis_sequence *sequence,
+/* The text of a part's value at a token, as see_token() mixes its hash; false where it ends the
+ * string. */
+static bool add_value(struct tr_extractor *extractor, const trellis_sequence *sequence,
                       const struct tr_template_part *part, size_t token, struct tr_buffer *buffer)
 {
     uint32_t reach = extractor->features->reach;
@@ -492,6 +653,7 @@ static void add_value(struct tr_extractor *extractor, const trellis_sequence *se
     if (tr_column_views_text(&extractor->rows, sequence, part->view, at, &text)) {
         tr_buffer_text(buffer, text);
     }
+    return !extractor->rows.evaluation.overrun;
 }
 
 /* Native: text=value|value. CRF++ and Wapiti: the line with its macros replaced. */
@@ -505,7 +667,8 @@ static void add_template_text(struct tr_extractor *extractor, const trellis_sequ
     text.data++, text.size--; // its kind
     const char *macro = native || !text.size ? NULL : memchr(text.data, '%', text.size);
     tr_buffer_add(buffer, text.data, macro ? (size_t)(macro - text.data) : text.size);
-    for (uint32_t k = 0; k < template->mixed; k++) {
+    bool more = true;
+    for (uint32_t k = 0; k < template->mixed && more; k++) {
         const struct tr_template_part *part = &features->parts.at[template->parts + k];
         if (native) {
             tr_buffer_char(buffer, k ? '|' : '=');
@@ -513,7 +676,7 @@ static void add_template_text(struct tr_extractor *extractor, const trellis_sequ
         if (part->view == TR_NONE) {
             tr_buffer_text(buffer, tr_intern_text(&features->literals, part->literal));
         } else {
-            add_value(extractor, sequence, part, token, buffer);
+            more = add_value(extractor, sequence, part, token, buffer);
         }
     }
 }
@@ -532,7 +695,7 @@ void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *s
         add_template_text(extractor, sequence, &extractor->features->templates.at[number], token,
                           buffer);
     } else {
-        size_t begin = sequence->attribute_begin[token];
-        tr_buffer_text(buffer, sequence->attributes[begin + (UINT32_MAX - number)].name);
+        tr_buffer_string(buffer, extractor->features->cells == TR_NODE_CELLS ? "u" : "");
+        tr_buffer_text(buffer, given_string(extractor, sequence, token, UINT32_MAX - number));
     }
 }

@@ -117,6 +117,7 @@ void trellis_features_destroy(trellis_features *features)
     free(features->counters.at);
     free(features->regexes.at);
     free(features->literal_keys.at);
+    free(features->literal_spans.at);
     tr_intern_free(&features->regex_texts);
     tr_intern_free(&features->literals);
     tr_intern_free(&features->texts);
@@ -139,7 +140,7 @@ bool tr_features_has_edges(const trellis_features *features)
             return true;
         }
     }
-    return false;
+    return features->cells == TR_CELLS;
 }
 
 bool tr_features_has_resources(const trellis_features *features)

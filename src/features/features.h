@@ -16,6 +16,14 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+/* The first line of a set whose keys are those of the strings that CRF++ or Wapiti would make; the other
+ * lines are their templates and patterns as their models store them. */
+#define TR_STRINGS_CRFPP "strings crf++"
+#define TR_STRINGS_WAPITI "strings wapiti"
+/* In place of Wapiti's patterns: every cell of a row is a string, as it is or with a u before it. */
+#define TR_STRINGS_CELLS "cells"
+#define TR_STRINGS_NODE_CELLS "cells u"
+
 /* Which transitions have weights of their own, independent of the observation. */
 struct tr_step_choice {
     bool between; // label to label

@@ -41,11 +41,24 @@ void tr_lower_text(trellis_text text, struct tr_buffer *buffer)
     }
 }
 
+/* As Wapiti does it: letters of ASCII only. */
+static void lower_bytes(trellis_text text, struct tr_buffer *buffer)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        tr_buffer_char(buffer, (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c));
+    }
+}
+
 static bool apply_lower(struct tr_evaluation *evaluation, const struct tr_view *view,
                         trellis_text x, trellis_text *ret_text)
 {
     struct tr_buffer *buffer = scratch_of(evaluation, view);
-    tr_lower_text(x, buffer);
+    if (evaluation->features->strings) {
+        lower_bytes(x, buffer);
+    } else {
+        tr_lower_text(x, buffer);
+    }
     return finish(buffer, ret_text);
 }
 
@@ -305,17 +318,29 @@ static bool apply_test(struct tr_evaluation *evaluation, const struct tr_view *v
     return found;
 }
 
+/* The same for Wapiti's patterns. */
+static bool find_wapiti(struct tr_evaluation *evaluation, const struct tr_view *view,
+                        trellis_text x, trellis_text *ret_text)
+{
+    const trellis_features *features = evaluation->features;
+    return features->strings
+               ? tr_wapiti_regex_find(tr_intern_text(&features->regex_texts, view->regex), x,
+                                      ret_text, &evaluation->overrun)
+               : find_match(evaluation, view, x, ret_text);
+}
+
 static bool apply_wapiti_test(struct tr_evaluation *evaluation, const struct tr_view *view,
                               trellis_text x, trellis_text *ret_text)
 {
-    *ret_text = find_match(evaluation, view, x, ret_text) ? TR_TEXT("true") : TR_TEXT("false");
+    *ret_text = find_wapiti(evaluation, view, x, ret_text) ? TR_TEXT("true") : TR_TEXT("false");
+    evaluation->overrun = false;
     return true;
 }
 
 static bool apply_wapiti_match(struct tr_evaluation *evaluation, const struct tr_view *view,
                                trellis_text x, trellis_text *ret_text)
 {
-    if (!find_match(evaluation, view, x, ret_text)) {
+    if (!find_wapiti(evaluation, view, x, ret_text)) {
         *ret_text = TR_TEXT("");
     }
     return true;
@@ -444,6 +469,7 @@ bool tr_view_text(struct tr_evaluation *evaluation, uint32_t number, trellis_tex
     const struct tr_view *view = &evaluation->features->views.at[number];
     if (view->operation == TR_OP_COLUMN) {
         *ret_text = cell;
+        evaluation->overrun = false;
         return true;
     }
     trellis_text x;

@@ -26,6 +26,22 @@ static trellis_status expect(struct tr_parser *parser, char c, const char *what)
     return TRELLIS_OK;
 }
 
+/* A number as in C: 010 is 8 and 0x10 is 16. */
+static bool parse_c_integer(struct tr_parser *parser, int64_t min, int64_t max, int64_t *value)
+{
+    char digits[24] = "";
+    size_t size = 0;
+    while (size + 1 < sizeof digits && parser->at + size < parser->line.size &&
+           strchr("+-0123456789abcdefABCDEFxX", parser->line.data[parser->at + size])) {
+        digits[size] = parser->line.data[parser->at + size];
+        size++;
+    }
+    char *end;
+    *value = strtoll(digits, &end, 0);
+    parser->at += (size_t)(end - digits);
+    return end > digits && *value >= min && *value <= max;
+}
+
 /* The row: an offset, or after @ the number of a token. */
 static trellis_status parse_row(struct tr_parser *parser, struct tr_template_part *part)
 {
@@ -37,10 +53,16 @@ static trellis_status parse_row(struct tr_parser *parser, struct tr_template_par
         part->absolute = true;
         parser->at++;
     }
-    int64_t max = part->absolute ? TR_MAX_ABSOLUTE : TR_MAX_OFFSET, row;
-    if (!tr_parse_integer(parser, -max, max, &row) || (part->absolute && row == 0)) {
+    bool strings = parser->features->strings;
+    int64_t max = part->absolute       ? TR_MAX_ABSOLUTE
+                  : strings && !wapiti ? TR_CRFPP_PADS
+                                       : TR_MAX_OFFSET;
+    int64_t row;
+    if (!(strings && wapiti ? parse_c_integer(parser, -max, max, &row)
+                            : tr_parse_integer(parser, -max, max, &row)) ||
+        (part->absolute && row == 0 && !strings)) {
         return tr_parse_fail(parser, parser->at, "expected a row from %d to %d%s", (int)-max,
-                             (int)max, part->absolute ? ", without 0" : "");
+                             (int)max, part->absolute && !strings ? ", without 0" : "");
     }
     part->offset = (int32_t)row;
     return TRELLIS_OK;
@@ -78,6 +100,11 @@ static trellis_status parse_regex(struct tr_parser *parser, uint32_t *ret_regex)
     trellis_text pattern = {parser->line.data + begin, parser->at++ - begin};
     struct tr_buffer translated = {0};
     size_t where = 0;
+    if (parser->features->strings) {
+        return tr_wapiti_regex_check(pattern, &where)
+                   ? tr_compile_regex(parser, pattern, begin, ret_regex)
+                   : tr_parse_fail(parser, begin + where, "invalid regular expression");
+    }
     if (!tr_regex_from_wapiti(pattern, &translated, &where)) {
         status = tr_parse_fail(parser, begin + where,
                                "expected a character before * or ?, and one "
@@ -188,6 +215,14 @@ static trellis_status add_template(struct tr_parser *parser, struct tr_draft *dr
     return tr_compile_template(parser, draft);
 }
 
+/* A template as it is, with its first letter. */
+static trellis_status parse_line(struct tr_parser *parser, struct tr_draft *draft, char kind)
+{
+    draft->text = parser->line;
+    trellis_status status = parse_pieces(parser, draft);
+    return status ? status : add_template(parser, draft, kind);
+}
+
 /* Wapiti's lines end where a comment begins, and their first letter is read as a small one. */
 static trellis_status parse_wapiti_line(struct tr_parser *parser, struct tr_draft *draft, char kind)
 {
@@ -204,18 +239,32 @@ static trellis_status parse_wapiti_line(struct tr_parser *parser, struct tr_draf
     }
     copy[0] = kind;
     parser->line.data = copy;
-    draft->text = parser->line;
-    trellis_status status = parse_pieces(parser, draft);
-    status = status ? status : add_template(parser, draft, kind);
+    trellis_status status = parse_line(parser, draft, kind);
     free(copy);
     return status;
+}
+
+/* Models of Wapiti without patterns take the strings of the input. */
+static trellis_status parse_cells(struct tr_parser *parser)
+{
+    bool nodes = tr_text_is(parser->line, TR_STRINGS_NODE_CELLS);
+    if (!nodes && !tr_text_is(parser->line, TR_STRINGS_CELLS)) {
+        return tr_parse_fail(parser, 0,
+                             "expected '" TR_STRINGS_CELLS "' or '" TR_STRINGS_NODE_CELLS "'");
+    }
+    parser->features->cells = nodes ? TR_NODE_CELLS : TR_CELLS;
+    return TRELLIS_OK;
 }
 
 trellis_status tr_pattern_line(struct tr_parser *parser)
 {
     bool wapiti = parser->features->dialect == TR_WAPITI;
     char first = peek(parser);
-    if (!first || !strchr(wapiti ? "UBub*" : "UB", first)) {
+    if (wapiti && parser->features->strings && first == 'c') {
+        return parse_cells(parser);
+    }
+    const char *letters = !wapiti ? "UB" : parser->features->strings ? "ub*" : "UBub*";
+    if (!first || !strchr(letters, first)) {
         return tr_parse_fail(parser, 0,
                              wapiti ? "expected a line that begins with u, b or *"
                                     : "expected a line that begins with U or B");
@@ -225,14 +274,9 @@ trellis_status tr_pattern_line(struct tr_parser *parser)
     if (!draft) {
         return tr_fail_memory(parser->error);
     }
-    trellis_status status;
-    if (wapiti) {
-        status = parse_wapiti_line(parser, draft, kind);
-    } else {
-        draft->text = parser->line;
-        status = parse_pieces(parser, draft);
-        status = status ? status : add_template(parser, draft, kind);
-    }
+    trellis_status status = wapiti && !parser->features->strings
+                                ? parse_wapiti_line(parser, draft, kind)
+                                : parse_line(parser, draft, kind);
     free(draft);
     return status;
 }
