@@ -3,6 +3,8 @@
 
 static const struct tr_foreign_format *const formats[] = {
     &tr_foreign_crfsuite,
+    &tr_foreign_wapiti,
+    &tr_foreign_crfpp,
 };
 
 const struct tr_foreign_format *tr_foreign_find(trellis_text bytes)

@@ -19,6 +19,8 @@ struct tr_foreign_format {
 
 /* One in each foreign_<program>.c; foreign.c lists them. */
 extern const struct tr_foreign_format tr_foreign_crfsuite;
+extern const struct tr_foreign_format tr_foreign_wapiti;
+extern const struct tr_foreign_format tr_foreign_crfpp;
 
 /* The format of a file, NULL where it is none of these. */
 const struct tr_foreign_format *tr_foreign_find(trellis_text bytes);

@@ -1,0 +1,303 @@
+/* test_foreign_strings.c - models of CRF++ and Wapiti: the same answers as their own programs, and any
+ * damage a clear error.
+ *
+ * tests/model/foreign/make.sh says how the models and the outputs were made. The columns hold the
+ * separators of templates, bytes that are not UTF-8, and texts that look like the ends of a sequence.
+ */
+#include "test_model.h"
+
+#include "foreign_outputs.h"
+
+#define FOLDER "tests/model/foreign/"
+
+/* ---- the same answers -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *model, *output;
+    enum output_kind kind;
+    size_t paths;
+    const char *type;
+} cases[] = {
+    {"crfpp/rich.model", "crfpp/rich.marginals", CRFPP_MARGINALS, 2, "crf"},
+    {"crfpp/rich.model.txt", "crfpp/rich.marginals", CRFPP_MARGINALS, 2, "crf"},
+    {"crfpp/mira.model", "crfpp/mira.marginals", CRFPP_MARGINALS, 2, "crf"},
+    {"crfpp/l2.model.txt", "crfpp/l2.labels", LABELS_ONLY, 1, "crf"},
+    {"crfpp/ties.model", "crfpp/ties.labels", LABELS_ONLY, 1, "crf"},
+    {"wapiti/crf.model", "wapiti/crf.scores", WAPITI_SCORES, 1, "crf"},
+    {"wapiti/rich.model", "wapiti/rich.scores", WAPITI_SCORES, 2, "crf"},
+    {"wapiti/rich.model", "wapiti/rich.posteriors", WAPITI_POSTERIORS, 1, "crf"},
+    {"wapiti/memm.model", "wapiti/memm.scores", WAPITI_PROBABILITIES, 2, "memm"},
+    {"wapiti/maxent.model", "wapiti/maxent.scores", WAPITI_SCORES, 1, "maxent"},
+    {"wapiti/maxent.model", "wapiti/maxent.posteriors", WAPITI_POSTERIORS, 1, "maxent"},
+    {"wapiti/quirk.model", "wapiti/quirk.scores", WAPITI_SCORES, 1, "crf"},
+    {"wapiti/1.0.1.model", "wapiti/1.0.1.labels", LABELS_ONLY, 1, "crf"},
+    {"wapiti/1.3.0.model", "wapiti/1.3.0.labels", LABELS_ONLY, 1, "crf"},
+    {"wapiti/ties.model", "wapiti/ties.labels", LABELS_ONLY, 1, "crf"},
+    {"wapiti/cells.model", "wapiti/cells.scores", WAPITI_SCORES, 2, "crf"},
+    {"wapiti/alone.model", "wapiti/alone.labels", LABELS_ONLY, 1, "maxent"},
+};
+
+static void path_in_folder(const char *name, char path[200])
+{
+    snprintf(path, 200, FOLDER "%s", name);
+}
+
+static void check_answers(const trellis_model *model, size_t i)
+{
+    char output[200];
+    trellis_error error = {0};
+    struct comparison c = {.kind = cases[i].kind, .paths = cases[i].paths};
+    bool cells = strstr(cases[i].model, "cells") || strstr(cases[i].model, "alone");
+    path_in_folder(cases[i].output, output);
+    assert_ok(compare_outputs(model, cells ? FOLDER "test-cells.txt" : FOLDER "test.txt", output,
+                              &c, &error),
+              error);
+    if (c.broken || c.tokens != 60 || c.labels_differ || c.paths_differ || c.marginal > 2e-6 ||
+        c.score > 2e-6 || c.first_ties > 1) {
+        fail_msg("%s: %s%zu tokens, %zu labels and %zu paths differ, marginals by %g, scores by %g",
+                 cases[i].output, c.broken ? "not read to the end; " : "", c.tokens,
+                 c.labels_differ, c.paths_differ, c.marginal, c.score);
+    }
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        char path[200];
+        path_in_folder(cases[i].model, path);
+        trellis_model *model = open_model(path);
+        check_answers(model, i);
+        assert_string_equal(trellis_model_note(model, "type"), cases[i].type);
+        trellis_model_close(model);
+    }
+}
+
+/* Saved, and written as text and read again, it is still the same model. */
+static void test_round_trip(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        char path[200];
+        trellis_error error = {0};
+        path_in_folder(cases[i].model, path);
+        trellis_model *model = open_model(path);
+        assert_ok(trellis_model_save(model, path_of("saved"), &error), error);
+        trellis_model *saved = open_model(path_of("saved"));
+        check_answers(saved, i);
+        char *text = say(model, EXPORT);
+        trellis_model *imported = import_model(put_text("text", text));
+        check_answers(imported, i);
+        char *again = say(imported, EXPORT);
+        assert_string_equal(text, again);
+        free(text);
+        free(again);
+        trellis_model_close(imported);
+        trellis_model_close(saved);
+        trellis_model_close(model);
+    }
+}
+
+/* An attribute has the name and the weights that the program gave it. */
+static void test_names(void **state)
+{
+    (void)state;
+    trellis_model *model = open_model(FOLDER "wapiti/quirk.model");
+    assert_true(trellis_model_find_attribute(model, false, tr_text("u:/VERB")) != SIZE_MAX);
+    assert_true(trellis_model_find_attribute(model, false, tr_text("u:s")) != SIZE_MAX);
+    assert_true(trellis_model_find_attribute(model, false, tr_text("u:s/VERB")) == SIZE_MAX);
+    trellis_model_close(model);
+}
+
+/* ---- damage ------------------------------------------------------------------------------------ */
+
+static trellis_status try_open(const char *file, size_t size, trellis_error *error)
+{
+    trellis_model *model;
+    char *copy = malloc(size ? size : 1); // exactly as long, so that a read beyond it is seen
+    assert_non_null(copy);
+    memcpy(copy, file, size);
+    trellis_status status = trellis_model_open_bytes(copy, size, TRELLIS_COPY, &model, error);
+    free(copy);
+    if (!status) {
+        free(tag_by(model, "a|DT|x the|NN|y", NULL));
+    }
+    trellis_model_close(model);
+    return status;
+}
+
+static const char *const damaged_files[] = {"crfpp/mira.model", "crfpp/l2.model.txt",
+                                            "wapiti/crf.model", "wapiti/memm.model",
+                                            "wapiti/rich.model"};
+
+static void test_truncated(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < TR_COUNT(damaged_files); m++) {
+        char path[200];
+        size_t size;
+        path_in_folder(damaged_files[m], path);
+        char *file = get_file(path, &size);
+        for (size_t n = 32; n + 1 < size; n += n < 200 || n + 60 > size ? 1 : 97) {
+            trellis_error error = {0};
+            trellis_status status = try_open(file, n, &error);
+            assert_int_equal(status, TRELLIS_MODEL);
+            assert_non_null(strstr(error.message, m < 2 ? "CRF++" : "Wapiti"));
+        }
+        free(file);
+    }
+}
+
+/* Every byte changed: it opens or it is an error, and nothing else. */
+static void test_changed(void **state)
+{
+    (void)state;
+    static const unsigned char changes[] = {0x01, 0x80, 0xff, 0x10};
+    for (size_t m = 0; m < TR_COUNT(damaged_files); m++) {
+        char path[200];
+        size_t size, refused = 0;
+        path_in_folder(damaged_files[m], path);
+        char *file = get_file(path, &size);
+        for (size_t at = 0; at < size; at += at < 300 ? 1 : 37) {
+            for (size_t i = 0; i < TR_COUNT(changes); i++) {
+                trellis_error error = {0};
+                file[at] = (char)(file[at] ^ changes[i]);
+                trellis_status status = try_open(file, size, &error);
+                assert_true(status == TRELLIS_OK || status == TRELLIS_MODEL ||
+                            status == TRELLIS_LIMIT);
+                assert_true(!status || error.message[0]);
+                refused += status != TRELLIS_OK;
+                file[at] = (char)(file[at] ^ changes[i]);
+            }
+        }
+        assert_true(refused > 100);
+        free(file);
+    }
+}
+
+static void assert_refused(const char *file, size_t size, const char *what)
+{
+    trellis_error error = {0};
+    assert_int_equal(try_open(file, size, &error), TRELLIS_MODEL);
+    if (!strstr(error.message, what)) {
+        fail_msg("'%s' does not say '%s'", error.message, what);
+    }
+}
+
+#define WAPITI_HEAD "#mdl#2#1\n#rdr#1/0/0\n10:u0:%x[0,0],\n"
+#define WAPITI_LABELS "#qrk#2\n1:A,\n1:B,\n"
+
+static void test_wapiti_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *what;
+    } files[] = {
+        {"#mdl#3#1\n#rdr#1/0/0\n10:u0:%x[0,0],\n", "type"},
+        {"#mdl#2#1\n#rdr#1/0/0\n4294967295:u,\n", "truncated"},
+        {"#mdl#2#1\n#rdr#4294967295/0/0\n", "truncated"},
+        {"#mdl#2#1\n#rdr#1/0/1\n1:u,\n", "features of its own"},
+        {"#mdl#2#1\n#rdr#1/0/0\n18446744073709551615:u,\n", "truncated"},
+        {WAPITI_HEAD "#qrk#2\n1:A,\n1:A,\n", "same name"},
+        {WAPITI_HEAD "#qrk#0\n#qrk#0\n", "truncated"},
+        {"#mdl#2#0\n#rdr#1/0/0\n10:u0:%x[0,0],\n#qrk#0\n#qrk#0\n", "no labels"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:x0:a,\n0=0x1p+0\n", "u, b or *"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#2\n4:u0:a,\n4:u0:a,\n0=0x1p+0\n", "twice"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:u0:a,\n2=0x1p+0\n", "no observation"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:u0:a,\n0=nan\n", "not a"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:u0:a,\n0=0x1p+2000\n", "finite"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:u0:a,\n0=inf\n", "not a"},
+        {WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:u0:a,\n0=1\n1=1\n", "something follows"},
+        {"#mdl#2#2\n#rdr#1/0/0\n10:u0:%x[0,0],\n" WAPITI_LABELS "#qrk#1\n4:u0:a,\n1=1\n0=1\n",
+         "ascending"},
+        {"#mdl#2#0\n#rdr#1/0/0\n10:u0:%y[0,0],\n" WAPITI_LABELS "#qrk#0\n", "expected x, X"},
+        {"#mdl#2#0\n#rdr#1/0/0\n15:u0:%m[0,0,\"**\"],\n" WAPITI_LABELS "#qrk#0\n", "regular"},
+        {"#mdl#2#0\n#rdr#1/0/0\n3:q12,\n" WAPITI_LABELS "#qrk#0\n", "begins with"},
+    };
+    for (size_t i = 0; i < TR_COUNT(files); i++) {
+        assert_refused(files[i].file, strlen(files[i].file), files[i].what);
+    }
+    trellis_error error = {0};
+    static const char sound[] = WAPITI_HEAD WAPITI_LABELS "#qrk#1\n4:u0:a,\n0=1.5\n";
+    assert_ok(try_open(sound, sizeof sound - 1, &error), error);
+    trellis_model *model;
+    const char *path = put_text("cut.wapiti", WAPITI_HEAD);
+    assert_int_equal(trellis_model_open(path, &model, &error), TRELLIS_MODEL);
+    assert_non_null(strstr(error.message, path));
+}
+
+static void test_many_labels(void **state)
+{
+    (void)state;
+    struct tr_buffer file = {0};
+    tr_buffer_string(&file, "#mdl#2#0\n#rdr#1/0/0\n10:u0:%x[0,0],\n#qrk#1000000\n");
+    for (unsigned i = 0; i < 1000000; i++) {
+        tr_buffer_format(&file, "7:%07u,\n", i);
+    }
+    tr_buffer_string(&file, "#qrk#0\n");
+    assert_false(file.failed);
+    assert_refused(file.data, file.size, "more than 60000 labels");
+    tr_buffer_free(&file);
+}
+
+/* Where the double array of a CRF++ file begins. */
+static size_t units_at(const char *file)
+{
+    uint32_t labels, templates;
+    memcpy(&labels, file + 28, 4);
+    memcpy(&templates, file + 32 + labels, 4);
+    return 36 + labels + templates;
+}
+
+static void test_crfpp_messages(void **state)
+{
+    (void)state;
+    size_t size;
+    char *file = get_file(FOLDER "crfpp/mira.model", &size), *copy = malloc(size);
+    assert_non_null(copy);
+    size_t units = units_at(file), weights;
+    uint32_t array;
+    memcpy(&array, file + 24, 4);
+    weights = units + array;
+    static const float nan_weight = NAN;
+    static const int32_t negative = -5;
+    const struct {
+        size_t at;
+        const void *bytes;
+        const char *what;
+    } changes[] = {
+        {16, &(uint32_t){UINT32_MAX}, "truncated"}, {24, &(uint32_t){UINT32_MAX}, "truncated"},
+        {28, &(uint32_t){UINT32_MAX}, "truncated"}, {24, &(uint32_t){array - 8}, "truncated"},
+        {units, &negative, "not a tree"},           {weights, &nan_weight, "finite"},
+    };
+    for (size_t i = 0; i < TR_COUNT(changes); i++) {
+        memcpy(copy, file, size);
+        memcpy(copy + changes[i].at, changes[i].bytes, 4);
+        assert_refused(copy, size, changes[i].what);
+    }
+    /* All states lead back to the first one: the first byte that does not end a string is a cycle. */
+    memcpy(copy, file, size);
+    uint32_t start;
+    memcpy(&start, file + units, 4);
+    for (size_t at = units; at < weights; at += 8) {
+        int32_t base;
+        memcpy(&base, copy + at, 4);
+        if (base > 0) {
+            memcpy(copy + at, &start, 4);
+        }
+    }
+    assert_refused(copy, size, "not a tree");
+    free(copy);
+    free(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),     cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_changed),     cmocka_unit_test(test_wapiti_messages),
+        cmocka_unit_test(test_many_labels), cmocka_unit_test(test_crfpp_messages),
+    };
+    return cmocka_run_group_tests_name("foreign_strings", tests, group_setup, group_teardown);
+}
