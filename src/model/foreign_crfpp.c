@@ -22,18 +22,18 @@
 enum { HEADER = 28, VERSION = 100, UNIT = 8 };
 
 /* A string of the trie and where its weights begin. */
-struct entry {
+struct crfpp_string {
     size_t text; // offset in `texts`
     size_t size;
     uint32_t weight;
 };
 
-struct file {
+struct crfpp_file {
     trellis_text bytes;
     struct tr_string_model model;
     uint32_t weight_count, columns;
     struct tr_buffer texts;
-    TR_ARRAY(struct entry) entries;
+    TR_ARRAY(struct crfpp_string) entries;
     const unsigned char *units; // [unit_count]
     size_t unit_count;
     const unsigned char *weights; // [weight_count] f32 of a binary file
@@ -46,11 +46,11 @@ static const char truncated[] = "it is truncated or not laid out as CRF++ writes
 
 static int by_weight(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct crfpp_string *x = a, *y = b;
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-static double weight_at(const struct file *file, uint64_t number)
+static double weight_at(const struct crfpp_file *file, uint64_t number)
 {
     float weight;
     if (!file->weights) {
@@ -63,7 +63,8 @@ static double weight_at(const struct file *file, uint64_t number)
     return (double)weight;
 }
 
-static trellis_status take_entry(struct file *file, const struct entry *entry, uint64_t end)
+static trellis_status take_entry(struct crfpp_file *file, const struct crfpp_string *entry,
+                                 uint64_t end)
 {
     struct tr_string_model *model = &file->model;
     uint64_t labels = tr_intern_count(&model->labels);
@@ -84,7 +85,7 @@ static trellis_status take_entry(struct file *file, const struct entry *entry, u
 }
 
 /* Strings by their weights, which must not overlap. */
-static trellis_status take_entries(struct file *file)
+static trellis_status take_entries(struct crfpp_file *file)
 {
     trellis_status status = file->texts.failed ? tr_fail_memory(file->model.error) : TRELLIS_OK;
     size_t count = file->entries.size;
@@ -100,14 +101,14 @@ static trellis_status take_entries(struct file *file)
 
 /* ---- binary --------------------------------------------------------------------------------------- */
 
-static int32_t base_at(const struct file *file, size_t unit)
+static int32_t base_at(const struct crfpp_file *file, size_t unit)
 {
     uint32_t base;
     memcpy(&base, file->units + UNIT * unit, sizeof base);
     return (int32_t)le32toh(base);
 }
 
-static uint32_t check_at(const struct file *file, size_t unit)
+static uint32_t check_at(const struct crfpp_file *file, size_t unit)
 {
     uint32_t check;
     memcpy(&check, file->units + UNIT * unit + 4, sizeof check);
@@ -115,28 +116,28 @@ static uint32_t check_at(const struct file *file, size_t unit)
 }
 
 /* A state of the walk: its base, the bytes that led to it, and the next byte to try. */
-struct place {
+struct trie_state {
     uint32_t base;
     unsigned next;
 };
 
 /* All strings of the double array, by a depth-first walk. A unit belongs to one state by its `check`, so
  * that no unit is met twice unless states share a base, which would be a cycle or a join. */
-static trellis_status walk_units(struct file *file)
+static trellis_status walk_units(struct crfpp_file *file)
 {
-    TR_ARRAY(struct place) path = {0};
+    TR_ARRAY(struct trie_state) path = {0};
     struct tr_buffer text = {0};
     const size_t max_text = 16 * file->bytes.size;
     bool *met = tr_alloc(file->unit_count, sizeof *met);
     int32_t root = file->unit_count ? base_at(file, 0) : -1;
-    bool sound = root >= 0, ok = met && tr_push(&path, (struct place){(uint32_t)root, 0});
+    bool sound = root >= 0, ok = met && tr_push(&path, (struct trie_state){(uint32_t)root, 0});
     while (ok && sound && path.size) {
-        struct place *place = &path.at[path.size - 1];
+        struct trie_state *place = &path.at[path.size - 1];
         size_t unit = (size_t)place->base + place->next;
         if (place->next == 0 && unit < file->unit_count && check_at(file, unit) == place->base &&
             base_at(file, unit) < 0) {
-            struct entry entry = {file->texts.size, text.size,
-                                  (uint32_t)(-(int64_t)base_at(file, unit) - 1)};
+            struct crfpp_string entry = {file->texts.size, text.size,
+                                         (uint32_t)(-(int64_t)base_at(file, unit) - 1)};
             tr_buffer_add(&file->texts, text.data, text.size);
             sound = file->texts.size <= max_text;
             ok = tr_push(&file->entries, entry);
@@ -156,7 +157,7 @@ static trellis_status walk_units(struct file *file)
         sound = sound && !met[unit] && base >= 0;
         met[unit] = true;
         tr_buffer_char(&text, (char)byte);
-        ok = ok && !text.failed && tr_push(&path, (struct place){(uint32_t)base, 0});
+        ok = ok && !text.failed && tr_push(&path, (struct trie_state){(uint32_t)base, 0});
     }
     free(path.at);
     free(met);
@@ -167,7 +168,7 @@ static trellis_status walk_units(struct file *file)
 }
 
 /* Texts that a zero byte ends; empty ones fill up the templates. */
-static trellis_status take_texts(struct file *file, trellis_text texts, bool labels)
+static trellis_status take_texts(struct crfpp_file *file, trellis_text texts, bool labels)
 {
     trellis_status status = TRELLIS_OK;
     while (!status && texts.size) {
@@ -187,7 +188,7 @@ static trellis_status take_texts(struct file *file, trellis_text texts, bool lab
     return status;
 }
 
-static trellis_status read_binary(struct file *file)
+static trellis_status read_binary(struct crfpp_file *file)
 {
     struct tr_cursor cursor = tr_cursor(file->bytes);
     tr_cursor_bytes(&cursor, 16); // version, type and cost factor
@@ -241,7 +242,7 @@ static bool take_field(trellis_text *left, const char *name, uint32_t *ret_numbe
 }
 
 /* NUMBER STRING; the string may have blanks of its own. */
-static trellis_status take_string_line(struct file *file, trellis_text line)
+static trellis_status take_string_line(struct crfpp_file *file, trellis_text line)
 {
     const char *blank = memchr(line.data, ' ', line.size);
     size_t size = blank ? (size_t)(blank - line.data) : 0;
@@ -251,13 +252,13 @@ static trellis_status take_string_line(struct file *file, trellis_text line)
         return tr_string_damaged(&file->model,
                                  "a line of its strings does not begin with a number");
     }
-    struct entry entry = {file->texts.size, line.size - size - 1, (uint32_t)number};
+    struct crfpp_string entry = {file->texts.size, line.size - size - 1, (uint32_t)number};
     tr_buffer_add(&file->texts, blank + 1, entry.size);
     return tr_push(&file->entries, entry) ? TRELLIS_OK : tr_fail_memory(file->model.error);
 }
 
 /* CRF++ converts such a file to single precision. */
-static trellis_status take_weight_line(struct file *file, trellis_text line)
+static trellis_status take_weight_line(struct crfpp_file *file, trellis_text line)
 {
     double weight;
     if (!tr_text_real(line, &weight)) {
@@ -267,7 +268,7 @@ static trellis_status take_weight_line(struct file *file, trellis_text line)
                                                        : tr_fail_memory(file->model.error);
 }
 
-static trellis_status read_text(struct file *file)
+static trellis_status read_text(struct crfpp_file *file)
 {
     enum { LABELS, TEMPLATES, STRINGS, WEIGHTS } part = LABELS;
     trellis_text left = file->bytes, line;
@@ -312,8 +313,8 @@ static trellis_status read_model(trellis_text bytes, const char *path, trellis_m
                                  trellis_error *error)
 {
     *ret_model = NULL;
-    struct file file = {.bytes = bytes,
-                        .model = {.format = &tr_foreign_crfpp, .path = path, .error = error}};
+    struct crfpp_file file = {.bytes = bytes,
+                              .model = {.format = &tr_foreign_crfpp, .path = path, .error = error}};
     tr_buffer_string(&file.model.source, TR_STRINGS_CRFPP "\n");
     trellis_status status = is_text(bytes) ? read_text(&file) : read_binary(&file);
     if (!status) {

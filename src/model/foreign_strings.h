@@ -41,7 +41,7 @@ trellis_status tr_string_damaged(const struct tr_string_model *model, const char
 
 /* Labels, then templates, then strings. */
 trellis_status tr_string_add_label(struct tr_string_model *model, trellis_text label);
-/* `first` letters of node templates; all others are edge templates. Texts must outlive the model. */
+/* Templates that begin with B, b or * see pairs of labels. Texts must outlive the model. */
 trellis_status tr_string_add_template(struct tr_string_model *model, trellis_text text);
 /* Begins a string; its weights follow, by ascending numbers. */
 trellis_status tr_string_begin(struct tr_string_model *model, bool edge, trellis_text text);

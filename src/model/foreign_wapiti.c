@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-struct file {
+struct wapiti_file {
     const char *at, *end;
     struct tr_string_model model;
     uint64_t weights; // that the header announces
@@ -28,7 +28,7 @@ struct file {
 
 static const char truncated[] = "it is truncated or not laid out as Wapiti writes it";
 
-static bool take(struct file *file, const char *text)
+static bool take(struct wapiti_file *file, const char *text)
 {
     size_t size = strlen(text);
     if ((size_t)(file->end - file->at) < size || memcmp(file->at, text, size) != 0) {
@@ -38,7 +38,7 @@ static bool take(struct file *file, const char *text)
     return true;
 }
 
-static bool take_number(struct file *file, uint64_t *ret_number)
+static bool take_number(struct wapiti_file *file, uint64_t *ret_number)
 {
     uint64_t number = 0;
     const char *begin = file->at;
@@ -50,7 +50,7 @@ static bool take_number(struct file *file, uint64_t *ret_number)
     return file->at > begin;
 }
 
-static bool take_string(struct file *file, trellis_text *ret_text)
+static bool take_string(struct wapiti_file *file, trellis_text *ret_text)
 {
     uint64_t size;
     if (!take_number(file, &size) || !take(file, ":") || size >= (size_t)(file->end - file->at)) {
@@ -109,7 +109,7 @@ static bool parse_hex_real(trellis_text text, double *ret_value)
 }
 
 /* The next line INDEX=WEIGHT becomes the pending one. */
-static trellis_status next_weight(struct file *file)
+static trellis_status next_weight(struct wapiti_file *file)
 {
     uint64_t before = file->index, index;
     file->pending = false;
@@ -138,8 +138,8 @@ static trellis_status next_weight(struct file *file)
 }
 
 /* The weights of one observation for labels or for pairs, whose indices begin at `first`. */
-static trellis_status take_weights(struct file *file, bool edge, trellis_text text, uint64_t first,
-                                   uint64_t count)
+static trellis_status take_weights(struct wapiti_file *file, bool edge, trellis_text text,
+                                   uint64_t first, uint64_t count)
 {
     trellis_status status = tr_string_begin(&file->model, edge, text);
     while (!status && file->pending && file->index - first < count) {
@@ -152,10 +152,11 @@ static trellis_status take_weights(struct file *file, bool edge, trellis_text te
 }
 
 /* Observations and weights side by side; both are in the order of the indices. */
-static trellis_status take_observations(struct file *file, uint64_t count, const char *observations)
+static trellis_status take_observations(struct wapiti_file *file, uint64_t count,
+                                        const char *observations)
 {
     uint64_t labels = tr_intern_count(&file->model.labels), first = 0;
-    struct file strings = {.at = observations, .end = file->end};
+    struct wapiti_file strings = {.at = observations, .end = file->end};
     file->index = UINT64_MAX;
     trellis_status status = next_weight(file);
     for (uint64_t i = 0; !status && i < count; i++) {
@@ -182,7 +183,7 @@ static trellis_status take_observations(struct file *file, uint64_t count, const
 /* ---- the file ------------------------------------------------------------------------------------- */
 
 /* Both headers, old and new, and the patterns. */
-static trellis_status take_head(struct file *file)
+static trellis_status take_head(struct wapiti_file *file)
 {
     uint64_t type = 0, patterns = 0, column = 0, alone = 0;
     struct tr_string_model *model = &file->model;
@@ -221,7 +222,7 @@ static trellis_status take_head(struct file *file)
     return status;
 }
 
-static trellis_status read_file(struct file *file, trellis_model **ret_model)
+static trellis_status read_file(struct wapiti_file *file, trellis_model **ret_model)
 {
     struct tr_string_model *model = &file->model;
     trellis_text text = {0};
@@ -251,9 +252,10 @@ static trellis_status read_model(trellis_text bytes, const char *path, trellis_m
                                  trellis_error *error)
 {
     *ret_model = NULL;
-    struct file file = {.at = bytes.data,
-                        .end = bytes.data + bytes.size,
-                        .model = {.format = &tr_foreign_wapiti, .path = path, .error = error}};
+    struct wapiti_file file = {
+        .at = bytes.data,
+        .end = bytes.data + bytes.size,
+        .model = {.format = &tr_foreign_wapiti, .path = path, .error = error}};
     trellis_status status = read_file(&file, ret_model);
     tr_string_free(&file.model);
     return status;
