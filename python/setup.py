@@ -1,0 +1,77 @@
+"""Builds the extension: the library by CMake, as libtrellis.a, and the files of src/extension linked with it.
+
+The library is in the parent directory, or in library/ of an sdist. The environment variable TRELLIS_LIBRARY_BUILD
+names a build directory of CMake that has libtrellis.a already.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
+
+HERE = Path(__file__).resolve().parent
+LIBRARY = HERE / "library" if (HERE / "library").is_dir() else HERE.parent
+LIBRARY_FILES = ["CMakeLists.txt", "LICENSE", "cmake", "include", "src"]
+PACKAGES = ["libutf8proc", "libpcre2-8", "zlib", "libzstd", "jansson"]
+
+
+def version() -> str:
+    header = (LIBRARY / "include" / "trellis.h").read_text(encoding="utf-8")
+    parts = [re.search(rf"TRELLIS_VERSION_{part} (\d+)", header) for part in ("MAJOR", "MINOR", "PATCH")]
+    return ".".join(part.group(1) for part in parts)
+
+
+class BuildExtension(build_ext):
+    def build_extension(self, extension):
+        ready = os.environ.get("TRELLIS_LIBRARY_BUILD")
+        build = Path(ready) if ready else Path(self.build_temp).resolve() / "library"
+        if not ready:
+            build.mkdir(parents=True, exist_ok=True)
+            subprocess.run(
+                ["cmake", "-S", str(LIBRARY), "-B", str(build), "-DTRELLIS_WERROR=OFF", "-DCMAKE_BUILD_TYPE=Release"],
+                check=True,
+            )
+            subprocess.run(
+                ["cmake", "--build", str(build), "--target", "trellis_static", "--parallel", str(os.cpu_count() or 1)],
+                check=True,
+            )
+        libraries = subprocess.run(["pkg-config", "--libs", *PACKAGES], check=True, capture_output=True, text=True)
+        extension.extra_objects = [str(build / "libtrellis.a")]
+        extension.extra_link_args += [*libraries.stdout.split(), "-lm", "-pthread"]
+        super().build_extension(extension)
+
+
+class SourceDistribution(sdist):
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        for name in LIBRARY_FILES:
+            source, target = LIBRARY / name, Path(base_dir) / "library" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            else:
+                shutil.copy(source, target)
+
+
+setup(
+    version=version(),
+    cmdclass={"build_ext": BuildExtension, "sdist": SourceDistribution},
+    ext_modules=[
+        Extension(
+            "trellis._trellis",
+            sources=[f"src/extension/{name}.c" for name in ("chain", "errors", "items", "model", "module", "training")],
+            depends=["src/extension/extension.h"],
+            include_dirs=[str(LIBRARY / "include")],
+            define_macros=[("_GNU_SOURCE", None)],
+            extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            extra_link_args=["-Wl,--exclude-libs,ALL"],
+            py_limited_api=True,
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+)

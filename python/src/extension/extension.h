@@ -1,0 +1,100 @@
+/* extension.h - what the files of the extension share: errors, items, and the types of the module.
+ *
+ * The extension uses the public header of the library and the stable ABI of CPython 3.10.
+ */
+#ifndef TRELLIS_PYTHON_EXTENSION_H
+#define TRELLIS_PYTHON_EXTENSION_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030A0000
+#include <Python.h>
+
+#include <trellis.h>
+
+/* Py_buffer entered the limited API with 3.11. The struct and both functions are the same in 3.10. */
+typedef struct tpy_buffer {
+    void *buf;
+    PyObject *obj;
+    Py_ssize_t len;
+    Py_ssize_t itemsize;
+    int readonly;
+    int ndim;
+    char *format;
+    Py_ssize_t *shape;
+    Py_ssize_t *strides;
+    Py_ssize_t *suboffsets;
+    void *internal;
+} tpy_buffer;
+
+/* ---- errors (errors.c) ---------------------------------------------------------------------------- */
+
+/* Raises what a status means in Python, with the library's message. `path`, if not NULL, is the file
+ * that was asked for. Always returns NULL. */
+PyObject *tpy_raise(trellis_status status, const trellis_error *error, const char *path);
+/* Options from a dict of str to str, or None. NULL with an exception on failure. */
+trellis_options *tpy_options(PyObject *dict);
+/* A str; bytes that are not UTF-8 become lone surrogates, as in file names. */
+PyObject *tpy_str(trellis_text text);
+
+/* A sink that collects bytes, for the functions that write. */
+typedef struct tpy_bytes {
+    char *at;
+    size_t size, room;
+} tpy_bytes;
+trellis_status tpy_collect(void *user, const char *data, size_t size);
+
+/* ---- items (items.c) ------------------------------------------------------------------------------ */
+
+/* A sequence of items as the library takes it. The storage is reused; start with all 0. */
+typedef struct tpy_items {
+    char *bytes; // of all names, cells and labels, one after the other
+    size_t byte_count, byte_room;
+    char *prefix; // of the names inside a nested dict, list or set
+    size_t prefix_size, prefix_room;
+    trellis_attribute *attributes;
+    size_t attribute_count, attribute_room;
+    size_t *begin; // [length + 1]
+    size_t begin_room;
+    trellis_text *texts; // cells, then labels
+    size_t text_count, text_room;
+    size_t number;   // of the sequence, for messages; SIZE_MAX: it has none
+    size_t position; // being converted, for messages
+    PyObject *key;   // being converted, borrowed, for messages; or NULL
+    trellis_sequence sequence;
+} tpy_items;
+
+/* Converts items and labels (None: none) to items->sequence, which is valid until the next call and
+ * refers to no Python object. `columns` is None for items with attributes; otherwise a tuple of names,
+ * perhaps empty, and the items are cells: a str, a list or tuple of str, or a dict by these names.
+ * Returns -1 with an exception that names sequence, position and key. */
+int tpy_items_convert(tpy_items *items, PyObject *sequence, PyObject *labels, PyObject *columns);
+/* Converts labels alone: items->texts [*ret_length]. */
+int tpy_items_labels(tpy_items *items, PyObject *labels, size_t *ret_length);
+void tpy_items_free(tpy_items *items);
+
+/* ---- types ---------------------------------------------------------------------------------------- */
+
+typedef struct tpy_corpus {
+    PyObject_HEAD trellis_corpus *corpus;
+    tpy_items items;
+    int users; // trainings that read it now
+} tpy_corpus;
+
+typedef struct tpy_model {
+    PyObject_HEAD trellis_model *model;
+} tpy_model;
+
+extern PyType_Spec tpy_corpus_spec, tpy_model_spec, tpy_tagger_spec, tpy_weights_spec,
+    tpy_chain_spec;
+
+/* The types that other files create or check; set when the module is loaded. */
+typedef struct tpy_types {
+    PyTypeObject *corpus, *model, *tagger, *weights, *chain;
+} tpy_types;
+extern tpy_types tpy_module_types;
+
+/* A new Model that owns `model`; NULL with an exception on failure, `model` then is closed. */
+PyObject *tpy_model_wrap(trellis_model *model);
+PyObject *tpy_train(PyObject *module, PyObject *args, PyObject *keywords);
+
+#endif
