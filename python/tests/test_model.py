@@ -218,3 +218,12 @@ def test_memory_is_flat(model, data):
 def test_log_probability_of_impossible_labels(model, data):
     assert math.isfinite(model.log_probability(data[0][0], ["VERB", "DET"]))
     assert model.probability(data[0][0], ["DET", "UNKNOWN"]) == 0
+
+
+def test_a_model_for_crfsuite(model, data):
+    copy = trellis.Model.from_bytes(model.to_crfsuite())
+    assert copy.tag_many(data[0]) == LABELS
+    assert copy.probability(data[0][2], LABELS[2]) == pytest.approx(model.probability(data[0][2], LABELS[2]))
+    higher = trellis.train(*data, type="crf", order=2)
+    with pytest.raises(ValueError):
+        higher.to_crfsuite()

@@ -89,7 +89,7 @@ static PyObject *model_save(PyObject *self, PyObject *args)
 }
 
 /* What a model writes about itself. */
-typedef enum written { WRITE_FILE, WRITE_INFO, WRITE_TEXT } written;
+typedef enum written { WRITE_FILE, WRITE_INFO, WRITE_TEXT, WRITE_CRFSUITE } written;
 
 static PyObject *model_write(PyObject *self, written what)
 {
@@ -104,6 +104,9 @@ static PyObject *model_write(PyObject *self, written what)
         break;
     case WRITE_INFO:
         status = trellis_model_info(model, true, tpy_collect, &bytes, &error);
+        break;
+    case WRITE_CRFSUITE:
+        status = trellis_model_write_crfsuite(model, tpy_collect, &bytes, &error);
         break;
     default:
         status = trellis_model_export(model, false, tpy_collect, &bytes, &error);
@@ -132,6 +135,12 @@ static PyObject *model_to_text(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return model_write(self, WRITE_TEXT);
+}
+
+static PyObject *model_to_crfsuite(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return model_write(self, WRITE_CRFSUITE);
 }
 
 static PyObject *model_labels(PyObject *self, PyObject *unused)
@@ -163,6 +172,7 @@ static PyMethodDef model_methods[] = {
     {"save", model_save, METH_VARARGS, "save(path)"},
     {"to_bytes", model_to_bytes, METH_NOARGS, "The bytes of the model file."},
     {"to_text", model_to_text, METH_NOARGS, "The model as text, in bytes."},
+    {"to_crfsuite", model_to_crfsuite, METH_NOARGS, "The bytes of a model file of CRFsuite."},
     {"info", model_info, METH_NOARGS, "A description as JSON, in bytes."},
     {"labels", model_labels, METH_NOARGS, "The labels in their order."},
     {"has_probabilities", model_has_probabilities, METH_NOARGS, "Whether it is probabilistic."},

@@ -19,7 +19,7 @@ def from_bytearray(data: bytearray, code: str, shape: tuple[int, ...]) -> Any:
         return numpy.frombuffer(data, dtype=_CODES[code]).reshape(shape)
     if not data:
         return memoryview(data)
-    return memoryview(data).cast("B").cast(code, shape)  # type: ignore[call-overload]
+    return memoryview(data).cast("B").cast(code, shape)
 
 
 def empty(code: str, shape: tuple[int, ...]) -> Any:
@@ -48,5 +48,5 @@ def take(values: Any, code: str) -> Any:
         flat = array(code, (value for row in values for value in row))
         if any(len(row) != len(values[0]) for row in values):
             raise ValueError("the rows differ in length")
-        return memoryview(flat).cast("B").cast(code, (len(values), len(values[0])))  # type: ignore[call-overload]
+        return memoryview(flat).cast("B").cast(code, (len(values), len(values[0])))
     return array(code, values)

@@ -50,10 +50,8 @@ class Chain:
 
     def set(self, transitions: Any = None, start: Any = None, end: Any = None, allowed: Any = None) -> None:
         """Sets what all sequences share; None scores 0. `allowed` [labels][labels] is 0 where a transition is ruled out."""
-        self._core.set(
-            *(None if scores is None else _arrays.take(scores, "f") for scores in (transitions, start, end)),
-            None if allowed is None else _arrays.take(allowed, "B"),
-        )
+        shared = [None if scores is None else _arrays.take(scores, "f") for scores in (transitions, start, end)]
+        self._core.set(shared[0], shared[1], shared[2], None if allowed is None else _arrays.take(allowed, "B"))
 
     def viterbi(self, nodes: Sequence[Any]) -> list[Any]:
         """The best labels of each sequence, as numbers."""

@@ -43,15 +43,15 @@ class Model:
     in lists and tuples; without names they are in the order of the training data.
     """
 
-    def __init__(self, core: Any, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, core: _trellis.Model, columns: Sequence[str] | None = None) -> None:
         if not isinstance(core, _trellis.Model):
             raise TypeError("use trellis.train(), Model.open() or Model.from_bytes() to make a model")
         self._core = core
         self.columns = tuple(columns or ())
-        self._labels: list[str] = core.labels()
+        self._labels = core.labels()
         self._templates = json.loads(core.info().decode("utf-8", "replace")).get("templates", 0) > 0
         # Taggers that no thread is using now, by their columns and options.
-        self._pools: dict[Any, list[Any]] = {}
+        self._pools: dict[Any, list[_trellis.Tagger]] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Model:
@@ -69,8 +69,14 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
-        data: bytes = self._core.to_bytes()
-        return data
+        return self._core.to_bytes()
+
+    def to_crfsuite(self) -> bytes:
+        """The bytes of a model file (lCRF) that CRFsuite and python-crfsuite open.
+
+        ValueError if that format cannot hold the model; `Model.open()` reads such files.
+        """
+        return self._core.to_crfsuite()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Model.from_bytes, (self.to_bytes(), self.columns)
@@ -86,7 +92,7 @@ class Model:
     @property
     def has_probabilities(self) -> bool:
         """Whether the model is probabilistic: of type crf, maxent, hmm or memm."""
-        return bool(self._core.has_probabilities())
+        return self._core.has_probabilities()
 
     @property
     def info(self) -> dict[str, Any]:
@@ -102,7 +108,7 @@ class Model:
         """The labels of a sequence."""
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
-        labels: list[str] = tagger.tag(items, columns)
+        labels = tagger.tag(items, columns)
         pool.append(tagger)
         return labels
 
@@ -141,7 +147,7 @@ class Model:
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
         tagger.tag(items, columns)
-        found: float = tagger.log_probability(labels)
+        found = tagger.log_probability(labels)
         pool.append(tagger)
         return found
 
@@ -157,7 +163,7 @@ class Model:
             items = items if isinstance(items, str) else list(items)
         return items, tuple(items[0]) if items and isinstance(items[0], dict) else self.columns
 
-    def _take(self, columns: Any, options: dict[str, Any]) -> tuple[list[Any], Any]:
+    def _take(self, columns: Any, options: dict[str, Any]) -> tuple[list[_trellis.Tagger], _trellis.Tagger]:
         """A tagger for this thread alone, and where to put it afterwards."""
         key = (columns, tuple(sorted(options.items()))) if options else columns
         pool = self._pools.get(key)

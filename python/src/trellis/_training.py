@@ -66,17 +66,17 @@ class Corpus:
         self._core.read(os.fspath(path), as_settings(options))
 
     def __len__(self) -> int:
-        return int(self._core.sizes()[0])
+        return self._core.sizes()[0]
 
     @property
     def tokens(self) -> int:
         """Tokens of all sequences."""
-        return int(self._core.sizes()[1])
+        return self._core.sizes()[1]
 
     @property
     def nbytes(self) -> int:
         """Bytes allocated."""
-        return int(self._core.sizes()[2])
+        return self._core.sizes()[2]
 
 
 def _collect(
@@ -91,7 +91,7 @@ def _collect(
     add, names = corpus._core.add, corpus.columns
     label_iterator = iter(labels)
     weight_iterator: Any = repeat(1.0) if weights is None else iter(weights)
-    missing = object()
+    missing: Any = object()
     for number, items in enumerate(chain([] if first is None else [first], iterator)):
         gold = next(label_iterator, missing)
         if gold is missing:
@@ -166,19 +166,16 @@ def train(
         if not isinstance(X, Corpus) or dev is not None:
             raise ValueError("holdout is for a Corpus as X, without dev")
         train_sources, dev_sources = ((X._core, 2, holdout),), ((X._core, 1, holdout),)
-    report = None
+    report: Callable[[dict[str, Any]], Any] | None = None
     if progress is not None:
         callback = progress
-
-        def report(figures: dict[str, Any]) -> Any:
-            return callback(Progress(**figures))
-
+        report = lambda figures: callback(Progress(**figures))  # noqa: E731
     core, error = _trellis.train(
         settings, train_sources, dev_sources, None if init is None else init._core, templates, report
     )
     model = None if core is None else Model(core, columns)
     if error is not None:
-        error.model = model
+        setattr(error, "model", model)
         raise error
     if model is None:
         raise RuntimeError("the training was interrupted before anything was learned")
