@@ -31,7 +31,7 @@ struct crfpp_string {
 struct crfpp_file {
     trellis_text bytes;
     struct tr_string_model model;
-    uint32_t weight_count, columns;
+    uint32_t weight_count;
     struct tr_buffer texts;
     TR_ARRAY(struct crfpp_string) entries;
     const unsigned char *units; // [unit_count]
@@ -193,7 +193,7 @@ static trellis_status read_binary(struct crfpp_file *file)
     struct tr_cursor cursor = tr_cursor(file->bytes);
     tr_cursor_bytes(&cursor, 16); // version, type and cost factor
     file->weight_count = tr_cursor_u32(&cursor);
-    file->columns = tr_cursor_u32(&cursor);
+    tr_cursor_u32(&cursor); // the columns that templates use
     uint32_t array_size = tr_cursor_u32(&cursor);
     uint32_t labels_size = tr_cursor_u32(&cursor);
     const char *labels = tr_cursor_bytes(&cursor, labels_size);
@@ -272,11 +272,11 @@ static trellis_status read_text(struct crfpp_file *file)
 {
     enum { LABELS, TEMPLATES, STRINGS, WEIGHTS } part = LABELS;
     trellis_text left = file->bytes, line;
-    uint32_t version;
+    uint32_t version, columns;
     if (!take_field(&left, "version: ", &version) || !next_line(&left, &line) ||
         !tr_text_begins(line, "cost-factor: ") ||
         !take_field(&left, "maxid: ", &file->weight_count) ||
-        !take_field(&left, "xsize: ", &file->columns) || !next_line(&left, &line) || line.size) {
+        !take_field(&left, "xsize: ", &columns) || !next_line(&left, &line) || line.size) {
         return tr_string_damaged(&file->model, truncated);
     }
     trellis_status status = TRELLIS_OK;
