@@ -8,15 +8,18 @@
 
 #include "arguments.h"
 #include "message.h"
+#include "model_input.h"
 #include "output_file.h"
 #include "for_each_sequence.h"
 #include "tagging.h"
 
 struct scoring {
     trellis_evaluation *evaluation;
-    bool labels_are_gold; // --label names the gold column; otherwise it is the second to last
-    trellis_words *words; // the vocabulary of --train, or NULL
-    bool *is_known;       // [capacity]
+    struct gold_check check; // with a model
+    bool clusters;           // --clusters: predictions are not labels
+    bool labels_are_gold;    // --label names the gold column; otherwise it is the second to last
+    trellis_words *words;    // the vocabulary of --train, or NULL
+    bool *is_known;          // [capacity]
     trellis_text *gold, *predicted; // [capacity], one after the other
     size_t capacity;
 };
@@ -70,35 +73,40 @@ static trellis_status add_result(void *user, const trellis_sequence *sequence,
                                  const struct tag_result *result, trellis_error *error)
 {
     struct scoring *scoring = user;
-    trellis_status status = require_gold(sequence, error);
+    trellis_status status = gold_check_add(&scoring->check, sequence, error);
     return status ? status
                   : trellis_evaluation_add_labelled(scoring->evaluation, &result->labelled, error);
 }
 
-static trellis_status score_model(struct scoring *scoring, const char *path,
+static trellis_status score_model(struct scoring *scoring, const trellis_model *model,
                                   const struct arguments *arguments, trellis_error *error)
 {
-    trellis_model *model = NULL;
-    trellis_status status = trellis_model_open(path, &model, error);
-    if (!status) {
-        struct tagging tagging = {
-            .model = model,
-            .options = arguments->options,
-            .tagged = add_result,
-            .user = scoring,
-            .known = true,
-            .words = scoring->words,
-        };
-        bool all = strcmp(trellis_options_get(arguments->options, "clusters"), "yes") != 0 &&
-                   (argument_flag(arguments, "json") || argument_flag(arguments, "details"));
-        tagging.marginals = tagging.likelihood = all && trellis_model_has_probabilities(model);
-        const char *type = trellis_model_note(model, "type");
-        tagging.log_z = all && type && strcmp(type, "hmm") == 0;
-        tagging.paths = argument_inputs(arguments, &tagging.path_count);
-        status = tagging_run(&tagging, argument_threads(arguments), error);
-    }
-    trellis_model_close(model);
-    return status;
+    struct tagging tagging = {
+        .model = model,
+        .options = arguments->options,
+        .tagged = add_result,
+        .user = scoring,
+        .known = true,
+        .words = scoring->words,
+    };
+    bool all = !scoring->clusters &&
+               (argument_flag(arguments, "json") || argument_flag(arguments, "details"));
+    tagging.marginals = tagging.likelihood = all && trellis_model_has_probabilities(model);
+    const char *type = trellis_model_note(model, "type");
+    tagging.log_z = all && type && strcmp(type, "hmm") == 0;
+    tagging.paths = argument_inputs(arguments, &tagging.path_count);
+    scoring->check = (struct gold_check){.model = model, .known = scoring->clusters};
+    trellis_status status = tagging_run(&tagging, argument_threads(arguments), error);
+    return status || scoring->clusters ? status : gold_check_end(&scoring->check, error);
+}
+
+static trellis_status require_tokens(const trellis_evaluation *evaluation, trellis_error *error)
+{
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_evaluation_scores(evaluation, &scores);
+    return scores.tokens ? TRELLIS_OK
+                         : set_error(error, TRELLIS_DATA,
+                                     "there is nothing to score: the input has no tokens");
 }
 
 /* Scores one system: a model on the input, or the last column of some files. */
@@ -106,15 +114,23 @@ static trellis_status score(struct scoring *scoring, const struct arguments *arg
                             const char *model, const char *const *paths, size_t path_count,
                             trellis_evaluation **ret_evaluation, trellis_error *error)
 {
-    trellis_status status = trellis_evaluation_create(arguments->options, ret_evaluation, error);
-    scoring->evaluation = *ret_evaluation;
+    trellis_model *opened = NULL;
+    trellis_status status = model ? trellis_model_open(model, &opened, error) : TRELLIS_OK;
     if (!status && model) {
-        status = score_model(scoring, model, arguments, error);
+        status = take_input_defaults(opened, arguments, true, error);
+    }
+    if (!status) {
+        status = trellis_evaluation_create(arguments->options, ret_evaluation, error);
+        scoring->evaluation = *ret_evaluation;
+    }
+    if (!status && model) {
+        status = score_model(scoring, opened, arguments, error);
     }
     for (size_t i = 0; !status && !model && i < path_count; i++) {
         status = for_each_in_file(paths[i], arguments->options, add_columns, scoring, error);
     }
-    return status;
+    trellis_model_close(opened);
+    return status || model ? status : require_tokens(*ret_evaluation, error);
 }
 
 /* Scores the system, and the one of --against if given. */
@@ -183,6 +199,7 @@ static int run(const struct arguments *arguments)
 {
     struct scoring scoring = {
         .labels_are_gold = trellis_options_given(arguments->options, "label"),
+        .clusters = strcmp(trellis_options_get(arguments->options, "clusters"), "yes") == 0,
     };
     trellis_evaluation *evaluations[2] = {NULL, NULL};
     trellis_error error = {0};

@@ -2,10 +2,13 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "model_input.h"
 #include "output_file.h"
 #include "input_selection.h"
 
 struct explanation {
+    const trellis_model *model;
+    const trellis_options *options;
     trellis_explainer *explainer;
     const char *bound; // the file whose columns the explainer is bound to
     struct output output;
@@ -22,6 +25,10 @@ static trellis_status explain_sequence(void *user, const struct source *source,
     if (source->reader && source->path != explanation->bound) {
         status = trellis_explainer_bind(explanation->explainer, source->reader, error);
         explanation->bound = source->path;
+        if (!status) {
+            status = check_input(explanation->model, explanation->options, source->path, sequence,
+                                 error);
+        }
     }
     if (!status) {
         status = trellis_explainer_run(explanation->explainer, sequence, &reasons, error);
@@ -47,6 +54,11 @@ static int run(const struct arguments *arguments)
         return usage_error(arguments->command, "-m is missing: the model to explain with");
     }
     trellis_status status = trellis_model_open(path, &model, &error);
+    if (!status) {
+        explanation.model = model;
+        explanation.options = arguments->options;
+        status = take_input_defaults(model, arguments, false, &error);
+    }
     if (!status) {
         status = trellis_explainer_create(model, arguments->options, &explanation.explainer,
                                           &error);

@@ -17,6 +17,7 @@
 
 #include "batch.h"
 #include "message.h"
+#include "model_input.h"
 
 enum { BATCH_TOKENS = 4096, BATCHES_PER_WORKER = 3 };
 
@@ -121,13 +122,25 @@ static trellis_status deliver_all(struct pool *pool, const struct tagging *taggi
     return status;
 }
 
+/* A file that is being read. */
+struct file {
+    const char *path;
+    trellis_reader *reader;
+    bool checked; // its first sequence
+};
+
 /* Fills a batch; TRELLIS_END at the end of the file, with or without sequences in the batch. */
-static trellis_status fill(struct batch *batch, trellis_reader *reader, trellis_error *error)
+static trellis_status fill(struct batch *batch, struct file *file, const struct tagging *tagging,
+                           trellis_error *error)
 {
     const trellis_sequence *sequence;
     trellis_status status = TRELLIS_OK;
     while (!status && batch->tokens < BATCH_TOKENS) {
-        status = trellis_reader_next(reader, &sequence, error);
+        status = trellis_reader_next(file->reader, &sequence, error);
+        if (!status && !file->checked) {
+            status = check_input(tagging->model, tagging->options, file->path, sequence, error);
+            file->checked = true;
+        }
         if (!status && !batch_add(batch, sequence)) {
             status = set_error(error, TRELLIS_MEMORY, "out of memory");
         }
@@ -139,19 +152,20 @@ static trellis_status fill(struct batch *batch, trellis_reader *reader, trellis_
 static trellis_status tag_file(struct pool *pool, const struct tagging *tagging, const char *path,
                                trellis_error *error)
 {
-    trellis_reader *reader = NULL;
+    struct file file = {.path = path};
     trellis_error reading_error = {0};
     trellis_status reading = TRELLIS_OK;
-    trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
+    trellis_status status = trellis_reader_open(path, tagging->options, &file.reader, error);
     for (size_t i = 0; !status && i < pool->worker_count; i++) {
-        status = trellis_tagger_bind(pool->workers[i].tagger, reader, error);
+        status = trellis_tagger_bind(pool->workers[i].tagger, file.reader, error);
     }
     while (!status && !reading) {
         if (pool->filled - pool->delivered == pool->ring_size) {
             status = deliver(pool, tagging, error);
         }
         if (!status) {
-            reading = fill(&pool->ring[pool->filled % pool->ring_size], reader, &reading_error);
+            reading = fill(&pool->ring[pool->filled % pool->ring_size], &file, tagging,
+                           &reading_error);
             submit(pool);
         }
     }
@@ -162,7 +176,7 @@ static trellis_status tag_file(struct pool *pool, const struct tagging *tagging,
         status = reading;
         *error = reading_error;
     }
-    trellis_reader_close(reader);
+    trellis_reader_close(file.reader);
     return status;
 }
 

@@ -5,14 +5,22 @@
 
 #include "arguments.h"
 #include "message.h"
+#include "model_input.h"
 #include "output_file.h"
 #include "tagging.h"
+
+struct reporting {
+    trellis_report *report;
+    struct gold_check gold;
+};
 
 static trellis_status add_sequence(void *user, const trellis_sequence *sequence,
                                    const struct tag_result *result, trellis_error *error)
 {
-    trellis_status status = require_gold(sequence, error);
-    return status ? status : trellis_report_add(user, sequence, &result->labelled, error);
+    struct reporting *reporting = user;
+    trellis_status status = gold_check_add(&reporting->gold, sequence, error);
+    return status ? status
+                  : trellis_report_add(reporting->report, sequence, &result->labelled, error);
 }
 
 static const char *last_part(const char *path)
@@ -24,6 +32,7 @@ static const char *last_part(const char *path)
 static trellis_status fill(trellis_report *report, const trellis_model *model,
                            const struct arguments *arguments, trellis_error *error)
 {
+    struct reporting reporting = {.report = report, .gold = {.model = model}};
     struct tagging tagging = {
         .model = model,
         .options = arguments->options,
@@ -31,10 +40,11 @@ static trellis_status fill(trellis_report *report, const trellis_model *model,
         .likelihood = trellis_model_has_probabilities(model),
         .known = true,
         .tagged = add_sequence,
-        .user = report,
+        .user = &reporting,
     };
     tagging.paths = argument_inputs(arguments, &tagging.path_count);
-    return tagging_run(&tagging, argument_threads(arguments), error);
+    trellis_status status = tagging_run(&tagging, argument_threads(arguments), error);
+    return status ? status : gold_check_end(&reporting.gold, error);
 }
 
 static trellis_status make(const struct arguments *arguments, const char *path,
@@ -47,6 +57,9 @@ static trellis_status make(const struct arguments *arguments, const char *path,
     snprintf(title, sizeof title, "%s on %s%s", last_part(path), last_part(inputs[0]),
              count > 1 ? " and others" : "");
     trellis_status status = trellis_model_open(path, ret_model, error);
+    if (!status) {
+        status = take_input_defaults(*ret_model, arguments, true, error);
+    }
     if (!status) {
         status = trellis_report_create(*ret_model, arguments->options, title, ret_report, error);
     }

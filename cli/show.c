@@ -2,10 +2,13 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "model_input.h"
 #include "output_file.h"
 #include "input_selection.h"
 
 struct drawing {
+    const trellis_model *model;
+    const trellis_options *options;
     trellis_tagger *tagger;
     struct output output;
     size_t top;
@@ -18,6 +21,9 @@ static trellis_status draw_sequence(void *user, const struct source *source,
     trellis_status status = source->reader
                                 ? trellis_tagger_bind(drawing->tagger, source->reader, error)
                                 : TRELLIS_OK;
+    if (!status && source->reader) {
+        status = check_input(drawing->model, drawing->options, source->path, sequence, error);
+    }
     if (!status) {
         status = trellis_draw(drawing->tagger, sequence, drawing->top, output_sink,
                               &drawing->output, error);
@@ -37,6 +43,11 @@ static int run(const struct arguments *arguments)
         return usage_error(arguments->command, "-m is missing: the model to tag with");
     }
     trellis_status status = trellis_model_open(path, &model, &error);
+    if (!status) {
+        drawing.model = model;
+        drawing.options = arguments->options;
+        status = take_input_defaults(model, arguments, false, &error);
+    }
     if (!status) {
         status = trellis_tagger_create(model, arguments->options, &drawing.tagger, &error);
     }

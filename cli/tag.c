@@ -8,6 +8,7 @@
 #include "message.h"
 #include "output_file.h"
 #include "for_each_sequence.h"
+#include "model_input.h"
 #include "tagging.h"
 
 struct labelling {
@@ -190,7 +191,10 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
     labelling->ranked = tagging.nbest > 1;
     labelling->model = model;
     tagging.paths = argument_inputs(arguments, &tagging.path_count);
-    trellis_status status = resolve_format(arguments, error);
+    trellis_status status = take_input_defaults(model, arguments, false, error);
+    if (!status) {
+        status = resolve_format(arguments, error);
+    }
     if (!status) {
         status = check_format(arguments, &tagging, error);
     }

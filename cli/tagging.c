@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "message.h"
+#include "model_input.h"
 #include "parallel.h"
 
 int check_cost(const struct arguments *arguments)
@@ -21,6 +22,7 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
 {
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
+    bool first = true;
     struct batch memory = {0};
     struct tag_result result;
     trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
@@ -29,7 +31,13 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         batch_reset(&memory);
-        status = tag_sequence(tagging, tagger, sequence, &memory, &result, error);
+        if (first) {
+            status = check_input(tagging->model, tagging->options, path, sequence, error);
+            first = false;
+        }
+        if (!status) {
+            status = tag_sequence(tagging, tagger, sequence, &memory, &result, error);
+        }
         if (!status) {
             status = tagging->tagged(tagging->user, sequence, &result, error);
         }

@@ -14,6 +14,20 @@ size_t tr_reader_column(const trellis_reader *reader, trellis_text name);
  * be NULL. SIZE_MAX if that is the label column. */
 size_t tr_reader_word_column(const trellis_reader *reader, size_t label_column);
 
+/* How the first sequence of a source was read: what a model has to know to read more of the same. */
+struct tr_input_shape {
+    const char
+        *format; // NULL: nothing was read. Sequences in memory are called what their file would be
+    size_t columns;
+    size_t label;         // from 1; 0: not a column
+    char label_name[100]; // where the format names its columns; else empty
+    char names
+        [600]; // of the columns, separated by commas, if the format does not fix them; else empty
+    bool by_tab;
+};
+void tr_reader_describe(const trellis_reader *reader, const trellis_sequence *sequence,
+                        struct tr_input_shape *ret_shape);
+
 /* Whether two names are the same, ignoring the case of ASCII letters. */
 bool tr_same_name(trellis_text a, const char *b);
 

@@ -129,7 +129,8 @@ trellis_status tr_find_label(trellis_reader *reader, size_t last, struct tr_plac
     }
     if (column >= reader->columns) {
         return tr_fail_at(error, TRELLIS_FORMAT, place,
-                          "the label column '%s' is column %zu, but %zu column%s found",
+                          "the label column '%s' is column %zu, but %zu column%s found; --label "
+                          "takes another one",
                           reader->label, column + 1, reader->columns, plural);
     }
     reader->label_column = column;

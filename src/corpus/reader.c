@@ -8,6 +8,7 @@
 #include "corpus/reader.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "base/options.h"
 #include "base/structs.h"
@@ -385,6 +386,46 @@ void trellis_reader_close(trellis_reader *reader)
 const char *trellis_reader_column_name(const trellis_reader *reader, size_t column)
 {
     return tr_names_at(&reader->names, reader->format, column);
+}
+
+/* The names of --columns, or of sequences in memory; empty if one is missing or they are too long. */
+static void list_names(const trellis_reader *reader, size_t columns, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < columns; i++) {
+        const char *name = trellis_reader_column_name(reader, i);
+        size_t size = name ? strlen(name) : 0;
+        if (size == 0 || strchr(name, ',') || used + size + 2 > room) {
+            text[0] = '\0';
+            return;
+        }
+        if (i > 0) {
+            text[used++] = ',';
+        }
+        memcpy(text + used, name, size + 1);
+        used += size;
+    }
+}
+
+void tr_reader_describe(const trellis_reader *reader, const trellis_sequence *sequence,
+                        struct tr_input_shape *ret_shape)
+{
+    bool in_memory = reader->format == &tr_format_corpus || reader->format == &tr_format_function;
+    *ret_shape = (struct tr_input_shape){
+        .format = !in_memory          ? reader->format->name
+                  : sequence->columns ? tr_format_columns.name
+                                      : tr_format_crfsuite.name,
+        .columns = sequence->columns,
+        .label = reader->label_column < sequence->columns ? reader->label_column + 1 : 0,
+        .by_tab = reader->by_tab,
+    };
+    if (strcmp(ret_shape->format, tr_format_columns.name) == 0) {
+        list_names(reader, sequence->columns, ret_shape->names, sizeof ret_shape->names);
+    } else if (ret_shape->label) {
+        const char *name = trellis_reader_column_name(reader, reader->label_column);
+        snprintf(ret_shape->label_name, sizeof ret_shape->label_name, "%s", name ? name : "");
+    }
 }
 
 void tr_reader_take_all(trellis_reader *reader)

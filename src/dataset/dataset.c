@@ -425,6 +425,30 @@ static trellis_status bind_columns(struct reading *reading, trellis_error *error
                                   ignored ? SIZE_MAX : label_column, reading->real_columns, error);
 }
 
+/* Notes how the first source is read, and which of its columns are used. */
+static void describe_input(struct reading *reading, const trellis_sequence *sequence)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    if (dataset->shape.format) {
+        return;
+    }
+    tr_reader_describe(reading->reader, sequence, &dataset->shape);
+    if (reading->settings->label_use == TR_LABELS_IGNORED) {
+        dataset->shape.label = 0;
+    }
+    for (size_t i = 0; i < sequence->columns; i++) {
+        bool used = tr_extractor_uses(reading->extractor, i);
+        for (size_t k = 0; k < dataset->reals; k++) {
+            used = used || reading->real_columns[k] == i;
+        }
+        size_t size = strlen(dataset->used);
+        if (used && size + 24 < sizeof dataset->used) {
+            snprintf(dataset->used + size, sizeof dataset->used - size, "%s%zu", size ? "," : "",
+                     i + 1);
+        }
+    }
+}
+
 static trellis_status read_sequences(struct reading *reading, trellis_error *error)
 {
     const struct tr_dataset_settings *settings = reading->settings;
@@ -435,6 +459,9 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
          !status && !(status = trellis_reader_next(reading->reader, &sequence, error));
          first = false) {
         status = first ? bind_columns(reading, error) : TRELLIS_OK;
+        if (first && !status) {
+            describe_input(reading, sequence);
+        }
         if (!status) {
             status = add_sequence(reading, sequence, error);
         }

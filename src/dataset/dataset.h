@@ -16,6 +16,7 @@
 #include "dataset/tag_dictionary.h"
 #include "dataset/rows.h"
 #include "dataset/words.h"
+#include "corpus/corpus.h"
 #include "features/features.h"
 #include "graph/graph.h"
 
@@ -42,9 +43,11 @@ struct tr_dataset {
     TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
     TR_ARRAY(uint16_t) open;
     struct tr_occurrences node, edge;
-    size_t reals;          // real-valued columns: --gaussian
-    TR_ARRAY(double) real; // [tokens][reals]
-    uint64_t fingerprint;  // of labels and attributes as read
+    size_t reals;                // real-valued columns: --gaussian
+    TR_ARRAY(double) real;       // [tokens][reals]
+    uint64_t fingerprint;        // of labels and attributes as read
+    struct tr_input_shape shape; // of the first source
+    char used[400];              // its columns that templates use, from 1, separated by commas
 };
 
 struct tr_attributes {

@@ -122,6 +122,18 @@ trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_r
                            error);
 }
 
+bool tr_extractor_uses(const struct tr_extractor *extractor, size_t column)
+{
+    const trellis_features *features = extractor->features;
+    for (size_t i = 0; i < features->views.size; i++) {
+        uint32_t used = features->views.at[i].column;
+        if (used != TR_NONE && tr_binding_at(&extractor->rows.binding, used) == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the plan ----------------------------------------------------------------------------------- */
 
 /* Whether all columns of a template are in the sequences. */

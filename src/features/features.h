@@ -103,6 +103,8 @@ void tr_extractor_destroy(struct tr_extractor *extractor);
 /* Finds the columns that the templates name. `reader` may be NULL: then columns are taken by the
  * positions of the templates' own `columns` line, or by number. `label_column` is refused as an
  * observation; SIZE_MAX where there is none. */
+/* Whether a template uses a column of the input, after tr_extractor_bind(). */
+bool tr_extractor_uses(const struct tr_extractor *extractor, size_t column);
 trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_reader *reader,
                                  size_t label_column, trellis_error *error);
 

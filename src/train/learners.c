@@ -37,7 +37,8 @@ static const struct tr_algorithm crf[] = {
     {0}};
 static const struct tr_algorithm unpruned[] = {
     {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average", .abilities = TR_STOCHASTIC},
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average",
+     .abilities = TR_STOCHASTIC},
     {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},
     {0}};

@@ -18,6 +18,59 @@ static size_t count_open(const struct tr_dataset *data)
     return count;
 }
 
+/* The scheme of the labels as the input has them. An allocation failure is noted in `notes`. */
+static trellis_scheme input_scheme(const struct tr_training_data *data, struct tr_buffer *notes)
+{
+    size_t count = data->train.label_count;
+    if (data->outside != TRELLIS_NO_SCHEME || data->inside != TRELLIS_NO_SCHEME) {
+        return data->outside;
+    }
+    trellis_text *labels = tr_alloc(count, sizeof *labels);
+    if (!labels) {
+        notes->failed = true;
+        return TRELLIS_NO_SCHEME;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        labels[i] = tr_intern_text(&data->train.labels, i);
+    }
+    trellis_scheme scheme = tr_scheme_guess(labels, count);
+    free(labels);
+    return scheme;
+}
+
+/* How the data was read, for those who read more of it with the model. */
+static void write_input_notes(struct tr_training *training)
+{
+    struct tr_buffer *notes = &training->notes;
+    const struct tr_dataset *data = &training->data.train;
+    const struct tr_input_shape *shape = &data->shape;
+    if (!shape->format) {
+        return;
+    }
+    tr_note_text(notes, "input-format", shape->format);
+    if (shape->columns) {
+        tr_note_format(notes, "input-columns", "%zu", shape->columns);
+    }
+    if (shape->names[0]) {
+        tr_note_text(notes, "input-names", shape->names);
+    }
+    if (shape->label && shape->label_name[0]) {
+        tr_note_text(notes, "input-label", shape->label_name);
+    } else if (shape->label) {
+        tr_note_format(notes, "input-label", "%zu", shape->label);
+    }
+    if (data->used[0]) {
+        tr_note_text(notes, "input-used", data->used);
+    }
+    if (shape->by_tab) {
+        tr_note_text(notes, "input-separator", "tab");
+    }
+    trellis_scheme scheme = input_scheme(&training->data, notes);
+    if (scheme != TRELLIS_NO_SCHEME) {
+        tr_note_text(notes, "input-scheme", tr_scheme_name(scheme));
+    }
+}
+
 static void write_notes(struct tr_training *training)
 {
     struct tr_buffer *notes = &training->notes;
@@ -60,6 +113,7 @@ static void write_notes(struct tr_training *training)
         tr_note_text(notes, "scheme-inside", tr_scheme_name(training->data.inside));
         tr_note_text(notes, "scheme-outside", tr_scheme_name(training->data.outside));
     }
+    write_input_notes(training);
     /* Options that change the model; those of reading and running are not part of it. */
     for (size_t i = 0; i < trellis_option_count(); i++) {
         const trellis_option *option = trellis_option_at(i);

@@ -39,7 +39,7 @@ input=$t/right
 check eval_right 0 eval -
 check eval_right 0 eval
 input=/dev/null
-check eval_empty 0 eval
+check eval_empty 1 eval
 
 columns $t/single a b "|" c
 check eval_single_column 1 eval $t/single
