@@ -139,8 +139,10 @@ trellis_status check_input(const trellis_model *model, const trellis_options *op
                          "%s; use --format crfsuite",
                          path, format);
     }
-    bool in_columns = strcmp(format, "columns") == 0 || strcmp(format, "text") == 0;
-    if (!in_columns || trained == 0) {
+    /* Other formats name their columns, which are then found by name. */
+    bool by_position = strcmp(note_or(model, "input-format", ""), "columns") == 0 &&
+                       (strcmp(format, "columns") == 0 || strcmp(format, "text") == 0);
+    if (!by_position || trained == 0) {
         return TRELLIS_OK;
     }
     if (looks_like_text(model, sequence, trained)) {
