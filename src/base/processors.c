@@ -56,20 +56,19 @@ static bool read_small(const char *path, char *text, size_t size)
 /* The quota of one cgroup, of version 2 or 1; 0 where there is none. */
 static unsigned quota_of(const char *root, const char *group)
 {
-    char path[5000], text[200], period[100];
+    char path[5000], text[100], period[100], both[210];
     snprintf(path, sizeof path, "%s%s/cpu.max", root, group);
     if (read_small(path, text, sizeof text)) {
         return tr_quota_processors(text);
     }
     snprintf(path, sizeof path, "%s%s/cpu.cfs_quota_us", root, group);
-    bool has_quota = read_small(path, text, 100);
+    bool has_quota = read_small(path, text, sizeof text);
     snprintf(path, sizeof path, "%s%s/cpu.cfs_period_us", root, group);
     if (!has_quota || !read_small(path, period, sizeof period)) {
         return 0;
     }
-    text[strcspn(text, "\n")] = ' ';
-    strcat(text, period);
-    return tr_quota_processors(text);
+    snprintf(both, sizeof both, "%.*s %s", (int)strcspn(text, "\n"), text, period);
+    return tr_quota_processors(both);
 }
 
 /* The smallest quota of a cgroup and those it lies in; a container may show its own as the root. */

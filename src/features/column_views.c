@@ -317,7 +317,7 @@ static void compute_entry(struct tr_column_views *rows, const struct tr_view_gro
             *(next += count) = key.span.low;
         }
         if (rows->features->strings && rows->whole) {
-            *(next += count) = key.span.high;
+            next[count] = key.span.high;
         }
     }
 }

@@ -391,7 +391,7 @@ static trellis_status read_image(const struct tr_image *image, trellis_online *o
                                  trellis_error *error)
 {
     trellis_options *options = NULL;
-    trellis_text content, templates;
+    trellis_text content, templates = {0};
     struct header header;
     trellis_status status = tr_image_check(image, NULL, "state of an online learner", error);
     if (!status) {
