@@ -1,7 +1,7 @@
 /* model_input.c - the input of a model: read as its training data was, and checked against that.
  *
- * A training leaves notes on its data in the model (input-format, input-columns, ...). Models that were
- * made otherwise, or by an older version, lack them; then nothing is checked.
+ * A training leaves notes on its data in the model (input-format, input-columns, ...). Models that
+ * were made otherwise, or by an older version, lack them; then nothing is checked.
  */
 #include "model_input.h"
 

@@ -1,7 +1,8 @@
 /* chain.c - a linear chain over scores that something else computed.
  *
  * Two sequences of different lengths, three labels, and the scores that a network might have given
- * them: their best labels, the probability of each, and a step of gradient descent on the transitions.
+ * them: their best labels, the probability of each, and a step of gradient descent on the
+ * transitions.
  */
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,8 @@
  *
  *     cc crfsuite.c -ltrellis && ./a.out
  *
- * With files: trellis_model_open() of either, trellis_model_save(), or the command `trellis convert`.
+ * With files: trellis_model_open() of either, trellis_model_save(), or the command `trellis
+ * convert`.
  */
 #include <stdio.h>
 #include <stdlib.h>

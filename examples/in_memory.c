@@ -1,7 +1,8 @@
-/* in_memory.c - training without files: sequences are added one by one, and held out by their group.
+/* in_memory.c - training without files: sequences are added one by one, and held out by their
+ * group.
  *
- * The attributes of each token are made by the program itself, as one would for CRFsuite. A fifth of the
- * sequences is held out; the training reports how well it labels those after each iteration.
+ * The attributes of each token are made by the program itself, as one would for CRFsuite. A fifth
+ * of the sequences is held out; the training reports how well it labels those after each iteration.
  */
 #include <stdio.h>
 #include <string.h>

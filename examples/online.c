@@ -59,7 +59,8 @@ static trellis_status count_wrong(const trellis_online *online, const trellis_se
     }
     for (size_t i = 0; !status && i < sequence->length; i++) {
         const trellis_text *gold = &sequence->labels[i];
-        *wrong += labels[i].size != gold->size || memcmp(labels[i].data, gold->data, gold->size) != 0;
+        *wrong += labels[i].size != gold->size ||
+                  memcmp(labels[i].data, gold->data, gold->size) != 0;
     }
     trellis_tagger_destroy(tagger);
     trellis_model_close(model);

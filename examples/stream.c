@@ -1,7 +1,7 @@
 /* stream.c - tags a whole file: reader -> tagger -> writer, one sequence at a time.
  *
- * Only one sequence is in memory, however large the file is. The predicted label is appended as the last
- * column; the first lines of the result are shown.
+ * Only one sequence is in memory, however large the file is. The predicted label is appended as the
+ * last column; the first lines of the result are shown.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* threads.c - one model, four threads.
  *
- * A model is immutable, and options may be read by several threads while nobody sets one: all threads
- * share both. A tagger and a reader belong to one thread: each thread creates its own and tags every
- * fourth sequence of the file.
+ * A model is immutable, and options may be read by several threads while nobody sets one: all
+ * threads share both. A tagger and a reader belong to one thread: each thread creates its own and
+ * tags every fourth sequence of the file.
  */
 #include <pthread.h>
 #include <stdio.h>

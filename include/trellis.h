@@ -2,7 +2,8 @@
  *
  * This is the whole public interface of libtrellis, and its manual. It has three tiers:
  *
- *   simple     trellis_train_files(), trellis_model_save(), trellis_model_open(), trellis_tagger_tag()
+ *   simple     trellis_train_files(), trellis_model_save(), trellis_model_open(),
+ *              trellis_tagger_tag()
  *   streams    readers, writers, features and evaluations: what the command is built from
  *   tables     options and learners, listed so that a program can offer all of them
  *
@@ -87,8 +88,8 @@ TRELLIS_API const char *trellis_status_name(trellis_status status);
 TRELLIS_API const char *trellis_status_meaning(trellis_status status);
 /* "0.2.0": the version of the library at run time, which may differ from the macros above. */
 TRELLIS_API const char *trellis_version(void);
-/* Processors that this process may use, at least 1: its affinity and the quota of its cgroup are respected. It is
- * what `threads` stands for at 0. */
+/* Processors that this process may use, at least 1: its affinity and the quota of its cgroup are
+ * respected. It is what `threads` stands for at 0. */
 TRELLIS_API unsigned trellis_processor_count(void);
 
 /* ------------------------------------------------------------------------------------------------
@@ -153,8 +154,8 @@ TRELLIS_API bool trellis_options_given(const trellis_options *options, const cha
 
 /* The nearest of some names to one that is not among them, for "did you mean ...?": the one with
  * that meaning in another tool ("l2" for CRFsuite's "c2"), or the most similar one. Set
- * `struct_size` and `asked`, the rest to 0, and offer each name, which must stay valid; `nearest` is
- * NULL while none is near enough. */
+ * `struct_size` and `asked`, the rest to 0, and offer each name, which must stay valid; `nearest`
+ * is NULL while none is near enough. */
 typedef struct trellis_suggestion {
     size_t struct_size;
     const char *asked;
@@ -181,8 +182,9 @@ typedef struct trellis_attribute {
 } trellis_attribute;
 
 /* One sequence, filled in by a reader or by the caller. A caller sets all members to 0 first and
- * then the ones it needs: `struct_size`, `length` and `weight`, `columns` with `cells`, or `attributes` with
- * `attribute_begin`. The library copies what it keeps and never writes to a sequence. */
+ * then the ones it needs: `struct_size`, `length` and `weight`, `columns` with `cells`, or
+ * `attributes` with `attribute_begin`. The library copies what it keeps and never writes to a
+ * sequence. */
 typedef struct trellis_sequence {
     size_t struct_size;                  // sizeof(trellis_sequence)
     size_t length;                       // number of tokens
@@ -204,8 +206,8 @@ typedef struct trellis_sequence {
 typedef struct trellis_corpus trellis_corpus;
 TRELLIS_API trellis_status trellis_corpus_create(trellis_corpus **ret_corpus, trellis_error *error);
 TRELLIS_API void trellis_corpus_destroy(trellis_corpus *corpus);
-/* Adds a copy of a sequence; all sequences of a corpus have the same number of columns. Labels may be
- * partial, as the option `partial` describes. On failure the corpus is as before. */
+/* Adds a copy of a sequence; all sequences of a corpus have the same number of columns. Labels may
+ * be partial, as the option `partial` describes. On failure the corpus is as before. */
 TRELLIS_API trellis_status trellis_corpus_add(trellis_corpus *corpus,
                                               const trellis_sequence *sequence,
                                               trellis_error *error);
@@ -232,8 +234,8 @@ typedef trellis_status (*trellis_next_function)(void *user, const trellis_sequen
 /* Starts again at the first sequence. */
 typedef trellis_status (*trellis_rewind_function)(void *user, trellis_error *error);
 
-/* Where sequences come from: one of `path`, `data`, `corpus` and `next`; the others are NULL. What is
- * pointed to must outlive the reading. */
+/* Where sequences come from: one of `path`, `data`, `corpus` and `next`; the others are NULL. What
+ * is pointed to must outlive the reading. */
 typedef struct trellis_source {
     size_t struct_size;
     const char *path; // a file; "-" is standard input
@@ -257,8 +259,9 @@ typedef struct trellis_source {
 typedef struct trellis_reader trellis_reader;
 TRELLIS_API trellis_status trellis_reader_open(const char *path, const trellis_options *options,
                                                trellis_reader **ret_reader, trellis_error *error);
-/* The same from any source, which is copied. The format of `data` is the option `format`, "auto" being
- * columns; of a corpus and of `next`, only the options `columns`, `part` and `seed` are used. */
+/* The same from any source, which is copied. The format of `data` is the option `format`, "auto"
+ * being columns; of a corpus and of `next`, only the options `columns`, `part` and `seed` are
+ * used. */
 TRELLIS_API trellis_status trellis_reader_open_source(const trellis_source *source,
                                                       const trellis_options *options,
                                                       trellis_reader **ret_reader,
@@ -335,7 +338,8 @@ typedef struct trellis_features trellis_features;
 TRELLIS_API trellis_status trellis_features_open(const char *preset_or_path,
                                                  trellis_features **ret_features,
                                                  trellis_error *error);
-/* A file that templates name, as bytes: a word list or clusters, plain or compressed. Never grows. */
+/* A file that templates name, as bytes: a word list or clusters, plain or compressed. Never
+ * grows. */
 typedef struct trellis_resource {
     const char *name; // as in the templates
     const void *data;
@@ -438,12 +442,12 @@ TRELLIS_API trellis_status trellis_model_import_bytes(const void *data, size_t s
                                                       const char *name, trellis_model **ret_model,
                                                       trellis_error *error);
 
-/* Writes a model as CRFsuite and python-crfsuite read it (lCRF), with the same labels and, except for
- * a perceptron, which has none, the same probabilities. Attributes have the names that
- * trellis_model_attribute() gives. TRELLIS_LIMIT, and the message says why, if the format cannot hold
- * the model: weights of the first or the last label, label priors, edge attributes, an order above 1,
- * forbidden transitions, a tag dictionary, normal distributions, local normalisation, or two label
- * schemes. */
+/* Writes a model as CRFsuite and python-crfsuite read it (lCRF), with the same labels and, except
+ * for a perceptron, which has none, the same probabilities. Attributes have the names that
+ * trellis_model_attribute() gives. TRELLIS_LIMIT, and the message says why, if the format cannot
+ * hold the model: weights of the first or the last label, label priors, edge attributes, an order
+ * above 1, forbidden transitions, a tag dictionary, normal distributions, local normalisation, or
+ * two label schemes. */
 TRELLIS_API trellis_status trellis_model_write_crfsuite(const trellis_model *model,
                                                         trellis_sink sink, void *user,
                                                         trellis_error *error);
@@ -526,9 +530,9 @@ typedef struct trellis_training {
 
 /* Trains a model. Options: TRELLIS_GROUP_TRAIN, _READ and _RUN; NULL for the defaults. With
  * TRELLIS_INTERRUPTED *ret_model is the best model so far, or NULL if nothing was learned yet. The
- * same sequences give the same model to the byte, from whatever source they come. A source that can be
- * read once only is TRELLIS_OPTION where templates or --train-scheme need to read it twice, and so is an
- * option that was set and that the learner and algorithm would ignore. */
+ * same sequences give the same model to the byte, from whatever source they come. A source that can
+ * be read once only is TRELLIS_OPTION where templates or --train-scheme need to read it twice, and
+ * so is an option that was set and that the learner and algorithm would ignore. */
 TRELLIS_API trellis_status trellis_train(const trellis_options *options,
                                          const trellis_training *training,
                                          trellis_model **ret_model, trellis_error *error);
@@ -541,21 +545,21 @@ TRELLIS_API trellis_status trellis_train_files(const trellis_options *options,
 /* An online learner: learns from sequences as they come, and gives a model at any time. Labels and
  * attributes may appear at any time. Used by one thread at a time.
  *
- * Learners are -t perceptron (all of its algorithms), -t mira, and -a sgd of crf, maxent and memm, with
- * their options. Every pair of an attribute and a label is a feature, as with --all-features, and every
- * transition. Since the data is not known in advance, these are TRELLIS_OPTION: --order above 1,
- * --counted, --prune, --dictionary, --min-count, --select-l1, --train-scheme without --scheme, templates
- * that count words, and what would read files later (--cost, --constrain FILE). Options of epochs, dev
- * data and checkpoints have no effect.
+ * Learners are -t perceptron (all of its algorithms), -t mira, and -a sgd of crf, maxent and memm,
+ * with their options. Every pair of an attribute and a label is a feature, as with --all-features,
+ * and every transition. Since the data is not known in advance, these are TRELLIS_OPTION: --order
+ * above 1, --counted, --prune, --dictionary, --min-count, --select-l1, --train-scheme without
+ * --scheme, templates that count words, and what would read files later (--cost, --constrain FILE).
+ * Options of epochs, dev data and checkpoints have no effect.
  *
- * With -a sgd, step t (counted in sequences) has the rate r / (1 + t / 10000)^(3/4), where r is --rate,
- * or 0.1 if that is 0. The penalty --l2 is that of the sum over all sequences learned so far. With
- * --average the model is an average in which the weights after step k count k^3. */
+ * With -a sgd, step t (counted in sequences) has the rate r / (1 + t / 10000)^(3/4), where r is
+ * --rate, or 0.1 if that is 0. The penalty --l2 is that of the sum over all sequences learned so
+ * far. With --average the model is an average in which the weights after step k count k^3. */
 typedef struct trellis_online trellis_online;
-/* Starts without weights, or with the labels, attributes and weights of the model `from`, which is not
- * needed afterwards. Templates are `features`, those of `from`, or those of the option `features`: the
- * first of these that is there. A model with a tag dictionary, of a higher order or of type hmm is
- * TRELLIS_MODEL. Options are copied. `from` and `features` may be NULL. */
+/* Starts without weights, or with the labels, attributes and weights of the model `from`, which is
+ * not needed afterwards. Templates are `features`, those of `from`, or those of the option
+ * `features`: the first of these that is there. A model with a tag dictionary, of a higher order or
+ * of type hmm is TRELLIS_MODEL. Options are copied. `from` and `features` may be NULL. */
 TRELLIS_API trellis_status trellis_online_create(const trellis_options *options,
                                                  const trellis_model *from,
                                                  const trellis_features *features,
@@ -565,24 +569,25 @@ TRELLIS_API void trellis_online_destroy(trellis_online *online);
  * before its first sequence. Otherwise columns are expected in the order of the templates. */
 TRELLIS_API trellis_status trellis_online_bind(trellis_online *online, const trellis_reader *reader,
                                                trellis_error *error);
-/* Learns from sequences [count] in their order, one update each; with -a sgd one step for every --batch
- * sequences. The labels of all of them are known from the first on. Their weights are honoured. All
- * sequences are checked first: if one is invalid (TRELLIS_DATA; TRELLIS_FORMAT if a column is missing,
- * TRELLIS_OPTION if its struct_size is not set), the learner is as before. If learning fails later, as by TRELLIS_MEMORY, the sequences before
- * that were learned, as trellis_online_sequences() counts them. An update costs what the sequence
- * touches; from time to time there are more attributes or labels than there was room for, and all
- * weights are copied. */
+/* Learns from sequences [count] in their order, one update each; with -a sgd one step for every
+ * --batch sequences. The labels of all of them are known from the first on. Their weights are
+ * honoured. All sequences are checked first: if one is invalid (TRELLIS_DATA; TRELLIS_FORMAT if a
+ * column is missing, TRELLIS_OPTION if its struct_size is not set), the learner is as before. If
+ * learning fails later, as by TRELLIS_MEMORY, the sequences before that were learned, as
+ * trellis_online_sequences() counts them. An update costs what the sequence touches; from time to
+ * time there are more attributes or labels than there was room for, and all weights are copied. */
 TRELLIS_API trellis_status trellis_online_learn(trellis_online *online,
                                                 const trellis_sequence *sequences, size_t count,
                                                 trellis_error *error);
 /* How many sequences were learned from. */
 TRELLIS_API uint64_t trellis_online_sequences(const trellis_online *online);
-/* The model of what was learned so far: the averaged weights where the learner averages, without those
- * that are 0. It does not depend on the learner any more. TRELLIS_DATA while there is no label. */
+/* The model of what was learned so far: the averaged weights where the learner averages, without
+ * those that are 0. It does not depend on the learner any more. TRELLIS_DATA while there is no
+ * label. */
 TRELLIS_API trellis_status trellis_online_model(const trellis_online *online,
                                                 trellis_model **ret_model, trellis_error *error);
-/* Writes the whole state, options included. A learner restored from it goes on as this one would, to
- * the last bit. The bytes are not trusted: damaged ones are TRELLIS_MODEL. They are not needed
+/* Writes the whole state, options included. A learner restored from it goes on as this one would,
+ * to the last bit. The bytes are not trusted: damaged ones are TRELLIS_MODEL. They are not needed
  * afterwards. */
 TRELLIS_API trellis_status trellis_online_save(const trellis_online *online, trellis_sink sink,
                                                void *user, trellis_error *error);
@@ -598,14 +603,16 @@ TRELLIS_API const char *trellis_learner_help(size_t index);
  * Word clusters
  * --------------------------------------------------------------------------------------------- */
 
-/* Brown clusters: words that occur next to similar words, in a binary tree (Brown et al. 1992). Each word starts
- * as a cluster; repeatedly, the two clusters are merged that lose the least average mutual information of
- * neighbouring clusters, within a window of the most frequent ones that takes in a word after each merge. */
+/* Brown clusters: words that occur next to similar words, in a binary tree (Brown et al. 1992).
+ * Each word starts as a cluster; repeatedly, the two clusters are merged that lose the least
+ * average mutual information of neighbouring clusters, within a window of the most frequent ones
+ * that takes in a word after each merge. */
 typedef struct trellis_clusters trellis_clusters;
 
-/* Clusters the words of corpora into at most `clusters` (at least 2; fewer where there are fewer words),
- * by the options of TRELLIS_GROUP_READ, `min-count` and `threads`. `progress` may be NULL; if it returns
- * false, the status is TRELLIS_INTERRUPTED and there is no result. Fewer than two words: TRELLIS_DATA. */
+/* Clusters the words of corpora into at most `clusters` (at least 2; fewer where there are fewer
+ * words), by the options of TRELLIS_GROUP_READ, `min-count` and `threads`. `progress` may be NULL;
+ * if it returns false, the status is TRELLIS_INTERRUPTED and there is no result. Fewer than two
+ * words: TRELLIS_DATA. */
 TRELLIS_API trellis_status trellis_cluster(const trellis_options *options, size_t clusters,
                                            const char *const *paths, size_t path_count,
                                            trellis_progress_function progress, void *user,
@@ -632,7 +639,8 @@ typedef struct trellis_clustered_word {
 /* Word `index`, from 0: by their paths, then the most frequent first. False beyond the last. */
 TRELLIS_API bool trellis_clusters_word(const trellis_clusters *clusters, size_t index,
                                        trellis_clustered_word *ret_word);
-/* Writes a line for each word, path TAB word TAB count, as the function `cluster` of templates reads it. */
+/* Writes a line for each word, path TAB word TAB count, as the function `cluster` of templates
+ * reads it. */
 TRELLIS_API trellis_status trellis_clusters_write(const trellis_clusters *clusters,
                                                   trellis_sink sink, void *user,
                                                   trellis_error *error);
@@ -736,7 +744,8 @@ TRELLIS_API trellis_status trellis_tagger_pair_marginals(trellis_tagger *tagger,
                                                          const float **ret_marginals,
                                                          trellis_error *error);
 /* Draws labellings from P(labels | sequence): *ret_labels [count][length], numbers of
- * trellis_model_label(), until the next call with this tagger. The same seed gives the same ones. */
+ * trellis_model_label(), until the next call with this tagger. The same seed gives the same
+ * ones. */
 TRELLIS_API trellis_status trellis_tagger_sample(trellis_tagger *tagger, uint64_t seed,
                                                  size_t count, const int32_t **ret_labels,
                                                  trellis_error *error);
@@ -755,7 +764,8 @@ TRELLIS_API trellis_status trellis_tagger_known(trellis_tagger *tagger, const tr
  * Explanation: why a token got its label
  * --------------------------------------------------------------------------------------------- */
 
-/* What one feature adds to the scores of the predicted labelling and of the runner-up. Never grows. */
+/* What one feature adds to the scores of the predicted labelling and of the runner-up. Never
+ * grows. */
 typedef struct trellis_contribution {
     size_t position;            // token; the length of the sequence for its end
     trellis_text attribute;     // empty for a transition, "normaliser" in an MEMM
@@ -825,21 +835,21 @@ TRELLIS_API trellis_status trellis_draw(trellis_tagger *tagger, const trellis_se
  *     start[z_1] + sum_i nodes[i][z_i] + sum_{i>1} (transitions[z_{i-1}][z_i] + pairs[i][z_{i-1}][z_i])
  *                + end[z_n]
  *
- * and P(z) = exp(score(z)) / Z. A score of minus infinity rules a label or a transition out; NaN and
- * plus infinity are TRELLIS_DATA. A chain of order k is one whose labels are the caller's states, with
- * the transitions between states that do not fit ruled out.
+ * and P(z) = exp(score(z)) / Z. A score of minus infinity rules a label or a transition out; NaN
+ * and plus infinity are TRELLIS_DATA. A chain of order k is one whose labels are the caller's
+ * states, with the transitions between states that do not fit ruled out.
  *
- * A chain belongs to one thread at a time; it shares the sequences of a call among as many threads of
- * its own as the option `threads` says. Answers do not depend on how many those are. */
+ * A chain belongs to one thread at a time; it shares the sequences of a call among as many threads
+ * of its own as the option `threads` says. Answers do not depend on how many those are. */
 typedef struct trellis_chain trellis_chain;
 /* 1 to 8000 labels; options may be NULL. All transitions score 0 to begin with. */
 TRELLIS_API trellis_status trellis_chain_create(size_t labels, const trellis_options *options,
                                                 trellis_chain **ret_chain, trellis_error *error);
 TRELLIS_API void trellis_chain_destroy(trellis_chain *chain);
 
-/* An array of floats that the caller lays out: element [i][j][k] is at[i * stride[0] + j * stride[1] +
- * k * stride[2]], with as many strides as the array has dimensions. All strides 0: the elements stand
- * one after the other. Never grows. */
+/* An array of floats that the caller lays out: element [i][j][k] is at[i * stride[0] + j *
+ * stride[1] + k * stride[2]], with as many strides as the array has dimensions. All strides 0: the
+ * elements stand one after the other. Never grows. */
 typedef struct trellis_floats {
     float *at; // NULL: there is none
     ptrdiff_t stride[3];
@@ -901,8 +911,8 @@ typedef struct trellis_chain_sequence {
     int32_t *min_risk;            // [length]
 } trellis_chain_sequence;
 
-/* The gradient with respect to what all sequences share: added to, summed over the sequences of a call
- * in double precision. What is NULL is not wanted. */
+/* The gradient with respect to what all sequences share: added to, summed over the sequences of a
+ * call in double precision. What is NULL is not wanted. */
 typedef struct trellis_chain_gradient {
     size_t struct_size;
     trellis_floats transitions; // [L][L]
@@ -910,10 +920,11 @@ typedef struct trellis_chain_gradient {
 } trellis_chain_gradient;
 
 /* Answers the questions about `count` sequences, which stand one after the other in the caller's
- * struct_size. `gradient` may be NULL. The first sequence that fails, in their order, gives the status:
- * TRELLIS_DATA for a score that is NaN or plus infinity, a label out of range, labels that are missing
- * or ruled out, or where no labelling is left; TRELLIS_OPTION for a question without its array. Answers
- * of other sequences may have been written then, but the gradient has not been added to. */
+ * struct_size. `gradient` may be NULL. The first sequence that fails, in their order, gives the
+ * status: TRELLIS_DATA for a score that is NaN or plus infinity, a label out of range, labels that
+ * are missing or ruled out, or where no labelling is left; TRELLIS_OPTION for a question without
+ * its array. Answers of other sequences may have been written then, but the gradient has not been
+ * added to. */
 TRELLIS_API trellis_status trellis_chain_run(trellis_chain *chain, unsigned questions,
                                              trellis_chain_sequence *sequences, size_t count,
                                              const trellis_chain_gradient *gradient,

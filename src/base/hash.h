@@ -46,8 +46,8 @@ static inline struct tr_key tr_mix(struct tr_key so_far, struct tr_key next)
  *     H(s) = sum over i of (s_i + 1) B^(n - 1 - i)  mod p,     span(s) = B^n  mod p
  *     H(st) = H(s) span(t) + H(t)
  *
- * so that the key of a string follows from those of its pieces, wherever it is divided. The two halves
- * of a key have different bases.
+ * so that the key of a string follows from those of its pieces, wherever it is divided. The two
+ * halves of a key have different bases.
  */
 struct tr_string_key {
     struct tr_key hash, span;

@@ -1,8 +1,8 @@
 /* input.h - reads a file, or bytes in memory, line by line: plain, gzip or Zstandard.
  *
- * Compression is detected by the first bytes, not by the file name. Lines are slices of a buffer that
- * grows only to the size of the longest line (or of the lines held); "\n" and "\r\n" both end a line,
- * and the last line need not have an end.
+ * Compression is detected by the first bytes, not by the file name. Lines are slices of a buffer
+ * that grows only to the size of the longest line (or of the lines held); "\n" and "\r\n" both end
+ * a line, and the last line need not have an end.
  */
 #ifndef TRELLIS_BASE_INPUT_H
 #define TRELLIS_BASE_INPUT_H
@@ -13,7 +13,8 @@ struct tr_input;
 
 /* "-" is standard input. A missing file, a directory and the like are TRELLIS_IO with a message. */
 trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trellis_error *error);
-/* The bytes of a file, which must outlive the input; `name` takes the place of the path in messages. */
+/* The bytes of a file, which must outlive the input; `name` takes the place of the path in
+ * messages. */
 trellis_status tr_input_open_bytes(const void *data, size_t size, const char *name,
                                    struct tr_input **ret_input, trellis_error *error);
 void tr_input_close(struct tr_input *input);
@@ -21,9 +22,9 @@ void tr_input_close(struct tr_input *input);
 /* The next line without its end, valid until the next call; TRELLIS_END after the last. */
 trellis_status tr_input_line(struct tr_input *input, trellis_text *ret_line, trellis_error *error);
 
-/* As tr_input_line(), but lines stay valid until tr_input_release(): for readers that return slices of
- * a whole sequence. A line is an offset into tr_input_base(), because the buffer may move while it
- * grows. */
+/* As tr_input_line(), but lines stay valid until tr_input_release(): for readers that return slices
+ * of a whole sequence. A line is an offset into tr_input_base(), because the buffer may move while
+ * it grows. */
 trellis_status tr_input_hold(struct tr_input *input, size_t *ret_offset, size_t *ret_size,
                              trellis_error *error);
 const char *tr_input_base(const struct tr_input *input);
@@ -32,8 +33,8 @@ void tr_input_release(struct tr_input *input);
 /* The file and number of the line read last. */
 struct tr_place tr_input_place(const struct tr_input *input);
 
-/* The whole file, decompressed, with a terminating zero byte that is not counted; TRELLIS_LIMIT if it
- * has more than `max` bytes. */
+/* The whole file, decompressed, with a terminating zero byte that is not counted; TRELLIS_LIMIT if
+ * it has more than `max` bytes. */
 trellis_status tr_input_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size,
                               trellis_error *error);
 

@@ -21,11 +21,11 @@ struct tr_intern {
     size_t slot_count;
 };
 
-/* The number of a text, which is added if it is new; TR_NONE on allocation failure or if there are too
- * many. */
+/* The number of a text, which is added if it is new; TR_NONE on allocation failure or if there are
+ * too many. */
 uint32_t tr_intern_add(struct tr_intern *intern, trellis_text text);
-/* The numbers of `count` texts that lie `stride` bytes apart, in numbers [count]; false on allocation
- * failure or if there are too many. Faster than one by one: memory is fetched ahead. */
+/* The numbers of `count` texts that lie `stride` bytes apart, in numbers [count]; false on
+ * allocation failure or if there are too many. Faster than one by one: memory is fetched ahead. */
 bool tr_intern_add_all(struct tr_intern *intern, const void *texts, size_t stride, size_t count,
                        uint32_t *numbers);
 /* The number of a text, TR_NONE if it is not there. */

@@ -54,14 +54,14 @@ struct tr_kernels {
                             const float *row, double scale, size_t width);
     /* wide[j] = row[j]; returns the sum */
     double (*widen)(double *wide, const float *row, size_t width);
-    /* sum_j a[j] * b[j], and sum[j] += by_a * a[j] + by_b * b[j], in double; these may begin and end
-     * anywhere */
+    /* sum_j a[j] * b[j], and sum[j] += by_a * a[j] + by_b * b[j], in double; these may begin and
+     * end anywhere */
     double (*dot)(const float *a, const float *b, size_t count);
     void (*add_two)(double *sum, const float *a, double by_a, const float *b, double by_b,
                     size_t count);
-    /* With the tiles k = begin[i] .. begin[i+1]-1 of block i, each TR_LANES factors of one row[other[k]]:
-     * out[i][j] = sum_k row[other[k]] * factor[k][j] + all - sum_k wide[other[k]], the difference being
-     * at least 0. Returns the least out. */
+    /* With the tiles k = begin[i] .. begin[i+1]-1 of block i, each TR_LANES factors of one
+     * row[other[k]]: out[i][j] = sum_k row[other[k]] * factor[k][j] + all - sum_k wide[other[k]],
+     * the difference being at least 0. Returns the least out. */
     float (*tiled_sums)(float *out, const double *wide, const float *row, double all,
                         const uint32_t *begin, const uint32_t *other, const float *factor,
                         size_t blocks);
@@ -69,8 +69,8 @@ struct tr_kernels {
     void (*max_plus)(float *out, const float *from, const float *matrix, size_t rows, size_t width);
     /* out[j] = max(out[j], row[j] + plus) */
     void (*raise)(float *out, const float *row, float plus, size_t width);
-    /* The least row[j] - minus[j] of those j below count whose node[j] is above minus infinity; plus
-     * infinity where there is none. */
+    /* The least row[j] - minus[j] of those j below count whose node[j] is above minus infinity;
+     * plus infinity where there is none. */
     float (*least_above)(const float *row, const float *minus, const float *node, size_t count);
     /* Lists the j with row[j] + plus[j] > limit, ascending, in index [width]; returns how many. */
     size_t (*list_above)(uint32_t *index, const float *row, const float *plus, float limit,

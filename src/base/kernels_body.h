@@ -21,7 +21,7 @@ typedef float vector __attribute__((vector_size(4 * LANES)));
 typedef int32_t integers __attribute__((vector_size(4 * LANES)));
 typedef double doubles __attribute__((vector_size(4 * LANES))); // half as many lanes
 
-/* ---- what the vector types lack ------------------------------------------------------------------ */
+/* ---- what the vector types lack -------------------------------------------------------------- */
 
 INLINE vector all(float x)
 {
@@ -143,7 +143,7 @@ INLINE int first_lane(integers mask)
     return __builtin_ctz(lane_bits(mask) | 1u << LANES);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add(float *sum, const float *row, size_t width)
 {
@@ -296,11 +296,11 @@ static size_t argmax_plus(const float *from, const float *column, size_t width)
     return place_of_largest(from, column, width);
 }
 
-/* ---- the exponential ----------------------------------------------------------------------------- */
+/* ---- the exponential ------------------------------------------------------------------------- */
 
-/* exp(x) = 2^n exp(r) with n = round(x / log 2) and r = x - n log 2 in [-0.35, 0.35]; log 2 is taken in
- * two parts so that r keeps its digits, and exp(r) is the polynomial of Cephes' expf. 2^n is made as
- * 2 * 2^(n-1), which reaches the largest floats. */
+/* exp(x) = 2^n exp(r) with n = round(x / log 2) and r = x - n log 2 in [-0.35, 0.35]; log 2 is
+ * taken in two parts so that r keeps its digits, and exp(r) is the polynomial of Cephes' expf. 2^n
+ * is made as 2 * 2^(n-1), which reaches the largest floats. */
 INLINE vector exponential(vector x)
 {
     const float rounder = 12582912.0f; // 1.5 * 2^23: adding it leaves an integer in the low bits
@@ -340,7 +340,7 @@ static float exp_row(float *out, const float *in, size_t width)
     return max;
 }
 
-/* ---- rows of the trellis ------------------------------------------------------------------------- */
+/* ---- rows of the trellis --------------------------------------------------------------------- */
 
 static float forward_row(float *alpha, const float *psi, float factor, size_t width)
 {
@@ -366,7 +366,8 @@ static float backward_row(float *marginal, float *to, const float *alpha, const 
     return across_sum(sum);
 }
 
-/* ---- matrices: blocks of columns, several rows at a time so that sums do not wait for each other -- */
+/* ---- matrices: blocks of columns, several rows at a time so that sums do not wait for each other
+ * -- */
 
 /* out[b] = sum_a from[a] * matrix[a][b] for `columns` vectors of b */
 INLINE void vector_matrix_block(float *out, const float *from, const float *matrix, size_t rows,
@@ -683,7 +684,7 @@ static void listed_products(double *sum, const float *rows, const uint32_t *inde
     }
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------- */
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 static double widen(double *out, const float *row, size_t width)
 {

@@ -1,7 +1,7 @@
 /* memory.h - checked allocation and growing arrays.
  *
- * Memory comes zeroed, every size is a checked product, and a growing array is a pointer, a size and
- * a capacity:
+ * Memory comes zeroed, every size is a checked product, and a growing array is a pointer, a size
+ * and a capacity:
  *
  *     TR_ARRAY(uint32_t) ids = {0};
  *     if (!tr_push(&ids, 42)) ...;             // false: out of memory, the array is unchanged

@@ -53,8 +53,8 @@ static struct descriptor_path descriptor_path(int file)
     return path;
 }
 
-/* Opens an unnamed file, of which nothing is left if the process is killed; -1 if the file system does
- * not support them, or there is no /proc to name it through later. */
+/* Opens an unnamed file, of which nothing is left if the process is killed; -1 if the file system
+ * does not support them, or there is no /proc to name it through later. */
 static int open_unnamed(const char *path)
 {
     int file = -1;
@@ -82,8 +82,9 @@ static bool is_file_at(const char *path, int file)
            named.st_ino == open.st_ino;
 }
 
-/* Removes a temporary file that a killed process left behind. A process that is still writing holds the
- * lock for as long as the file has that name; with the lock held, nobody else can remove the name. */
+/* Removes a temporary file that a killed process left behind. A process that is still writing holds
+ * the lock for as long as the file has that name; with the lock held, nobody else can remove the
+ * name. */
 static bool remove_stale(const char *path)
 {
     int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -137,7 +138,8 @@ static int take_name(struct tr_output *output, int unnamed)
     return -1;
 }
 
-/* Opens a new file with the permissions of a plain open(), by the umask, which mkostemp() ignores. */
+/* Opens a new file with the permissions of a plain open(), by the umask, which mkostemp()
+ * ignores. */
 static int open_temporary(struct tr_output *output)
 {
     output->temporary = tr_alloc(strlen(output->path) + 40, 1);

@@ -3,8 +3,9 @@
  * Data goes to an unnamed file (O_TMPFILE), or where the file system has none, to a temporary file
  * beside the target. tr_output_commit() syncs it and renames it over the target;
  * tr_output_discard() removes it. After a crash the target is the old file or the new one, and an
- * unnamed file leaves nothing behind; a stale temporary file is removed by the next writer to the same
- * target. A target that is not a regular file, such as /dev/null or a pipe, is written to directly.
+ * unnamed file leaves nothing behind; a stale temporary file is removed by the next writer to the
+ * same target. A target that is not a regular file, such as /dev/null or a pipe, is written to
+ * directly.
  */
 #ifndef TRELLIS_BASE_OUTPUT_H
 #define TRELLIS_BASE_OUTPUT_H
@@ -17,7 +18,8 @@ trellis_status tr_output_open(const char *path, struct tr_output **ret_output,
                               trellis_error *error);
 trellis_status tr_output_write(struct tr_output *output, const void *data, size_t size,
                                trellis_error *error);
-/* Syncs, renames and closes; on failure the target is unchanged. Frees the output in either case. */
+/* Syncs, renames and closes; on failure the target is unchanged. Frees the output in either
+ * case. */
 trellis_status tr_output_commit(struct tr_output *output, trellis_error *error);
 /* Opens, writes and commits. */
 trellis_status tr_output_replace(const char *path, const void *data, size_t size,

@@ -8,9 +8,10 @@
  * A thread always waits for a counter to reach a value. Counters change under the lock, so that no
  * thread falls asleep between a check and the change.
  *
- * A run is over when all its blocks are done; it does not wait for workers that are still asleep. Such
- * a worker finds no block left, or those of the next run. A thread reads the description of a run only
- * after it has taken a block, and the description is written only while there are no blocks to take.
+ * A run is over when all its blocks are done; it does not wait for workers that are still asleep.
+ * Such a worker finds no block left, or those of the next run. A thread reads the description of a
+ * run only after it has taken a block, and the description is written only while there are no
+ * blocks to take.
  */
 #include "base/pool.h"
 
@@ -205,7 +206,7 @@ void tr_pool_turn_done(struct tr_pool *pool, size_t block)
     set(pool, &pool->turns, block + 1);
 }
 
-/* ---- pieces of a vector ------------------------------------------------------------------------- */
+/* ---- pieces of a vector ---------------------------------------------------------------------- */
 
 struct pieces {
     tr_pool_piece piece;

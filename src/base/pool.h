@@ -1,8 +1,8 @@
 /* pool.h - a thread pool for work that is cut into blocks.
  *
- * The blocks do not depend on the number of threads; a free thread takes the next block. Results that
- * are summed are added in block order (tr_pool_turn), so that sums are the same to the last bit for
- * one thread or many (docs/design.md, decision 6).
+ * The blocks do not depend on the number of threads; a free thread takes the next block. Results
+ * that are summed are added in block order (tr_pool_turn), so that sums are the same to the last
+ * bit for one thread or many (docs/design.md, decision 6).
  *
  * POSIX threads rather than OpenMP: failing to start a thread is an error we can report, and the
  * thread sanitizer understands every lock.

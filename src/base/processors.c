@@ -1,4 +1,5 @@
-/* processors.c - how many processors this process may use: its affinity, and the quota of its cgroup.
+/* processors.c - how many processors this process may use: its affinity, and the quota of its
+ * cgroup.
  *
  * A container on a machine with 64 processors may be given two of them, by affinity or by quota;
  * 64 threads there would wait for each other.

@@ -87,7 +87,7 @@ trellis_status tr_registry_save(struct tr_state_registry *registry, trellis_erro
     return registry->failed ? tr_fail_memory(error) : registry->save(registry, error);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static size_t element_size(enum tr_kept_kind kind)
 {

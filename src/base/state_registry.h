@@ -1,7 +1,7 @@
 /* state_registry.h - the variables that a checkpoint saves and restores.
  *
- * A learner or optimiser registers its state once the arrays are allocated, loads an earlier state if
- * there is one, and offers to save at the head of its loop:
+ * A learner or optimiser registers its state once the arrays are allocated, loads an earlier state
+ * if there is one, and offers to save at the head of its loop:
  *
  *     tr_keep_doubles(registry, "WGHT", w, size);
  *     status = tr_registry_load(registry, &loaded, error);      // fills the variables if it can resume
@@ -11,8 +11,8 @@
  *         ...
  *
  * The owner of the registry decides where and how often to save. What is read back is not trusted:
- * sizes, ranges and finiteness are checked here, so the learner can use it without checks of its own.
- * With a registry of NULL nothing is saved or loaded.
+ * sizes, ranges and finiteness are checked here, so the learner can use it without checks of its
+ * own. With a registry of NULL nothing is saved or loaded.
  */
 #ifndef TRELLIS_BASE_STATE_REGISTRY_H
 #define TRELLIS_BASE_STATE_REGISTRY_H

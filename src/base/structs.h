@@ -1,7 +1,7 @@
 /* structs.h - public structs that may grow, passed between programs and libraries of different age.
  *
- * Such a struct begins with struct_size, which its owner sets to sizeof. The library works on a copy
- * in its own size: members that the caller does not know yet are 0 in it, and members that the
+ * Such a struct begins with struct_size, which its owner sets to sizeof. The library works on a
+ * copy in its own size: members that the caller does not know yet are 0 in it, and members that the
  * library does not know yet are left alone.
  */
 #ifndef TRELLIS_BASE_STRUCTS_H

@@ -1,4 +1,5 @@
-/* suggest.c - the name that somebody may have meant: the nearest one by edit distance, or another tool's. */
+/* suggest.c - the name that somebody may have meant: the nearest one by edit distance, or another
+ * tool's. */
 #include "base/structs.h"
 #include "base/text.h"
 

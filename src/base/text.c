@@ -33,8 +33,8 @@ bool tr_text_integer(trellis_text text, int64_t *value)
     return true;
 }
 
-/* The C library reads and writes numbers with the decimal point of the process's locale; ours have a
- * point in any. Returns the thread's locale, for uselocale() to put back. */
+/* The C library reads and writes numbers with the decimal point of the process's locale; ours have
+ * a point in any. Returns the thread's locale, for uselocale() to put back. */
 static locale_t plain_numbers(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); // a constant, not to be freed
@@ -42,7 +42,8 @@ static locale_t plain_numbers(void)
 
 bool tr_text_real(trellis_text text, double *value)
 {
-    /* Only the characters of a plain number are allowed: no leading blanks, no hexadecimal digits. */
+    /* Only the characters of a plain number are allowed: no leading blanks, no hexadecimal
+     * digits. */
     char copy[64];
     if (text.size == 0 || text.size >= sizeof copy) {
         return false;

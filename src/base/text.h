@@ -44,8 +44,8 @@ static inline int tr_text_compare(trellis_text a, trellis_text b)
 bool tr_text_integer(trellis_text text, int64_t *value);
 bool tr_text_real(trellis_text text, double *value);
 
-/* A growing buffer. On allocation failure it stays as it was and `failed` is set, so that a series of
- * writes needs one check at its end. */
+/* A growing buffer. On allocation failure it stays as it was and `failed` is set, so that a series
+ * of writes needs one check at its end. */
 struct tr_buffer {
     char *data;
     size_t size, capacity;
@@ -73,7 +73,8 @@ trellis_status tr_buffer_flush(struct tr_buffer *buffer, trellis_sink sink, void
  * neighbour (Damerau 1964); max + 1 if it is larger than `max` or a name is too long. */
 unsigned tr_edit_distance(const char *a, const char *b, unsigned max);
 
-/* Removes the next word from a line, skipping blanks and tabs before it; an empty word at its end. */
+/* Removes the next word from a line, skipping blanks and tabs before it; an empty word at its
+ * end. */
 trellis_text tr_text_word(trellis_text *line);
 
 #endif

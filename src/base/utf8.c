@@ -91,7 +91,8 @@ bool tr_utf8_prefix(trellis_text text, size_t n, trellis_text *prefix)
 
 bool tr_utf8_suffix(trellis_text text, size_t n, trellis_text *suffix)
 {
-    /* Walks back over continuation bytes, but only as far as they belong to one valid code point. */
+    /* Walks back over continuation bytes, but only as far as they belong to one valid code
+     * point. */
     size_t at = text.size;
     for (size_t i = 0; i < n; i++) {
         if (at == 0) {

@@ -11,8 +11,9 @@ size_t tr_utf8_step(trellis_text text, size_t at);
 /* The offset of the first byte that is not part of valid UTF-8, or text.size. */
 size_t tr_utf8_invalid(trellis_text text);
 
-/* Reads the code point at *at and moves on; a byte that is no UTF-8 counts as a code point of its own
- * with the value 0xDC00 + byte, so that no input is refused and none is confused with another. */
+/* Reads the code point at *at and moves on; a byte that is no UTF-8 counts as a code point of its
+ * own with the value 0xDC00 + byte, so that no input is refused and none is confused with
+ * another. */
 int32_t tr_utf8_next(trellis_text text, size_t *at);
 
 /* The code points in a text. */

@@ -1,8 +1,8 @@
 /* chain.c - a linear chain over given scores: its parameters, and sequences shared among threads.
  *
- * The chain is a first-order graph with a feature for each transition, start and end, so that a score
- * is a weight and the gradient of a score is an expected count. Sequences are cut into blocks that do
- * not depend on the number of threads, and the sums of the blocks are added in their order.
+ * The chain is a first-order graph with a feature for each transition, start and end, so that a
+ * score is a weight and the gradient of a score is an expected count. Sequences are cut into blocks
+ * that do not depend on the number of threads, and the sums of the blocks are added in their order.
  */
 #include "chain/chain.h"
 
@@ -27,7 +27,7 @@ trellis_floats tr_strided(trellis_floats array, size_t dimensions, size_t inner,
     return array;
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------ */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static trellis_status make_graph(trellis_chain *chain, trellis_error *error)
 {
@@ -118,7 +118,8 @@ void trellis_chain_destroy(trellis_chain *chain)
     free(chain);
 }
 
-/* to[i][j] = array[i][j], `what` for messages; minus infinity is allowed where it rules something out. */
+/* to[i][j] = array[i][j], `what` for messages; minus infinity is allowed where it rules something
+ * out. */
 static trellis_status take_matrix(trellis_floats array, size_t rows, size_t columns,
                                   bool may_forbid, const char *what, float *to,
                                   trellis_error *error)
@@ -196,7 +197,7 @@ trellis_status trellis_chain_set(trellis_chain *chain, const trellis_chain_score
     return TRELLIS_OK;
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 /* One call of trellis_chain_run(). */
 struct run {

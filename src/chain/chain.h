@@ -36,12 +36,12 @@ static inline size_t tr_chain_end(const struct trellis_chain *chain)
     return tr_chain_start(chain) + chain->labels;
 }
 
-/* An array with the strides that it is meant to have; `inner` and `outer` are the sizes of its last and
- * last but one dimension. */
+/* An array with the strides that it is meant to have; `inner` and `outer` are the sizes of its last
+ * and last but one dimension. */
 trellis_floats tr_strided(trellis_floats array, size_t dimensions, size_t inner, size_t outer);
 
-/* Answers the questions about one sequence. With `counts` its part of the gradient of transitions is
- * left in the worker's lattice, but for the labels themselves where they are all known. */
+/* Answers the questions about one sequence. With `counts` its part of the gradient of transitions
+ * is left in the worker's lattice, but for the labels themselves where they are all known. */
 trellis_status tr_chain_answer(trellis_chain *chain, struct tr_chain_worker *worker,
                                unsigned questions, bool counts, trellis_chain_sequence *sequence,
                                trellis_error *error);

@@ -5,8 +5,8 @@
  *     d loss / d nodes[i][c]       = P(z_i = c) - [labels_i = c]
  *     d loss / d pairs[i][a][b]    = P(z_{i-1} = a, z_i = b) - [labels_{i-1} = a, labels_i = b]
  *
- * Where labels are not known, the paths that agree with those that are take the place of the labels:
- * log Z of these paths for the score, and their marginals for the indicators in brackets.
+ * Where labels are not known, the paths that agree with those that are take the place of the
+ * labels: log Z of these paths for the score, and their marginals for the indicators in brackets.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@
      TRELLIS_CHAIN_LOSS | TRELLIS_CHAIN_GRADIENT | TRELLIS_CHAIN_MIN_RISK)
 #define BY_LABELS (TRELLIS_CHAIN_SCORE | TRELLIS_CHAIN_LOSS | TRELLIS_CHAIN_GRADIENT)
 
-/* ---- what was given -------------------------------------------------------------------------------- */
+/* ---- what was given -------------------------------------------------------------------------- */
 
 static trellis_status check_arrays(unsigned questions, const trellis_chain_sequence *s,
                                    trellis_error *error)
@@ -133,7 +133,7 @@ static double score_labels(const trellis_chain *chain, struct tr_chain_worker *w
     return tr_lattice_path_score(worker->lattice, chain->steps, worker->path.at);
 }
 
-/* ---- best paths ------------------------------------------------------------------------------------ */
+/* ---- best paths ------------------------------------------------------------------------------ */
 
 static trellis_status find_best(trellis_chain *chain, struct tr_chain_worker *worker,
                                 trellis_chain_sequence *s, trellis_error *error)
@@ -164,7 +164,7 @@ static trellis_status find_nbest(trellis_chain *chain, struct tr_chain_worker *w
     return status;
 }
 
-/* ---- sums over paths ------------------------------------------------------------------------------- */
+/* ---- sums over paths ------------------------------------------------------------------------- */
 
 /* to[i][c] = scale * p[i][c], or with `add` the same added. */
 static void give_nodes(const trellis_chain *chain, const float *p, size_t length, float scale,
@@ -234,7 +234,8 @@ static void subtract_labels(const trellis_chain *chain, trellis_chain_sequence *
     }
 }
 
-/* Narrows the lattice to the paths that agree with the labels that are known; its sums become theirs. */
+/* Narrows the lattice to the paths that agree with the labels that are known; its sums become
+ * theirs. */
 static trellis_status restrict_to_labels(trellis_chain *chain, struct tr_chain_worker *worker,
                                          const trellis_chain_sequence *s, double *ret_log_z,
                                          trellis_error *error)

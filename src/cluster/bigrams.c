@@ -10,7 +10,7 @@ struct stream {
     TR_ARRAY(uint32_t) words; // of the text in order: numbers in texts, later ranks; TR_NONE
 };
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool fits_in_a_line(trellis_text word)
 {
@@ -70,7 +70,7 @@ static trellis_status read_file(struct tr_bigrams *bigrams, struct stream *strea
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-/* ---- ranks -------------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 struct ranked {
     uint32_t number, count;
@@ -123,10 +123,10 @@ static trellis_status rank_words(struct tr_bigrams *bigrams, struct stream *stre
     return status;
 }
 
-/* ---- neighbours --------------------------------------------------------------------------------- */
+/* ---- neighbours ------------------------------------------------------------------------------ */
 
-/* Turns the sizes of groups in begin[1 ..] into their starts, shifted by one: once group g has been filled at
- * begin[g + 1]++, its bounds are begin[g] and begin[g + 1]. */
+/* Turns the sizes of groups in begin[1 ..] into their starts, shifted by one: once group g has been
+ * filled at begin[g + 1]++, its bounds are begin[g] and begin[g + 1]. */
 static void starts_of_groups(size_t *begin, size_t groups)
 {
     size_t sum = 0;
@@ -137,8 +137,8 @@ static void starts_of_groups(size_t *begin, size_t groups)
     }
 }
 
-/* The words that follow each word, with repetitions, by increasing number: a radix sort of the bigrams by their second
- * word, then by their first. */
+/* The words that follow each word, with repetitions, by increasing number: a radix sort of the
+ * bigrams by their second word, then by their first. */
 static uint32_t *followers(const struct tr_bigrams *bigrams, const struct stream *stream,
                            size_t *begin)
 {

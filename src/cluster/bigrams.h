@@ -1,7 +1,7 @@
 /* bigrams.h - the words of a text by decreasing frequency, and their bigrams.
  *
- * The text is one stream, as in Brown et al. (1992): the last word of a sequence and the first word of the next one are
- * a bigram. A word that is left out (see tr_bigrams_read()) is in no bigram.
+ * The text is one stream, as in Brown et al. (1992): the last word of a sequence and the first word
+ * of the next one are a bigram. A word that is left out (see tr_bigrams_read()) is in no bigram.
  */
 #ifndef TRELLIS_CLUSTER_BIGRAMS_H
 #define TRELLIS_CLUSTER_BIGRAMS_H
@@ -27,10 +27,10 @@ struct tr_bigrams {
     struct tr_neighbours right, left;
 };
 
-/* Reads the words of corpora by the options of TRELLIS_GROUP_READ. Left out are words seen fewer than
- * `min-count` times, and words that do not fit in a line of the output: empty ones, and those that contain a tab or
- * a line break. `watch` is called from time to time; if it returns false, the status is TRELLIS_INTERRUPTED.
- * tr_bigrams_free() is required whatever the status. */
+/* Reads the words of corpora by the options of TRELLIS_GROUP_READ. Left out are words seen fewer
+ * than `min-count` times, and words that do not fit in a line of the output: empty ones, and those
+ * that contain a tab or a line break. `watch` is called from time to time; if it returns false, the
+ * status is TRELLIS_INTERRUPTED. tr_bigrams_free() is required whatever the status. */
 trellis_status tr_bigrams_read(struct tr_bigrams *bigrams, const trellis_options *options,
                                const char *const *paths, size_t path_count,
                                bool (*watch)(void *user), void *user, trellis_error *error);

@@ -1,13 +1,15 @@
 /* cluster.c - Brown clusters: a binary tree of words by what stands next to them.
  *
- * Brown, Della Pietra, deSouza, Lai and Mercer: Class-based n-gram models of natural language (1992), with a window of C
- * clusters. The C most frequent words start as clusters. The next word by frequency is added as a cluster of its own,
- * the two clusters are merged whose merge loses the least average mutual information
+ * Brown, Della Pietra, deSouza, Lai and Mercer: Class-based n-gram models of natural language
+ * (1992), with a window of C clusters. The C most frequent words start as clusters. The next word
+ * by frequency is added as a cluster of its own, the two clusters are merged whose merge loses the
+ * least average mutual information
  *
  *     I = sum over v, w of p(v,w) log2(p(v,w) / (p(v) p(w)))
  *
- * and so on for all words. The remaining C clusters are then merged into one in the same way. These merges are a binary
- * tree; the path of a cluster from its root has a 0 for the more frequent child and a 1 for the other.
+ * and so on for all words. The remaining C clusters are then merged into one in the same way. These
+ * merges are a binary tree; the path of a cluster from its root has a 0 for the more frequent child
+ * and a 1 for the other.
  */
 #include <math.h>
 #include <time.h>
@@ -47,7 +49,7 @@ struct work {
     struct timespec begun;
 };
 
-/* ---- progress ----------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 static bool report(const struct work *work, trellis_phase phase)
 {
@@ -78,7 +80,7 @@ static bool report_reading(void *user)
     return report(user, TRELLIS_PHASE_READING);
 }
 
-/* ---- merging ------------------------------------------------------------------------------------ */
+/* ---- merging --------------------------------------------------------------------------------- */
 
 static uint32_t head_of(struct work *work, uint32_t word)
 {
@@ -217,7 +219,7 @@ static void work_free(struct work *work)
     free(work->slot);
 }
 
-/* ---- paths -------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* A node of the tree, and its path. */
 struct visit {
@@ -225,7 +227,8 @@ struct visit {
     size_t begin, size;
 };
 
-/* Visits the tree depth first, the child 0 first, so that words are listed in the order of their paths. */
+/* Visits the tree depth first, the child 0 first, so that words are listed in the order of their
+ * paths. */
 static trellis_status set_paths(struct trellis_clusters *clusters, trellis_error *error)
 {
     uint32_t words = clusters->bigrams.words;
@@ -293,7 +296,7 @@ static trellis_status make_paths(struct trellis_clusters *clusters, trellis_erro
     return status;
 }
 
-/* ---- the public interface ----------------------------------------------------------------------- */
+/* ---- the public interface -------------------------------------------------------------------- */
 
 static trellis_status check_words(const struct tr_bigrams *bigrams, const trellis_options *options,
                                   trellis_error *error)

@@ -4,7 +4,8 @@
 
 #include "cluster/bigrams.h"
 
-/* Two nodes of the tree. Nodes below the number of words are words; that number + k is what merge k made. */
+/* Two nodes of the tree. Nodes below the number of words are words; that number + k is what merge k
+ * made. */
 struct tr_merge {
     uint32_t first, second;
 };

@@ -10,7 +10,7 @@ enum {
     PARALLEL_WORK = 1 << 16, // terms; below it one thread is faster than several
 };
 
-/* ---- f ------------------------------------------------------------------------------------------ */
+/* ---- f --------------------------------------------------------------------------------------- */
 
 static double rounded(uint64_t n, double unit)
 {
@@ -30,7 +30,7 @@ static double unit_for(uint64_t tokens)
     return exp2(ceil(log2(largest)) - 53);
 }
 
-/* ---- creation --------------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 trellis_status tr_window_create(struct tr_window *window, size_t limit, uint64_t tokens,
                                 struct tr_pool *pool, trellis_error *error)
@@ -93,7 +93,7 @@ static void run(struct tr_window *window, size_t blocks, size_t terms, tr_pool_w
     }
 }
 
-/* ---- sums of h ---------------------------------------------------------------------------------- */
+/* ---- sums of h ------------------------------------------------------------------------------- */
 
 /* into[w] += h(a, b[w]) */
 static void add_joint(const struct tr_window *window, double *restrict into, uint64_t a,
@@ -134,7 +134,7 @@ static double between(const struct tr_window *window, size_t v, size_t w)
            f(window, vv + vw + wv + ww);
 }
 
-/* ---- adding a cluster ------------------------------------------------------------------------- */
+/* ---- adding a cluster ------------------------------------------------------------------------ */
 
 /* An update of the rows of some slots. */
 struct job {
@@ -254,8 +254,8 @@ static size_t neighbour_count(const struct tr_window *window, size_t slot)
     return count;
 }
 
-/* G(v,w) += h(s[v] + t[v], s[w] + t[w]) - h(s[v], s[w]) - h(t[v], t[w]) for all w, where s and t are the rows of the
- * merged clusters. The sum is 0 if s[v] and s[w] are. */
+/* G(v,w) += h(s[v] + t[v], s[w] + t[w]) - h(s[v], s[w]) - h(t[v], t[w]) for all w, where s and t
+ * are the rows of the merged clusters. The sum is 0 if s[v] and s[w] are. */
 static void unite_joint(const struct job *job, size_t v, const uint32_t *restrict table)
 {
     const struct tr_window *window = job->window;
@@ -388,7 +388,7 @@ void tr_window_close(struct tr_window *window, size_t slot)
     window->used--;
 }
 
-/* ---- the best pair ------------------------------------------------------------------------------ */
+/* ---- the best pair --------------------------------------------------------------------------- */
 
 double tr_window_loss(const struct tr_window *window, size_t v, size_t w)
 {
@@ -398,8 +398,9 @@ double tr_window_loss(const struct tr_window *window, size_t v, size_t w)
             window->adjacent[w] * (log_sum - window->log_count[w]));
 }
 
-/* Whether the pair belongs to v: to its rarer cluster; if equal, to the later slot. New words are rare and cheap to
- * merge with almost anything. As they own their pairs, merging them rarely changes the best partners of others. */
+/* Whether the pair belongs to v: to its rarer cluster; if equal, to the later slot. New words are
+ * rare and cheap to merge with almost anything. As they own their pairs, merging them rarely
+ * changes the best partners of others. */
 static inline bool owns(const struct tr_window *window, size_t v, size_t w)
 {
     return window->count[w] > window->count[v] || (window->count[w] == window->count[v] && w < v);

@@ -5,9 +5,9 @@
  *     in         IN B-PP
  *
  * Columns are separated by any run of blanks and tabs or, with --separator tab, by exactly one tab,
- * and then a cell may be empty or contain blanks. All rows of a file have as many columns as its first
- * one. Large corpora come in this format, so cells are slices of the input and a row costs no more than
- * a few passes over its bytes.
+ * and then a cell may be empty or contain blanks. All rows of a file have as many columns as its
+ * first one. Large corpora come in this format, so cells are slices of the input and a row costs no
+ * more than a few passes over its bytes.
  */
 #include "corpus/reader.h"
 
@@ -35,9 +35,9 @@ static inline size_t blank_in_step(const char *at)
 #endif
 }
 
-/* The first blank in [at, end), or end. Cells are short and their lengths vary: comparing sixteen bytes
- * at once avoids a mispredicted branch in nearly every cell. It may read beyond the row, but not
- * beyond `limit`. */
+/* The first blank in [at, end), or end. Cells are short and their lengths vary: comparing sixteen
+ * bytes at once avoids a mispredicted branch in nearly every cell. It may read beyond the row, but
+ * not beyond `limit`. */
 static inline const char *find_blank(const char *at, const char *end, const char *limit)
 {
     while (at < end && limit - at >= STEP) {
@@ -53,8 +53,8 @@ static inline const char *find_blank(const char *at, const char *end, const char
     return at < end ? at : end;
 }
 
-/* Splits a row at runs of blanks into at most `room` cells; returns how many there are in all. Bytes up
- * to `limit` can be read. */
+/* Splits a row at runs of blanks into at most `room` cells; returns how many there are in all.
+ * Bytes up to `limit` can be read. */
 static inline size_t split_at_blanks(trellis_text row, const char *limit, trellis_text *cells,
                                      size_t room)
 {

@@ -7,9 +7,9 @@
  *     3     de    de   ADP   ...
  *     4     le    le   DET   ...
  *
- * Ten columns, separated by one tab. Comments, multi-word tokens (3-4) and empty nodes (8.1) are rows
- * without a token: a writer keeps them in place, a learner does not see them.
- * Reference: https://universaldependencies.org/format.html
+ * Ten columns, separated by one tab. Comments, multi-word tokens (3-4) and empty nodes (8.1) are
+ * rows without a token: a writer keeps them in place, a learner does not see them. Reference:
+ * https://universaldependencies.org/format.html
  */
 #include "corpus/reader.h"
 

@@ -1,4 +1,5 @@
-/* corpus.h - what the rest of the library needs of readers and label schemes, beside the public header. */
+/* corpus.h - what the rest of the library needs of readers and label schemes, beside the public
+ * header. */
 #ifndef TRELLIS_CORPUS_CORPUS_H
 #define TRELLIS_CORPUS_CORPUS_H
 
@@ -7,14 +8,15 @@
 /* The label column; SIZE_MAX if there is none, or before the first sequence has been read. */
 size_t tr_reader_label_column(const trellis_reader *reader);
 
-/* The column that an option means: by name, ignoring case, or by number from 1; SIZE_MAX if there is
- * none. `reader` may be NULL: then there are no names. */
+/* The column that an option means: by name, ignoring case, or by number from 1; SIZE_MAX if there
+ * is none. `reader` may be NULL: then there are no names. */
 size_t tr_reader_column(const trellis_reader *reader, trellis_text name);
-/* The column of the words: the one named word, form, token or tokens, else the first one. `reader` may
- * be NULL. SIZE_MAX if that is the label column. */
+/* The column of the words: the one named word, form, token or tokens, else the first one. `reader`
+ * may be NULL. SIZE_MAX if that is the label column. */
 size_t tr_reader_word_column(const trellis_reader *reader, size_t label_column);
 
-/* How the first sequence of a source was read: what a model has to know to read more of the same. */
+/* How the first sequence of a source was read: what a model has to know to read more of the
+ * same. */
 struct tr_input_shape {
     const char
         *format; // NULL: nothing was read. Sequences in memory are called what their file would be
@@ -31,8 +33,8 @@ void tr_reader_describe(const trellis_reader *reader, const trellis_sequence *se
 /* Whether two names are the same, ignoring the case of ASCII letters. */
 bool tr_same_name(trellis_text a, const char *b);
 
-/* The line of a token in the input: that of its row, or of the sequence if no row is the token alone.
- * A sequence without rows is taken to have a token per line. */
+/* The line of a token in the input: that of its row, or of the sequence if no row is the token
+ * alone. A sequence without rows is taken to have a token per line. */
 uint64_t tr_token_line(const trellis_sequence *sequence, size_t token);
 
 /* What a source is called in messages. */
@@ -45,8 +47,8 @@ bool tr_source_is_ready_made(const trellis_source *source, const trellis_options
 /* A caller's sequence in the size of the library; TRELLIS_OPTION if its struct_size is not set. */
 trellis_status tr_sequence_take(const trellis_sequence *theirs, trellis_sequence *ret_sequence,
                                 trellis_error *error);
-/* Whether a sequence that a caller built can be read: arrays that belong together are there, offsets
- * ascend, numbers are finite. `number`, from 1, is for the message. */
+/* Whether a sequence that a caller built can be read: arrays that belong together are there,
+ * offsets ascend, numbers are finite. `number`, from 1, is for the message. */
 trellis_status tr_sequence_check(const trellis_sequence *sequence, size_t number,
                                  trellis_error *error);
 
@@ -56,12 +58,13 @@ void tr_reader_take_all(trellis_reader *reader);
 /* The name of a scheme; "none" for TRELLIS_NO_SCHEME. */
 const char *tr_scheme_name(trellis_scheme scheme);
 
-/* The scheme of a label set: IOBES or BILOU if their letters occur, IOB2 if there is B-, IOB1 if there is
- * only I-; TRELLIS_NO_SCHEME if some label is neither O nor X-TYPE. */
+/* The scheme of a label set: IOBES or BILOU if their letters occur, IOB2 if there is B-, IOB1 if
+ * there is only I-; TRELLIS_NO_SCHEME if some label is neither O nor X-TYPE. */
 trellis_scheme tr_scheme_guess(const trellis_text *labels, size_t count);
 
-/* Splits a label into its letter (B, I, E, S, O) and type. BILOU's L and U become E and S. "O" is the
- * letter 'O'; any other label without a letter and a dash gives 'B', the whole label as type, and false. */
+/* Splits a label into its letter (B, I, E, S, O) and type. BILOU's L and U become E and S. "O" is
+ * the letter 'O'; any other label without a letter and a dash gives 'B', the whole label as type,
+ * and false. */
 bool tr_label_split(trellis_text label, char *letter, trellis_text *type);
 
 /* The rules of conlleval: whether a span ends between two labels, or begins at the second one. */

@@ -3,10 +3,10 @@
  *     @weight:2.0
  *     B-NP <tab> w[0]=the <tab> w[1]=cat <tab> length:3 <tab> time=12\:30
  *
- * A line is a token: its label, then its attributes with an optional real value (default 1). A blank
- * line ends a sequence. In names `\:` is a colon and `\\` a backslash; empty fields are skipped, as in
- * CRFsuite. `@weight` before a label, or on a line of its own, is the weight of the sequence; any other
- * field that begins with '@' is a label.
+ * A line is a token: its label, then its attributes with an optional real value (default 1). A
+ * blank line ends a sequence. In names `\:` is a colon and `\\` a backslash; empty fields are
+ * skipped, as in CRFsuite. `@weight` before a label, or on a line of its own, is the weight of the
+ * sequence; any other field that begins with '@' is a label.
  */
 #include "corpus/crfsuite.h"
 

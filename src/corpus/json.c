@@ -1,8 +1,8 @@
 /* json.c - parses JSON by jansson, and tells allocation failure from bad syntax. */
 #include "corpus/json.h"
 
-/* Within a string, jansson reports an allocation failure as bad syntax; so before that is believed, an
- * allocation of that size must succeed and the text must be refused twice. */
+/* Within a string, jansson reports an allocation failure as bad syntax; so before that is believed,
+ * an allocation of that size must succeed and the text must be refused twice. */
 json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool *ret_memory)
 {
     json_t *json = json_loadb(text.data, text.size, flags, wrong);

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* NULL if the text is not valid JSON, or on allocation failure; then *ret_memory is false. `flags` are
- * jansson's. */
+/* NULL if the text is not valid JSON, or on allocation failure; then *ret_memory is false. `flags`
+ * are jansson's. */
 json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool *ret_memory);
 
 #endif

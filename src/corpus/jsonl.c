@@ -2,10 +2,11 @@
  *
  *     {"tokens":["The","cat"],"pos":["DT","NN"],"labels":["B-NP","I-NP"],"weight":2,"id":17}
  *
- * "tokens" is the first column; the other arrays of strings in the first object, in their order, are
- * the next columns; "labels" has the labels. Numbers are taken as strings. "attributes" has the
- * ready-made attributes of each token: [["w=the",1],"cap"] or {"w=the":1,"cap":1}. Anything else ("id")
- * is ignored. Texts are slices of the parsed object, which the reader keeps until the next sequence.
+ * "tokens" is the first column; the other arrays of strings in the first object, in their order,
+ * are the next columns; "labels" has the labels. Numbers are taken as strings. "attributes" has the
+ * ready-made attributes of each token: [["w=the",1],"cap"] or {"w=the":1,"cap":1}. Anything else
+ * ("id") is ignored. Texts are slices of the parsed object, which the reader keeps until the next
+ * sequence.
  */
 #include "corpus/reader.h"
 

@@ -1,9 +1,11 @@
 /* memory_corpus.c - sequences in memory, held as numbers from the moment they are added.
  *
- *     texts -> numbers of texts:  cells [tokens][columns], labels [tokens], attributes [occurrences]
+ *     texts -> numbers of texts:  cells [tokens][columns], labels [tokens], attributes
+ *                                 [occurrences]
  *
- * An attribute that occurs a thousand times is one text and a thousand numbers of four bytes. Arrays
- * that no sequence needs (weights that are all 1, values that are all 1, ...) are never made.
+ * An attribute that occurs a thousand times is one text and a thousand numbers of four bytes.
+ * Arrays that no sequence needs (weights that are all 1, values that are all 1, ...) are never
+ * made.
  */
 #include "corpus/memory_corpus.h"
 
@@ -87,7 +89,7 @@ size_t trellis_corpus_bytes(const trellis_corpus *corpus)
            corpus->group.capacity * sizeof *corpus->group.at;
 }
 
-/* ---- adding ---------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 trellis_status trellis_corpus_name_columns(trellis_corpus *corpus, const char *const *names,
                                            size_t count, trellis_error *error)
@@ -330,7 +332,7 @@ trellis_status trellis_corpus_read(trellis_corpus *corpus, const trellis_source 
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-/* ---- looking --------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 bool tr_corpus_view(const trellis_corpus *corpus, size_t index, struct tr_corpus_view *view)
 {

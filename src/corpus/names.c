@@ -1,7 +1,7 @@
 /* names.c - finds columns by name, among them the label.
  *
- * A column has the name that --columns gives it, else that of the format, else that in the file. Options
- * name a column by its name, ignoring case, or by its number from 1.
+ * A column has the name that --columns gives it, else that of the format, else that in the file.
+ * Options name a column by its name, ignoring case, or by its number from 1.
  */
 #include "corpus/reader.h"
 

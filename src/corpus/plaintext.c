@@ -1,7 +1,8 @@
 /* plaintext.c - running text, a sequence per sentence; tokenize.c finds words and sentence ends.
  *
- * Lines are taken up to the first one that ends a sentence, or to a blank line. Such a passage is then
- * split, one sentence at a time; what is left of it is reader->lines.at[0], line ends included:
+ * Lines are taken up to the first one that ends a sentence, or to a blank line. Such a passage is
+ * then split, one sentence at a time; what is left of it is reader->lines.at[0], line ends
+ * included:
  *
  *     input --lines--> passage --tr_prose_next()--> a sentence's words
  */

@@ -150,8 +150,8 @@ trellis_status tr_fix_lines(trellis_reader *reader, trellis_error *error)
     reader->base = tr_input_base(reader->input);
     struct tr_slice last = reader->lines.at[reader->lines.size - 1];
     size_t begin = reader->lines.at[0].begin;
-    /* The lines are contiguous, so one pass over all of them is enough: the end of a line is never part
-     * of a longer code point. */
+    /* The lines are contiguous, so one pass over all of them is enough: the end of a line is never
+     * part of a longer code point. */
     trellis_text block = {reader->base + begin, last.begin + last.size - begin};
     const char *zero = block.size ? memchr(block.data, '\0', block.size) : NULL;
     if (zero) {
@@ -310,7 +310,8 @@ trellis_status trellis_reader_open_source(const trellis_source *source,
         return status;
     }
     if (reader->format == &tr_format_jsonl) {
-        /* The first object has the names of the columns, which the caller may need before reading it. */
+        /* The first object has the names of the columns, which the caller may need before reading
+         * it. */
         reader->ahead_status = read_nonempty(reader, &reader->ahead_error);
         reader->ahead = true;
     }
@@ -388,7 +389,8 @@ const char *trellis_reader_column_name(const trellis_reader *reader, size_t colu
     return tr_names_at(&reader->names, reader->format, column);
 }
 
-/* The names of --columns, or of sequences in memory; empty if one is missing or they are too long. */
+/* The names of --columns, or of sequences in memory; empty if one is missing or they are too
+ * long. */
 static void list_names(const trellis_reader *reader, size_t columns, char *text, size_t room)
 {
     size_t used = 0;

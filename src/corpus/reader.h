@@ -20,8 +20,8 @@
 
 struct json_t;
 
-/* A format that can be read. `read` fills the arrays of the reader; the caller skips sequences without
- * tokens. */
+/* A format that can be read. `read` fills the arrays of the reader; the caller skips sequences
+ * without tokens. */
 struct tr_format {
     const char *name;
     trellis_status (*read)(trellis_reader *reader, trellis_error *error);
@@ -53,7 +53,8 @@ size_t tr_names_find(const struct tr_names *names, const struct tr_format *forma
 const char *tr_names_at(const struct tr_names *names, const struct tr_format *format,
                         size_t column);
 
-/* The first column named word, form, token or tokens, other than `except`; TR_NO_COLUMN if none is. */
+/* The first column named word, form, token or tokens, other than `except`; TR_NO_COLUMN if none
+ * is. */
 size_t tr_names_word(const struct tr_names *names, const struct tr_format *format, size_t except);
 
 static inline bool tr_is_blank(char c)
@@ -117,7 +118,8 @@ trellis_status tr_take_line(trellis_reader *reader, trellis_error *error);
 /* Takes lines up to a blank one. Lines that begin with `comment` (0: none do) are not a block by
  * themselves: blank lines after them are taken as well. */
 trellis_status tr_take_block(trellis_reader *reader, char comment, trellis_error *error);
-/* Fixes the lines in place; zero bytes are an error and so is invalid UTF-8, unless it is to be kept. */
+/* Fixes the lines in place; zero bytes are an error and so is invalid UTF-8, unless it is to be
+ * kept. */
 trellis_status tr_fix_lines(trellis_reader *reader, trellis_error *error);
 
 /* A line of the sequence, once fixed. */
@@ -137,8 +139,8 @@ bool tr_fill_rows(trellis_reader *reader);
 /* Splits a row at each tab into at most `room` cells; returns how many there are in all. */
 size_t tr_split_at_tabs(trellis_text row, trellis_text *cells, size_t room);
 
-/* Finds the label column by --label, once the number of columns is known. `last` is what 'last' means
- * in the format. */
+/* Finds the label column by --label, once the number of columns is known. `last` is what 'last'
+ * means in the format. */
 trellis_status tr_find_label(trellis_reader *reader, size_t last, struct tr_place place,
                              trellis_error *error);
 /* Copies the cells of the label column to the labels. */

@@ -7,8 +7,9 @@
  *     iobes       S-NP  S-VP     B-NP  E-NP     O      S-NP    S-NP
  *     bilou       U-NP  U-VP     B-NP  L-NP     O      U-NP    U-NP
  *
- * A conversion reads spans by conlleval's rules, which give every sequence of labels a meaning, legal
- * or not, and writes them in the other scheme. The rules read all four schemes in the same way.
+ * A conversion reads spans by conlleval's rules, which give every sequence of labels a meaning,
+ * legal or not, and writes them in the other scheme. The rules read all four schemes in the same
+ * way.
  */
 #include "base/memory.h"
 #include "base/text.h"
@@ -131,7 +132,8 @@ static char letter_for(trellis_scheme scheme, bool begins, bool ends, bool touch
     }
 }
 
-/* Splits all labels and makes room for the new ones, so that nothing moves while they are written. */
+/* Splits all labels and makes room for the new ones, so that nothing moves while they are
+ * written. */
 static trellis_status read_parts(trellis_scheme_storage *storage, const trellis_text *labels,
                                  size_t length, trellis_error *error)
 {

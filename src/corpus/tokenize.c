@@ -3,9 +3,9 @@
  *     "Mr. O'Brien can't pay $3,000.50," he said. "So?"
  *     " Mr. O'Brien ca n't pay $ 3,000.50 , " he said .  |  " So ? "
  *
- * A token is found from its first character, with lookahead where needed: a walk has no other state and
- * may start anywhere. The lookahead is bounded, so that time stays linear: the name in an e-mail address
- * has at most 64 bytes, and a word at most two contractions.
+ * A token is found from its first character, with lookahead where needed: a walk has no other state
+ * and may start anywhere. The lookahead is bounded, so that time stays linear: the name in an
+ * e-mail address has at most 64 bytes, and a word at most two contractions.
  */
 #include "corpus/tokenize.h"
 
@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-/* ---- characters ------------------------------------------------------------------------------- */
+/* ---- characters ------------------------------------------------------------------------------ */
 
 enum { END_OF_TEXT = -1 };
 
@@ -55,8 +55,8 @@ static bool is_letter(int32_t code)
     return code >= 0 && tr_utf8_class(code) <= TR_OTHER_LETTER;
 }
 
-/* Word characters: all but blanks, punctuation marks and symbols. Combining accents belong here, and so
- * do bytes that are not UTF-8. */
+/* Word characters: all but blanks, punctuation marks and symbols. Combining accents belong here,
+ * and so do bytes that are not UTF-8. */
 static bool is_word(int32_t code)
 {
     if (code >= 0x80) {
@@ -111,7 +111,7 @@ static size_t skip_blanks(trellis_text text, size_t at)
     return at;
 }
 
-/* ---- lists of words ---------------------------------------------------------------------------- */
+/* ---- lists of words -------------------------------------------------------------------------- */
 
 /* Abbreviations that never end a sentence. */
 static const char *const never_last[] = {
@@ -174,7 +174,7 @@ static trellis_text slice(trellis_text text, size_t begin, size_t end)
     return (trellis_text){text.data + begin, end - begin};
 }
 
-/* ---- addresses --------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static bool is_mail_name(int32_t code)
 {
@@ -222,8 +222,8 @@ static size_t scheme_end(trellis_text text, size_t begin)
     return at > begin && tr_text_begins(slice(text, at, text.size), "://") ? at + 3 : begin;
 }
 
-/* The end of the URL that begins here, or `begin`. Punctuation at its end is not part of it, but for
- * a bracket that was opened within. */
+/* The end of the URL that begins here, or `begin`. Punctuation at its end is not part of it, but
+ * for a bracket that was opened within. */
 static size_t url_end(trellis_text text, size_t begin)
 {
     size_t least = scheme_end(text, begin), end = least;
@@ -247,9 +247,10 @@ static size_t url_end(trellis_text text, size_t begin)
     return end > least ? end : begin;
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
-/* The number of bytes of punctuation at `at` that join the characters around them to one word, or 0. */
+/* The number of bytes of punctuation at `at` that join the characters around them to one word, or
+ * 0. */
 static size_t joint(trellis_text text, int32_t before, size_t at)
 {
     static const int32_t joints[] = {'.', '\'', '-', '/', '&', 0x2019, 0x2010, 0x2011, 0xB7, 0};
@@ -280,7 +281,8 @@ static size_t word_end(trellis_text text, size_t begin)
     return end;
 }
 
-/* The beginning of the contraction at the end of a word, n't or after an apostrophe; else its end. */
+/* The beginning of the contraction at the end of a word, n't or after an apostrophe; else its
+ * end. */
 static size_t contraction(trellis_text text, size_t begin, size_t end)
 {
     size_t at = end;
@@ -314,7 +316,7 @@ static size_t stem_end(trellis_text text, size_t begin, size_t end)
     return is_listed_in_any_case(slice(text, begin, end), cannot) ? begin + 3 : end;
 }
 
-/* ---- abbreviations ----------------------------------------------------------------------------- */
+/* ---- abbreviations --------------------------------------------------------------------------- */
 
 /* Whether a word that begins sentences is at `at`, possibly after opening quotes and brackets. An
  * initial is not such a word: "A. I. Smith". */
@@ -388,7 +390,7 @@ static bool is_abbreviation(trellis_text text, size_t begin, size_t period,
     return is_listed(word, may_be_last) || is_acronym(word);
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------ */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* The end of the token that begins with a letter, digit or the like. */
 static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_ending)
@@ -430,8 +432,8 @@ static size_t apostrophe_token(trellis_text text, size_t begin)
     return whole ? end : begin;
 }
 
-/* The end of a punctuation mark or symbol with what modifies it: a skin colour, the second half of a
- * flag. */
+/* The end of a punctuation mark or symbol with what modifies it: a skin colour, the second half of
+ * a flag. */
 static size_t cluster_end(trellis_text text, size_t begin)
 {
     size_t end = begin;
@@ -503,7 +505,7 @@ static bool next_token(trellis_text text, size_t *at, struct tr_token *token)
     return true;
 }
 
-/* ---- sentences --------------------------------------------------------------------------------- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 /* The code point that a token consists of, '' as a curly quote; else 0. */
 static int32_t sole_code(trellis_text text)
@@ -516,8 +518,9 @@ static int32_t sole_code(trellis_text text)
     return at == text.size ? code : 0;
 }
 
-/* Whether a token after the end of a sentence still belongs to it: a closing bracket; a quote without a
- * blank before it; a closing quote between blanks, the straight one if a quote is open. */
+/* Whether a token after the end of a sentence still belongs to it: a closing bracket; a quote
+ * without a blank before it; a closing quote between blanks, the straight one if a quote is
+ * open. */
 static bool is_closing(const struct tr_prose *prose, const struct tr_token *token, size_t behind)
 {
     int32_t code = sole_code(token->text), next = code_at(prose->text, behind);

@@ -1,8 +1,8 @@
 /* tokenize.h - splits running text into tokens and sentences by the rules of the Penn Treebank.
  *
  * The rules are those of docs/formats.md, "text", in the same order. Tokens are slices of the text:
- * nothing is changed or added, and only blanks are left out. Any bytes are accepted; those that are not
- * UTF-8 count as letters. Time is linear in the text, memory constant.
+ * nothing is changed or added, and only blanks are left out. Any bytes are accepted; those that are
+ * not UTF-8 count as letters. Time is linear in the text, memory constant.
  */
 #ifndef TRELLIS_CORPUS_TOKENIZE_H
 #define TRELLIS_CORPUS_TOKENIZE_H
@@ -31,7 +31,8 @@ struct tr_prose {
     bool quoted;           // the sentence so far has an odd number of straight quotes
 };
 
-/* The next token; false, with *token unchanged, at the end of the text, which also ends a sentence. */
+/* The next token; false, with *token unchanged, at the end of the text, which also ends a
+ * sentence. */
 bool tr_prose_next(struct tr_prose *prose, struct tr_token *token);
 
 /* Whether the end of this line ends a sentence, no matter what follows. */

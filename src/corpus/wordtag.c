@@ -2,9 +2,9 @@
  *
  *     The/DT cat/NN ate/VBD 1\/2/CD fish/NN ./.
  *
- * The last slash that is not escaped separates word and tag. A backslash escapes a slash, a blank, a tab
- * or a backslash, and stands for itself before anything else. With --label none there are no tags and
- * the whole token is the word.
+ * The last slash that is not escaped separates word and tag. A backslash escapes a slash, a blank,
+ * a tab or a backslash, and stands for itself before anything else. With --label none there are no
+ * tags and the whole token is the word.
  */
 #include "corpus/reader.h"
 

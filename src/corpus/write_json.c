@@ -1,8 +1,8 @@
 /* write_json.c - writes JSON lines.
  *
- * An object that was read keeps all its members, known to us or not; only "labels" is replaced. Else the
- * words are "tokens", each other column is an array under its name ("columnN" if it has none), and the
- * label column becomes "labels", or stays a column if there are new labels.
+ * An object that was read keeps all its members, known to us or not; only "labels" is replaced.
+ * Else the words are "tokens", each other column is an array under its name ("columnN" if it has
+ * none), and the label column becomes "labels", or stays a column if there are new labels.
  */
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ static void put_key(struct tr_buffer *buffer, bool *first, trellis_text key)
     *first = false;
 }
 
-/* ---- an object that was read ------------------------------------------------------------------ */
+/* ---- an object that was read ----------------------------------------------------------------- */
 
 static void put_value(struct tr_buffer *buffer, json_t *value);
 

@@ -1,8 +1,8 @@
-/* write_rows.c - writes the formats with a token per line and a blank line after each sequence: columns,
- * CoNLL-U and CRFsuite's.
+/* write_rows.c - writes the formats with a token per line and a blank line after each sequence:
+ * columns, CoNLL-U and CRFsuite's.
  *
- * Rows that were read are copied. In columns the new label is added as the last column; in CoNLL-U and
- * CRFsuite's format, which have one place for a label, it replaces the old one.
+ * Rows that were read are copied. In columns the new label is added as the last column; in CoNLL-U
+ * and CRFsuite's format, which have one place for a label, it replaces the old one.
  */
 #include "corpus/conllu.h"
 #include "corpus/crfsuite.h"
@@ -121,7 +121,8 @@ trellis_status tr_put_columns(trellis_writer *writer, const trellis_sequence *se
 typedef trellis_status replacer(trellis_writer *writer, const trellis_sequence *sequence,
                                 trellis_text row, trellis_text label, trellis_error *error);
 
-/* All rows as they were read, comments and blanks too; those of tokens with their labels, if any. */
+/* All rows as they were read, comments and blanks too; those of tokens with their labels, if
+ * any. */
 static trellis_status copy_rows(trellis_writer *writer, const trellis_sequence *sequence,
                                 const trellis_text *labels, replacer *replace, trellis_error *error)
 {

@@ -2,10 +2,10 @@
  *
  *     sequence --format--> buffer --after a sequence, once it has 64 KiB--> sink
  *
- * The sink gets whole sequences only: one that cannot be written leaves nothing behind. If a sequence
- * has the rows it was read from, in the format that is written, they are copied with the new label;
- * else the rows are made from its cells. The formats are in write_rows.c, write_lines.c and
- * write_json.c.
+ * The sink gets whole sequences only: one that cannot be written leaves nothing behind. If a
+ * sequence has the rows it was read from, in the format that is written, they are copied with the
+ * new label; else the rows are made from its cells. The formats are in write_rows.c, write_lines.c
+ * and write_json.c.
  */
 #include "corpus/writer.h"
 
@@ -22,7 +22,8 @@ static const struct {
     {"wordtag", tr_put_wordtag}, {"jsonl", tr_put_jsonl},   {"inline", tr_put_inline},
 };
 
-/* Finds the format; 'same' is that of the input. Running text has no labels, so it becomes columns. */
+/* Finds the format; 'same' is that of the input. Running text has no labels, so it becomes
+ * columns. */
 static void choose_output(trellis_writer *writer, const char *wanted)
 {
     if (strcmp(wanted, "same") == 0) {
@@ -114,7 +115,8 @@ trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequen
                    writer->format, TR_SHOW(text), (unsigned long long)sequence->line);
 }
 
-/* strchr() also finds the terminating zero byte of `set`, so a zero byte in the text counts as well. */
+/* strchr() also finds the terminating zero byte of `set`, so a zero byte in the text counts as
+ * well. */
 static bool has_any(trellis_text text, const char *set)
 {
     for (size_t i = 0; i < text.size; i++) {

@@ -2,9 +2,9 @@
  *
  *     occurrences -> pairs of each attribute -> dense or sparse -> numbers -> occurrences rewritten
  *
- * A token whose label is open counts with every label listed for it, and with none if it may have any
- * label. The order is: dense before sparse, frequent before rare, first seen before later. Within a
- * token the occurrences are sorted, so that the dense rows are added in one run without a
+ * A token whose label is open counts with every label listed for it, and with none if it may have
+ * any label. The order is: dense before sparse, frequent before rare, first seen before later.
+ * Within a token the occurrences are sorted, so that the dense rows are added in one run without a
  * mispredicted branch.
  */
 #include "dataset/share.h"
@@ -74,7 +74,7 @@ static void arranger_end(struct arranger *x)
     free(x->shared_with);
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* The outcomes that a token was seen with: from [froms] by to [tos]. */
 struct outcomes {
@@ -274,7 +274,7 @@ static bool find_weighted_pairs(struct arranger *x, const float *weights)
     return true;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* A stable sort of numbers by a 32-bit key, eight bits at a time. */
 static bool sort_by_key(uint32_t *numbers, size_t count, const uint32_t *key)
@@ -300,8 +300,8 @@ static bool sort_by_key(uint32_t *numbers, size_t count, const uint32_t *key)
     return true;
 }
 
-/* Sets `order`, `kept` and `dense`: of the attributes that are frequent enough, those that have a row
- * of their own. */
+/* Sets `order`, `kept` and `dense`: of the attributes that are frequent enough, those that have a
+ * row of their own. */
 static bool choose_order(struct arranger *x)
 {
     uint32_t *key = tr_alloc(x->count, sizeof *key);
@@ -347,7 +347,7 @@ static bool number_attributes(struct arranger *x)
     return true;
 }
 
-/* ---- occurrences --------------------------------------------------------------------------------- */
+/* ---- occurrences ----------------------------------------------------------------------------- */
 
 /* Sorts the attributes of one token together with their values. Shell's sort: usually there are
  * twenty of them, and ten thousand at worst. */
@@ -387,7 +387,8 @@ void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_
     }
 }
 
-/* Rewrites the occurrences with the new numbers, without the dropped ones, sorted within a token. */
+/* Rewrites the occurrences with the new numbers, without the dropped ones, sorted within a
+ * token. */
 static void renumber_kept(struct tr_occurrences *occurrences, size_t tokens, const uint32_t *number)
 {
     uint32_t *attribute = occurrences->attribute.at, from = 0, out = 0;
@@ -445,7 +446,7 @@ static void renumber_occurrences(const struct arranger *x)
     }
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Replaces the rows of the attributes by rows of the pairs in the new order. */
 static trellis_status make_rows(struct arranger *x, trellis_error *error)

@@ -33,22 +33,23 @@ void tr_attribute_index_prefetch_entries(const struct tr_attribute_index *index,
 /* The number of a key, TR_NONE if it is not there. */
 uint32_t tr_attribute_index_find(const struct tr_attribute_index *index, uint64_t low);
 
-/* Finds or adds an attribute and counts it. *ret_new says whether it is new; then its text is set by
- * tr_attribute_index_name(), so that texts are built for new attributes only. TR_NONE on allocation
- * failure or if there are too many. *ret_clash is set to true on a collision of keys. */
+/* Finds or adds an attribute and counts it. *ret_new says whether it is new; then its text is set
+ * by tr_attribute_index_name(), so that texts are built for new attributes only. TR_NONE on
+ * allocation failure or if there are too many. *ret_clash is set to true on a collision of keys. */
 uint32_t tr_attribute_index_add(struct tr_attribute_index *index, struct tr_key key, bool *ret_new,
                                 bool *ret_clash);
 bool tr_attribute_index_name(struct tr_attribute_index *index, uint32_t number, trellis_text text);
 trellis_text tr_attribute_index_text(const struct tr_attribute_index *index, uint32_t number);
 
-/* Adds an attribute of which only the lower half of the key is known, with its text; the upper half is
- * that of its first occurrence. False on allocation failure, or where the key is there already. */
+/* Adds an attribute of which only the lower half of the key is known, with its text; the upper half
+ * is that of its first occurrence. False on allocation failure, or where the key is there
+ * already. */
 bool tr_attribute_index_adopt(struct tr_attribute_index *index, uint64_t low, trellis_text text);
 /* Forgets all attributes but the first `count`. */
 void tr_attribute_index_truncate(struct tr_attribute_index *index, size_t count);
 
-/* Renumbers the entries: entry i becomes to[i], or is dropped if that is TR_NONE. Nothing can be added
- * afterwards. */
+/* Renumbers the entries: entry i becomes to[i], or is dropped if that is TR_NONE. Nothing can be
+ * added afterwards. */
 bool tr_attribute_index_renumber(struct tr_attribute_index *index, const uint32_t *to,
                                  uint32_t count);
 

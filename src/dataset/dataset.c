@@ -259,8 +259,8 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
     return TRELLIS_OK;
 }
 
-/* Numbers the words, or looks them up, for the tag dictionary, and adds them to the words seen. Only a
- * tag dictionary needs a column of words. */
+/* Numbers the words, or looks them up, for the tag dictionary, and adds them to the words seen.
+ * Only a tag dictionary needs a column of words. */
 static trellis_status add_words(struct reading *reading, const trellis_sequence *sequence,
                                 trellis_error *error)
 {

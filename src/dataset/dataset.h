@@ -2,10 +2,10 @@
  *
  *     sequences -> tokens -> (gold label, occurrences of attributes)
  *
- * Reading turns labels and attributes into numbers; arranging decides which (attribute, outcome) pairs
- * become features, renumbers the attributes for the layout of rows.h, and rewrites the occurrences.
- * A second corpus (--dev) is read with the vocabulary of the first; attributes that are not in it are
- * left out, as they are in tagging.
+ * Reading turns labels and attributes into numbers; arranging decides which (attribute, outcome)
+ * pairs become features, renumbers the attributes for the layout of rows.h, and rewrites the
+ * occurrences. A second corpus (--dev) is read with the vocabulary of the first; attributes that
+ * are not in it are left out, as they are in tagging.
  */
 #ifndef TRELLIS_DATASET_DATASET_H
 #define TRELLIS_DATASET_DATASET_H
@@ -20,7 +20,8 @@
 #include "features/features.h"
 #include "graph/graph.h"
 
-/* The attributes of all tokens: those of token t are attribute[begin[t]] .. attribute[begin[t+1]-1]. */
+/* The attributes of all tokens: those of token t are attribute[begin[t]] ..
+ * attribute[begin[t+1]-1]. */
 struct tr_occurrences {
     TR_ARRAY(uint32_t) begin; // [tokens + 1]
     TR_ARRAY(uint32_t) attribute;
@@ -39,7 +40,8 @@ struct tr_dataset {
     TR_ARRAY(float) weight;      // [sequences], empty where all are 1
     /* [tokens] in the tag dictionary, TR_NONE: any label; empty without a dictionary */
     TR_ARRAY(uint32_t) entry;
-    /* The labels that an open one may be; none listed: any. Both are empty if all labels are known. */
+    /* The labels that an open one may be; none listed: any. Both are empty if all labels are
+     * known. */
     TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
     TR_ARRAY(uint16_t) open;
     struct tr_occurrences node, edge;
@@ -79,7 +81,8 @@ struct tr_dataset_settings {
     void *user;
 };
 
-/* The labels that a token may have: its gold label, those listed, or 0 labels if any is possible. */
+/* The labels that a token may have: its gold label, those listed, or 0 labels if any is
+ * possible. */
 static inline size_t tr_dataset_open(const struct tr_dataset *dataset, size_t token,
                                      const uint16_t **ret_labels)
 {
@@ -102,15 +105,15 @@ static inline bool tr_dataset_is_partial(const struct tr_dataset *dataset, size_
     return dataset->open_begin.size && t < end;
 }
 
-/* Adds the sequences of a source. With `training` NULL new attributes are added to the vocabulary; else
- * they are only looked up, and `training` gives the label numbers. */
+/* Adds the sequences of a source. With `training` NULL new attributes are added to the vocabulary;
+ * else they are only looked up, and `training` gives the label numbers. */
 trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                const struct tr_dataset *training,
                                const struct tr_dataset_settings *settings,
                                const trellis_source *source, trellis_error *error);
 
-/* Adds a sequence of a caller's through an extractor that is bound, with new labels and attributes. On
- * failure the dataset is of no use until it is cleared. */
+/* Adds a sequence of a caller's through an extractor that is bound, with new labels and attributes.
+ * On failure the dataset is of no use until it is cleared. */
 trellis_status tr_dataset_add(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                               const struct tr_dataset_settings *settings,
                               struct tr_extractor *extractor, const trellis_sequence *sequence,
@@ -118,8 +121,9 @@ trellis_status tr_dataset_add(struct tr_dataset *dataset, struct tr_vocabulary *
 /* Forgets all sequences, but keeps most of the memory for the next; labels and fingerprint stay. */
 void tr_dataset_clear(struct tr_dataset *dataset);
 
-/* Sorts the attributes of the tokens first .. end-1, as the row kernels need them: a corpus that is read
- * with the vocabulary of another is sorted after reading, the training corpus when it is arranged. */
+/* Sorts the attributes of the tokens first .. end-1, as the row kernels need them: a corpus that is
+ * read with the vocabulary of another is sorted after reading, the training corpus when it is
+ * arranged. */
 void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_t end);
 
 /* Chooses the features and their layout: for the training corpus, before others are read. */
@@ -133,15 +137,16 @@ struct tr_arrangement {
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error);
 
-/* Drops the features whose weight is 0 and the attributes that have none left, and lays out the rest
- * again, after which weights in the old layout are of no use. `dev` may be NULL. */
+/* Drops the features whose weight is 0 and the attributes that have none left, and lays out the
+ * rest again, after which weights in the old layout are of no use. `dev` may be NULL. */
 trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *dev, bool edge,
                                 struct tr_attributes *attributes, const float *weights,
                                 trellis_error *error);
 
-/* The label n-grams of a corpus, up to the length that the plan's order or cap allows, with those at the
- * start and the end where chosen; each label alone, with its chosen steps from the start and to the end;
- * and all possible ones of up to `all_up_to` labels. In a fixed order: by length, then by labels. */
+/* The label n-grams of a corpus, up to the length that the plan's order or cap allows, with those
+ * at the start and the end where chosen; each label alone, with its chosen steps from the start and
+ * to the end; and all possible ones of up to `all_up_to` labels. In a fixed order: by length, then
+ * by labels. */
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, uint32_t all_up_to,
                                 struct tr_gram **ret_grams, size_t *ret_count,

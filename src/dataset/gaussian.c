@@ -6,7 +6,7 @@
 
 #include "corpus/corpus.h"
 
-/* ---- the block ----------------------------------------------------------------------------------- */
+/* ---- the block ------------------------------------------------------------------------------- */
 
 struct head {
     uint32_t labels, columns, name_bytes, zero;
@@ -62,7 +62,7 @@ void tr_gaussian_write(const struct tr_gaussian *gaussian, struct tr_buffer *blo
     tr_buffer_add(block, gaussian->names, head.name_bytes);
 }
 
-/* ---- densities ----------------------------------------------------------------------------------- */
+/* ---- densities ------------------------------------------------------------------------------- */
 
 static const double least_log = -1e30; // values below this are equally impossible
 
@@ -107,7 +107,7 @@ void tr_gaussian_score(const struct tr_gaussian *gaussian, const double *x, size
     }
 }
 
-/* ---- columns ------------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 trellis_text tr_gaussian_name(const struct tr_gaussian *gaussian, size_t column)
 {

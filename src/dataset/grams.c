@@ -1,8 +1,8 @@
 /* grams.c - the label n-grams of a corpus: its transition features.
  *
  * A gram is coded as one number, label by label with a base of labels + 2, so that collecting the
- * distinct ones is filling a set of numbers, and sorting them gives the fixed order that model files
- * and weights rely on: short before long, then by label. Where a label is open, every choice
+ * distinct ones is filling a set of numbers, and sorting them gives the fixed order that model
+ * files and weights rely on: short before long, then by label. Where a label is open, every choice
  * among the labels listed for it is a gram; if it may have any label, there is none.
  */
 #include "dataset/dataset.h"

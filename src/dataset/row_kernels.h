@@ -1,14 +1,15 @@
 /* row_kernels.h - sums over rows of weights, and updates of them: where training spends its time.
  *
- * Written once, in row_kernels_body.h, and compiled for the same instruction sets as base/kernels.h.
+ * Written once, in row_kernels_body.h, and compiled for the same instruction sets as
+ * base/kernels.h.
  */
 #ifndef TRELLIS_DATASET_ROW_KERNELS_H
 #define TRELLIS_DATASET_ROW_KERNELS_H
 
 #include "dataset/rows.h"
 
-/* The attributes of n tokens: those of token i are attribute[begin[i]] .. attribute[begin[i+1]-1], the
- * dense ones first. */
+/* The attributes of n tokens: those of token i are attribute[begin[i]] .. attribute[begin[i+1]-1],
+ * the dense ones first. */
 struct tr_tokens {
     const uint32_t *begin; // [n + 1]
     const uint32_t *attribute;
@@ -16,8 +17,8 @@ struct tr_tokens {
     size_t n;
 };
 
-/* A step against a gradient, of some attributes of each token: of token i those at from[i * stride] ..
- * end[i * stride] - 1 of all that the tokens have. */
+/* A step against a gradient, of some attributes of each token: of token i those at from[i * stride]
+ * .. end[i * stride] - 1 of all that the tokens have. */
 struct tr_move {
     float *weights, *average; // average may be NULL
     float rate, fraction;
@@ -32,8 +33,8 @@ struct tr_row_kernels {
     /* The weights of token i's attributes += amounts[i * stride + outcome], times their values. */
     void (*collect)(const struct tr_rows *rows, float *weights, const struct tr_tokens *tokens,
                     const float *amounts, size_t stride);
-    /* With d = rate * amounts[i * stride + outcome] * value, times the attributes that share the row:
-     * the weights of token i's attributes += d, and their averages -= fraction * d. Only pairs
+    /* With d = rate * amounts[i * stride + outcome] * value, times the attributes that share the
+     * row: the weights of token i's attributes += d, and their averages -= fraction * d. Only pairs
      * change. */
     void (*move)(const struct tr_rows *rows, const struct tr_move *move,
                  const struct tr_tokens *tokens, const float *amounts, size_t stride);

@@ -1,8 +1,8 @@
 /* row_kernels_body.h - the row kernels, once for every instruction set.
  *
- * A file that includes this defines ROW_KERNELS. A narrow dense row is held in vectors of 8 floats, so
- * that the scores of a token stay in registers while its rows are added. The next tokens are prefetched:
- * the index of an attribute's pairs two tokens early, the pairs one.
+ * A file that includes this defines ROW_KERNELS. A narrow dense row is held in vectors of 8 floats,
+ * so that the scores of a token stay in registers while its rows are added. The next tokens are
+ * prefetched: the index of an attribute's pairs two tokens early, the pairs one.
  */
 #include "dataset/row_kernels.h"
 
@@ -143,7 +143,7 @@ static void collect(const struct tr_rows *rows, float *weights, const struct tr_
     }
 }
 
-/* ---- stochastic steps ---------------------------------------------------------------------------- */
+/* ---- stochastic steps ------------------------------------------------------------------------ */
 
 INLINE void fetch_moved(const struct tr_rows *rows, const struct tr_move *move,
                         const struct tr_tokens *tokens, size_t i)

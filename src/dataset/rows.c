@@ -247,7 +247,7 @@ void tr_rows_divide_shared(const struct tr_rows *rows, float *weights)
     }
 }
 
-/* ---- marks -------------------------------------------------------------------------------------- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 size_t tr_rows_mark_words(const struct tr_rows *rows)
 {

@@ -2,15 +2,17 @@
  *
  * An attribute has one weight for each outcome it was seen with. An outcome is a label for node
  * attributes, and a label pair (from * width + to) for edge attributes. The few attributes that are
- * seen with many outcomes account for most of the occurrences: they get a dense row of `width` floats,
- * which vector instructions add whole; all others get a list of pairs. Attributes are numbered so that
- * the dense ones come first and the frequent before the rare, so that hot weights share cache lines.
+ * seen with many outcomes account for most of the occurrences: they get a dense row of `width`
+ * floats, which vector instructions add whole; all others get a list of pairs. Attributes are
+ * numbered so that the dense ones come first and the frequent before the rare, so that hot weights
+ * share cache lines.
  *
  *     weights:  [dense][width] | pairs of attribute `dense` | pairs of the next | ...
  *
- * Attributes that always occur together may share a row (share.c): the first of them owns it, and the
- * others are numbered after all owners. During training the weights of a shared row are the sums over
- * the attributes that share it, so that code which adds up rows need not know about sharing.
+ * Attributes that always occur together may share a row (share.c): the first of them owns it, and
+ * the others are numbered after all owners. During training the weights of a shared row are the
+ * sums over the attributes that share it, so that code which adds up rows need not know about
+ * sharing.
  */
 #ifndef TRELLIS_DATASET_ROWS_H
 #define TRELLIS_DATASET_ROWS_H
@@ -36,7 +38,8 @@ struct tr_rows {
     size_t size;           // floats of the weights
     uint32_t shared;       // attributes A .. A+shared-1 use the row of another,
     uint32_t *shared_with; // [shared] its owner
-    /* For each dense row, then for each pair: how many attributes use it. NULL: all rows have one. */
+    /* For each dense row, then for each pair: how many attributes use it. NULL: all rows have
+     * one. */
     float *multiplicity;
 };
 
@@ -45,8 +48,8 @@ struct tr_rows {
 trellis_status tr_rows_create(uint32_t outcomes, uint32_t attributes, uint32_t dense,
                               uint64_t *begin, uint32_t *outcome, struct tr_rows **ret_rows,
                               trellis_error *error);
-/* Dense rows with a weight for every outcome, for a number of attributes that may grow: none so far,
- * with room for `room` of them. The pairs are not listed. */
+/* Dense rows with a weight for every outcome, for a number of attributes that may grow: none so
+ * far, with room for `room` of them. The pairs are not listed. */
 trellis_status tr_rows_create_whole(uint32_t outcomes, uint32_t room, struct tr_rows **ret_rows,
                                     trellis_error *error);
 /* Of such rows: the number of attributes, within the room. */
@@ -61,7 +64,8 @@ void tr_rows_destroy(struct tr_rows *rows);
  * width / 8 additions, a pair about one. */
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs);
 
-/* The number of pairs stored, and of all features: pairs of a shared row count for each attribute. */
+/* The number of pairs stored, and of all features: pairs of a shared row count for each
+ * attribute. */
 size_t tr_rows_pairs(const struct tr_rows *rows);
 size_t tr_rows_features(const struct tr_rows *rows);
 /* The number of attributes, with and without a row of their own. */
@@ -99,8 +103,8 @@ static inline size_t tr_rows_at(const struct tr_rows *rows, uint32_t attribute)
 /* The index of a pair in the weights; SIZE_MAX if it is not a feature. */
 size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome);
 
-/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision. In
- * a row that k attributes share, a feature is sqrt(k) times the weight of one of them (share.c).
+/* The features alone, without the gaps of dense rows: what an optimiser sees, in double precision.
+ * In a row that k attributes share, a feature is sqrt(k) times the weight of one of them (share.c).
  * Spreading sets the weights of the attributes from..end-1 from the features; gathering adds the
  * weights to the features. */
 void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
@@ -113,7 +117,8 @@ enum { TR_MARKED = 16 };
 size_t tr_rows_mark_words(const struct tr_rows *rows);
 void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,
                   uint64_t *marks);
-/* Adds the marked entries of a gradient over the weights to one over the features, and zeroes them. */
+/* Adds the marked entries of a gradient over the weights to one over the features, and zeroes
+ * them. */
 void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
                          double *features);
 
@@ -122,7 +127,8 @@ double tr_rows_norm(const struct tr_rows *rows, const float *weights);
 /* How many weights of the attributes from..end-1 are not 0, shared rows counted for each. */
 size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t from,
                       uint32_t end);
-/* After training: divides the sums of shared rows, so that a row holds the weights of one attribute. */
+/* After training: divides the sums of shared rows, so that a row holds the weights of one
+ * attribute. */
 void tr_rows_divide_shared(const struct tr_rows *rows, float *weights);
 
 #endif

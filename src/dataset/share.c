@@ -1,15 +1,15 @@
 /* share.c - attributes that always occur together share a row.
  *
  * A rare word makes a dozen attributes that occur once each, at the same token: nothing in the data
- * tells them apart. With k such attributes a score has the sum v = w_1 + ... + w_k; all of them get the
- * same gradient, and l2 makes them equal, w = v / k. In terms of
+ * tells them apart. With k such attributes a score has the sum v = w_1 + ... + w_k; all of them get
+ * the same gradient, and l2 makes them equal, w = v / k. In terms of
  *
  *     u = sqrt(k) w = v / sqrt(k)
  *
- * the penalty is l2 u^2 and the gradient sqrt(k) times that of v, so every step of a method that treats
- * all directions alike (gradient descent, L-BFGS) is the one it would have taken with k weights. One
- * row therefore serves all k: 29 % fewer rows with CRF++'s templates for chunking, 55 % fewer with the
- * preset `chunk`. This does not hold for l1, whose penalty is not |u|.
+ * the penalty is l2 u^2 and the gradient sqrt(k) times that of v, so every step of a method that
+ * treats all directions alike (gradient descent, L-BFGS) is the one it would have taken with k
+ * weights. One row therefore serves all k: 29 % fewer rows with CRF++'s templates for chunking, 55
+ * % fewer with the preset `chunk`. This does not hold for l1, whose penalty is not |u|.
  *
  * Two attributes are taken to be the same if 128-bit sums over the tokens they occur at are equal.
  */

@@ -12,7 +12,7 @@ static uint64_t hash_of(trellis_text word)
     return tr_hash64(word.data, word.size);
 }
 
-/* ---- lookup -------------------------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
 trellis_text tr_tag_dictionary_text(const struct tr_tag_dictionary *dictionary, uint32_t entry)
 {
@@ -46,7 +46,8 @@ uint32_t tr_tag_dictionary_find(const struct tr_tag_dictionary *dictionary, trel
     if (dictionary->words == 0) {
         return TR_NONE;
     }
-    /* The first entry that is not below the hash: a binary search without a branch to mispredict. */
+    /* The first entry that is not below the hash: a binary search without a branch to
+     * mispredict. */
     uint64_t hash = hash_of(word);
     const uint64_t *first = dictionary->hash;
     for (size_t n = dictionary->words; n > 1; n -= n / 2) {
@@ -61,7 +62,7 @@ uint32_t tr_tag_dictionary_find(const struct tr_tag_dictionary *dictionary, trel
     return TR_NONE;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Starts at 0, ends at `end`, and each step is at least `min_step`. */
 static bool is_index(const uint32_t *begin, uint32_t count, uint32_t min_step, uint32_t end)
@@ -121,7 +122,7 @@ bool tr_tag_dictionary_read(const void *data, size_t size, uint32_t label_count,
     return true;
 }
 
-/* ---- building ------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 bool tr_tag_dictionary_add(struct tr_tag_dictionary_builder *builder, trellis_text word,
                            uint16_t label)
@@ -239,7 +240,7 @@ trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_builder *builder
     return block->failed ? tr_fail_memory(error) : TRELLIS_OK;
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The labels that a file may use; with `new` any label, which is added there. */
 struct label_finder {
@@ -325,10 +326,10 @@ trellis_status tr_tag_dictionary_read_labels(const char *path, struct tr_intern 
     return status;
 }
 
-/* ---- corpora ------------------------------------------------------------------------------------- */
+/* ---- corpora --------------------------------------------------------------------------------- */
 
-/* Where the labels of each word begin in one array for all [words + 1]. A token has more than one if
- * its label is open. */
+/* Where the labels of each word begin in one array for all [words + 1]. A token has more than one
+ * if its label is open. */
 static uint64_t *word_offsets(const struct tr_dataset *dataset, size_t words)
 {
     uint64_t *offset = tr_alloc(words + 1, sizeof *offset);

@@ -56,7 +56,8 @@ void tr_tag_dictionary_builder_free(struct tr_tag_dictionary_builder *builder);
 trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_builder *builder,
                                        struct tr_buffer *block, trellis_error *error);
 
-/* Reads a file `word<tab>label label ...`; the labels are among the first `label_count` of `labels`. */
+/* Reads a file `word<tab>label label ...`; the labels are among the first `label_count` of
+ * `labels`. */
 trellis_status tr_tag_dictionary_load(struct tr_tag_dictionary_builder *builder, const char *path,
                                       const struct tr_intern *labels, uint32_t label_count,
                                       trellis_error *error);
@@ -65,15 +66,15 @@ trellis_status tr_tag_dictionary_load(struct tr_tag_dictionary_builder *builder,
 trellis_status tr_tag_dictionary_read_labels(const char *path, struct tr_intern *labels,
                                              trellis_error *error);
 
-/* Adds the labels that each word of a corpus was seen with, for words seen at least `min_count` times.
- * The entries of the corpus are numbers of `words`. */
+/* Adds the labels that each word of a corpus was seen with, for words seen at least `min_count`
+ * times. The entries of the corpus are numbers of `words`. */
 struct tr_dataset;
 trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_builder *builder,
                                        const struct tr_dataset *dataset,
                                        const struct tr_intern *words, uint64_t min_count,
                                        trellis_error *error);
-/* Changes the entries of a corpus from numbers of `words` to entries of the dictionary. TRELLIS_DATA if
- * the dictionary does not allow a gold label. */
+/* Changes the entries of a corpus from numbers of `words` to entries of the dictionary.
+ * TRELLIS_DATA if the dictionary does not allow a gold label. */
 trellis_status tr_tag_dictionary_apply(const struct tr_tag_dictionary *dictionary,
                                        struct tr_dataset *dataset, const struct tr_intern *words,
                                        trellis_error *error);

@@ -74,7 +74,7 @@ void tr_words_free(struct trellis_words *words)
     *words = (struct trellis_words){0};
 }
 
-/* ---- in a model -------------------------------------------------------------------------------- */
+/* ---- in a model ------------------------------------------------------------------------------ */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -105,7 +105,7 @@ bool tr_words_find(const uint64_t *hashes, size_t count, trellis_text word)
     return count && bsearch(&hash, hashes, count, sizeof *hashes, by_hash);
 }
 
-/* ---- of a corpus ------------------------------------------------------------------------------- */
+/* ---- of a corpus ----------------------------------------------------------------------------- */
 
 trellis_status trellis_words_read(const char *path, const trellis_options *options,
                                   trellis_words **ret_words, trellis_error *error)

@@ -8,9 +8,9 @@
  *     VI             H(G|F) + H(F|G): the variation of information (Meila 2003), in bits
  *     V-measure      the harmonic mean of 1 - H(G|F)/H(G) and 1 - H(F|G)/H(F)
  *
- * The best assignment is found by the Hungarian method (Kuhn 1955) with shortest augmenting paths: one row
- * at a time, potentials u and v that keep every reduced cost at 0 or above, and a path of reduced cost 0
- * from the new row to a free column.
+ * The best assignment is found by the Hungarian method (Kuhn 1955) with shortest augmenting paths:
+ * one row at a time, potentials u and v that keep every reduced cost at 0 or above, and a path of
+ * reduced cost 0 from the new row to a free column.
  */
 #include "eval/clusters.h"
 
@@ -121,8 +121,8 @@ size_t tr_contingency_majority(const struct tr_contingency *table, size_t state)
 
 /* ---- the best assignment --------------------------------------------------------------------- */
 
-/* The smaller side of the table is the rows, the other the columns; both count from 1, and 0 stands for
- * the row that is being placed. */
+/* The smaller side of the table is the rows, the other the columns; both count from 1, and 0 stands
+ * for the row that is being placed. */
 struct assignment {
     const struct tr_contingency *table;
     bool transposed; // rows are labels
@@ -227,7 +227,7 @@ trellis_status tr_contingency_assign(const struct tr_contingency *table, size_t 
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* ---- the figures ------------------------------------------------------------------------------ */
+/* ---- the figures ----------------------------------------------------------------------------- */
 
 /* - sum_k n_k/N log2(n_k/N) */
 static double entropy(const uint64_t *count, size_t size, double all)
@@ -319,7 +319,7 @@ trellis_status trellis_evaluation_clusters(const trellis_evaluation *evaluation,
     return status;
 }
 
-/* ---- the report ------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static trellis_text label_text(const trellis_evaluation *evaluation, const struct clustering *c,
                                size_t label)

@@ -39,7 +39,7 @@ static trellis_status check_gold(const trellis_evaluation *first, const trellis_
                          "the two cannot be compared: one has %zu sequences, the other %zu", a, b);
 }
 
-/* ---- the randomisation test ------------------------------------------------------------------- */
+/* ---- the randomisation test ------------------------------------------------------------------ */
 
 /* The difference of each measure, second minus first. */
 static void differences(const struct tr_totals *first, const struct tr_totals *second,
@@ -132,7 +132,7 @@ static trellis_status randomise(const trellis_evaluation *first, const trellis_e
     return status;
 }
 
-/* ---- McNemar's test ---------------------------------------------------------------------------- */
+/* ---- McNemar's test -------------------------------------------------------------------------- */
 
 /* How often n tosses of a coin are at least as uneven: 2 sum_{k <= min(a,b)} (n over k) / 2^n. */
 static double binomial_p(uint64_t a, uint64_t b)
@@ -187,7 +187,7 @@ static trellis_status compare(const trellis_evaluation *first, const trellis_eva
     return status;
 }
 
-/* ---- the public functions ----------------------------------------------------------------------- */
+/* ---- the public functions -------------------------------------------------------------------- */
 
 trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
                                           const trellis_evaluation *second,

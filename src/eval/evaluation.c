@@ -4,8 +4,8 @@
  *
  *     precision P = correct / predicted,   recall R = correct / gold,   F1 = 2 P R / (P + R)
  *
- * as in the conlleval program of the CoNLL shared tasks (Tjong Kim Sang and Buchholz, 2000). The same
- * three figures are kept for every label, over tokens.
+ * as in the conlleval program of the CoNLL shared tasks (Tjong Kim Sang and Buchholz, 2000). The
+ * same three figures are kept for every label, over tokens.
  */
 #include "eval/evaluation.h"
 
@@ -304,8 +304,8 @@ trellis_status trellis_evaluation_add(trellis_evaluation *evaluation, const trel
     return add(evaluation, &sequence, error);
 }
 
-/* sum over bins of |correct - sum of probabilities| / tokens, which is the mean of |accuracy - confidence|
- * weighted by how many tokens a bin has (Naeini, Cooper and Hauskrecht, 2015). */
+/* sum over bins of |correct - sum of probabilities| / tokens, which is the mean of |accuracy -
+ * confidence| weighted by how many tokens a bin has (Naeini, Cooper and Hauskrecht, 2015). */
 static double calibration_error(const trellis_evaluation *evaluation)
 {
     double sum = 0;

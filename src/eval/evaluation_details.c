@@ -5,7 +5,8 @@
 
 enum { MAX_IN_MATRIX = 12, MAX_ERRORS = 20, NAME_WIDTH = 17 };
 
-/* Precision, recall and F1 apply where gold and predicted counts may differ; elsewhere all equal accuracy. */
+/* Precision, recall and F1 apply where gold and predicted counts may differ; elsewhere all equal
+ * accuracy. */
 static bool has_rates(trellis_breakdown breakdown)
 {
     return breakdown == TRELLIS_BY_LABEL || breakdown == TRELLIS_BY_TYPE ||

@@ -1,7 +1,7 @@
 /* evaluation_report.c - the report of an evaluation in the format of conlleval.
  *
- * The lines are those that conlleval prints, figure for figure. Labels that are not parts of spans get the
- * same table by label. Tables and JSON have files of their own.
+ * The lines are those that conlleval prints, figure for figure. Labels that are not parts of spans
+ * get the same table by label. Tables and JSON have files of their own.
  */
 #include "eval/evaluation_report.h"
 
@@ -42,9 +42,10 @@ bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdow
            (!of_spans || tr_evaluation_scores(evaluation).has_spans);
 }
 
-/* ---- conlleval's lines ------------------------------------------------------------------------ */
+/* ---- conlleval's lines ----------------------------------------------------------------------- */
 
-/* Per cent, multiplied and divided in conlleval's order, so that ties are rounded to the same side. */
+/* Per cent, multiplied and divided in conlleval's order, so that ties are rounded to the same
+ * side. */
 static struct tr_rates percents(uint64_t gold, uint64_t predicted, uint64_t correct)
 {
     struct tr_rates rates = {predicted ? 100.0 * (double)correct / (double)predicted : 0,

@@ -1,7 +1,7 @@
 /* resample.c - confidence intervals by the bootstrap (Efron and Tibshirani, 1993).
  *
- * Sequences are drawn with replacement, as many as there are; the figures of many such samples are put in
- * order, and the interval is what remains without the lowest and the highest 2.5 %.
+ * Sequences are drawn with replacement, as many as there are; the figures of many such samples are
+ * put in order, and the interval is what remains without the lowest and the highest 2.5 %.
  */
 #include "eval/resample.h"
 

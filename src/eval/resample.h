@@ -12,8 +12,9 @@ struct tr_totals {
 void tr_totals_add(struct tr_totals *totals, const struct tr_outcome *outcome);
 double tr_totals_measure(const struct tr_totals *totals, trellis_measure measure);
 
-/* The intervals of the measures of the first, or where there is a second one, on the same sequences, of
- * what its measures exceed those of the first by. NaN without samples or sequences. */
+/* The intervals of the measures of the first, or where there is a second one, on the same
+ * sequences, of what its measures exceed those of the first by. NaN without samples or
+ * sequences. */
 trellis_status tr_bootstrap(const trellis_evaluation *first, const trellis_evaluation *second,
                             size_t samples, trellis_interval ret_intervals[TR_MEASURES],
                             trellis_error *error);

@@ -1,8 +1,8 @@
 /* spans.c - the spans encoded by a sequence of labels.
  *
  * A sequence is first cut into spans by the lenient rules of conlleval, which read any sequence of
- * letters: I-X after O begins a span just as B-X does. A strict reading then keeps those spans whose
- * letters the scheme allows:
+ * letters: I-X after O begins a span just as B-X does. A strict reading then keeps those spans
+ * whose letters the scheme allows:
  *
  *     IOB1    I I*    and    B I*  directly after a span of the same type
  *     IOB2    B I*

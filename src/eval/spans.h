@@ -21,12 +21,13 @@ struct tr_spans {
     TR_ARRAY(struct tr_span) list;
 };
 
-/* The letter and type of a label; false where it is not a part of spans. Beside what tr_label_split()
- * knows, a bare B, I, E or S is a part of a span without a type, as in conlleval. */
+/* The letter and type of a label; false where it is not a part of spans. Beside what
+ * tr_label_split() knows, a bare B, I, E or S is a part of a span without a type, as in
+ * conlleval. */
 bool tr_span_label_read(trellis_text label, char *letter, trellis_text *type);
 
-/* Whether a span ends between two labels or one begins at the second; that is, whether the span of `before`
- * does not continue. */
+/* Whether a span ends between two labels or one begins at the second; that is, whether the span of
+ * `before` does not continue. */
 bool tr_span_cut(struct tr_span_label before, struct tr_span_label after);
 
 /* Finds the spans of one sequence by the rules of conlleval, and where `strict` is a scheme keeps

@@ -6,8 +6,8 @@
  *     "TRFEAT01"   u32 dialect   u32 tables   u64 name size   u64 source size   name   source
  *     per table:   u32 kind      u32 limit    u64 name size   u64 data size     name   data
  *
- * No byte of it is trusted: sizes are checked against what is left, and tables are checked where they
- * are used (resources.c).
+ * No byte of it is trusted: sizes are checked against what is left, and tables are checked where
+ * they are used (resources.c).
  */
 #include "features/compiled.h"
 

@@ -1,14 +1,14 @@
 /* column_views.c - the values of all views in a sequence, as rows of hashes.
  *
- * Every view that a template uses has a row of hashes, one for each token, with a margin on both sides
- * for offsets that reach outside the sequence:
+ * Every view that a template uses has a row of hashes, one for each token, with a margin on both
+ * sides for offsets that reach outside the sequence:
  *
  *     row of suffix(word,3):   | pads | token 0 | token 1 | ... | token n-1 | pads |
  *                              <reach>                                      <reach>
  *
- * A hash of 0 means that the view has no value there, which is all that a template has to check. The
- * value of a function depends on the cell alone, so the results of all functions of a column are kept
- * in a direct-mapped cache by the cell's hash; for most tokens no function is called.
+ * A hash of 0 means that the view has no value there, which is all that a template has to check.
+ * The value of a function depends on the cell alone, so the results of all functions of a column
+ * are kept in a direct-mapped cache by the cell's hash; for most tokens no function is called.
  */
 #include "features/column_views.h"
 
@@ -17,7 +17,7 @@
 
 #include "corpus/corpus.h"
 
-/* ---- creation ----------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static void mark_used(const trellis_features *features, bool *used)
 {
@@ -123,7 +123,8 @@ static void clear_caches(struct tr_column_views *rows)
     rows->generation = rows->features->generation;
 }
 
-/* The key of a value; never 0, which means no value, except for strings, where every view has one. */
+/* The key of a value; never 0, which means no value, except for strings, where every view has
+ * one. */
 static struct tr_string_key value_key(const struct tr_column_views *rows, trellis_text text)
 {
     struct tr_string_key key = tr_features_key(rows->features, text);
@@ -164,8 +165,8 @@ static trellis_text pad_text(enum tr_dialect dialect, bool before, uint32_t dist
     return tr_text(room);
 }
 
-/* The value of a view outside the sequence: in Wapiti functions are applied to the pad, elsewhere the pad
- * replaces their value. */
+/* The value of a view outside the sequence: in Wapiti functions are applied to the pad, elsewhere
+ * the pad replaces their value. */
 static bool pad_value(struct tr_column_views *rows, uint32_t view, trellis_text pad,
                       trellis_text *ret_text)
 {
@@ -231,7 +232,7 @@ void tr_column_views_end(struct tr_column_views *rows)
     free(rows->pad);
 }
 
-/* ---- filling --------------------------------------------------------------------------------------- */
+/* ---- filling --------------------------------------------------------------------------------- */
 
 static trellis_status make_room(struct tr_column_views *rows, size_t length, trellis_error *error)
 {
@@ -498,7 +499,7 @@ bool tr_column_views_always_present(const struct tr_column_views *rows, uint32_t
     return always;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *sequence,
                           uint32_t number, ptrdiff_t token, trellis_text *ret_text)

@@ -1,4 +1,5 @@
-/* column_views.h - the values of all views in a sequence, as rows of hashes (see column_views.c). */
+/* column_views.h - the values of all views in a sequence, as rows of hashes (see
+ * column_views.c). */
 #ifndef TRELLIS_FEATURES_COLUMN_VIEWS_H
 #define TRELLIS_FEATURES_COLUMN_VIEWS_H
 

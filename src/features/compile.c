@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- parsing ------------------------------------------------------------------------------------ */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
 {
@@ -48,7 +48,7 @@ bool tr_parse_integer(struct tr_parser *parser, int64_t min, int64_t max, int64_
     return true;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint32_t *ret_column)
 {
@@ -153,7 +153,7 @@ trellis_status tr_compile_literal(struct tr_parser *parser, trellis_text text,
                : tr_fail_memory(parser->error);
 }
 
-/* ---- resources ---------------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------- */
 
 static uint32_t find_resource(const struct tr_resource *resources, size_t count,
                               const struct tr_resource *wanted)
@@ -274,7 +274,7 @@ trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kin
     return add_resource(parser, resource, parser->at, ret_resource);
 }
 
-/* ---- names -------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void add_arguments(const trellis_features *features, const struct tr_view *view,
                           struct tr_buffer *buffer)
@@ -333,7 +333,7 @@ void tr_view_name(const trellis_features *features, uint32_t number, int32_t off
     tr_buffer_char(buffer, ')');
 }
 
-/* ---- templates ---------------------------------------------------------------------------------- */
+/* ---- templates ------------------------------------------------------------------------------- */
 
 static bool push_parts(trellis_features *features, const struct tr_template_part *parts,
                        uint32_t count)
@@ -389,7 +389,7 @@ trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_dra
     return TRELLIS_OK;
 }
 
-/* ---- files -------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The next line of the source without its end; false after the last. */
 static bool next_line(const trellis_features *features, size_t *at, trellis_text *line)

@@ -1,15 +1,15 @@
 /* compiled.h - the compiled form of a set of templates; for the files of src/features only.
  *
- * A *view* is a function of a column, without an offset: suffix(lower(word),3). It is computed once per
- * token. A *part* of a template is a view at an offset, or a literal. A *template* is a
- * list of parts:
+ * A *view* is a function of a column, without an offset: suffix(lower(word),3). It is computed once
+ * per token. A *part* of a template is a view at an offset, or a literal. A *template* is a list of
+ * parts:
  *
  *     node pos[-1] & pos[0]        ->  key "pos[-1]&pos[0]=", then pos at -1, then pos at 0
  *     U05:%x[-1,0]/%x[0,0]         ->  key "U05:", then $1 at -1, then "/", then $1 at 0
  *
- * The key of an attribute is that of the template's beginning, mixed with those of its parts in order
- * (base/hash.h). Tests and conditions are parts that must be there (or must not); real values are
- * parts that multiply.
+ * The key of an attribute is that of the template's beginning, mixed with those of its parts in
+ * order (base/hash.h). Tests and conditions are parts that must be there (or must not); real values
+ * are parts that multiply.
  */
 #ifndef TRELLIS_FEATURES_COMPILED_H
 #define TRELLIS_FEATURES_COMPILED_H
@@ -261,13 +261,13 @@ trellis_status tr_features_compile(const char *name, char *source, size_t size,
                                    const struct tr_resource_supply *supply,
                                    trellis_features **ret_features, trellis_error *error);
 
-/* ---- native.c, patterns.c: one line of a dialect ---------------------------------------------- */
+/* ---- native.c, patterns.c: one line of a dialect --------------------------------------------- */
 
 bool tr_native_begins(trellis_text line);
 trellis_status tr_native_line(struct tr_parser *parser);
 trellis_status tr_pattern_line(struct tr_parser *parser);
 
-/* ---- functions.c: what they give ---------------------------------------------------------------- */
+/* ---- functions.c: what they give ------------------------------------------------------------- */
 
 const char *tr_function_name(enum tr_operation operation);
 enum tr_value_type tr_function_result(enum tr_operation operation);
@@ -290,15 +290,15 @@ void tr_evaluation_end(struct tr_evaluation *evaluation);
 /* A text in lower case, appended. */
 void tr_lower_text(trellis_text text, struct tr_buffer *buffer);
 
-/* The value of a view for a cell; false if it has none. It is valid until the next call, or as long as
- * the cell. For tests it is empty. */
+/* The value of a view for a cell; false if it has none. It is valid until the next call, or as long
+ * as the cell. For tests it is empty. */
 bool tr_view_text(struct tr_evaluation *evaluation, uint32_t view, trellis_text cell,
                   trellis_text *ret_text);
 /* The value of a view without a column at a token. */
 bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
                    trellis_text *ret_text);
 
-/* ---- regex.c ------------------------------------------------------------------------------------ */
+/* ---- regex.c --------------------------------------------------------------------------------- */
 
 /* Compiles for UTF-8, with the JIT where there is one. On failure *ret_code is NULL, and `reason`
  * and *at are the error and its position; the reason is empty on allocation failure. */
@@ -307,16 +307,16 @@ void tr_regex_compile(trellis_text pattern, pcre2_code **ret_code, char *reason,
 /* Wapiti's small dialect in PCRE2's; false with *at where it is malformed. */
 bool tr_regex_from_wapiti(trellis_text pattern, struct tr_buffer *buffer, size_t *at);
 
-/* ---- wapiti_regex.c ----------------------------------------------------------------------------- */
+/* ---- wapiti_regex.c -------------------------------------------------------------------------- */
 
 /* Whether an expression is well formed; *at is where it is not. */
 bool tr_wapiti_regex_check(trellis_text regex, size_t *at);
-/* The first match; *ret_overrun says whether Wapiti would copy beyond the end of the text, and so end
- * its string there. */
+/* The first match; *ret_overrun says whether Wapiti would copy beyond the end of the text, and so
+ * end its string there. */
 bool tr_wapiti_regex_find(trellis_text regex, trellis_text text, trellis_text *ret_match,
                           bool *ret_overrun);
 
-/* ---- counts.c ----------------------------------------------------------------------------------- */
+/* ---- counts.c -------------------------------------------------------------------------------- */
 
 bool tr_counter_add(struct tr_counter *counter, uint64_t value);
 void tr_counter_free(struct tr_counter *counter);

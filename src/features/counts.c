@@ -1,8 +1,8 @@
 /* counts.c - how often the values of a view were seen in training, for rare() and frequent().
  *
- * Values are stored as hashes. When counting ends, each (view, n) that a template uses becomes a table of
- * the values seen more than n times, and the counts are dropped. For unknown(x, n) rare words stand for
- * unseen ones during training; at its end the table becomes one of all values.
+ * Values are stored as hashes. When counting ends, each (view, n) that a template uses becomes a
+ * table of the values seen more than n times, and the counts are dropped. For unknown(x, n) rare
+ * words stand for unseen ones during training; at its end the table becomes one of all values.
  */
 #include "features/compiled.h"
 

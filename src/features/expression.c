@@ -29,7 +29,7 @@ static trellis_status add_term(struct tr_parser *parser, struct tr_choices *choi
     return TRELLIS_OK;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------ */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static trellis_status unknown_column(struct tr_parser *parser, size_t at, trellis_text name)
 {
@@ -134,7 +134,7 @@ static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
     return TRELLIS_OK;
 }
 
-/* ---- functions ---------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* The arguments of a function after the first. */
 struct arguments {

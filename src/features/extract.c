@@ -62,7 +62,7 @@ struct tr_extractor {
     struct seen_room node_room, edge_room;
 };
 
-/* ---- creation ----------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
                                    struct tr_extractor **ret_extractor, trellis_error *error)
@@ -134,7 +134,7 @@ bool tr_extractor_uses(const struct tr_extractor *extractor, size_t column)
     return false;
 }
 
-/* ---- the plan ----------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* Whether all columns of a template are in the sequences. */
 static bool is_active(const struct tr_extractor *extractor, const struct tr_template *template,
@@ -217,7 +217,7 @@ static void make_plan(struct tr_extractor *extractor, const trellis_sequence *se
     extractor->planned_moves = extractor->rows.moves;
 }
 
-/* ---- keys --------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* The array with room for `count` elements; unchanged, and *ok false, on allocation failure. */
 static void *resize(void *array, size_t count, size_t size, bool *ok)
@@ -229,7 +229,8 @@ static void *resize(void *array, size_t count, size_t size, bool *ok)
     return memory ? memory : array;
 }
 
-/* Room for `attributes` in all, and one more since a key is written before it is known to be present. */
+/* Room for `attributes` in all, and one more since a key is written before it is known to be
+ * present. */
 static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_seen *seen,
                                    struct seen_room *room, size_t tokens, size_t attributes,
                                    trellis_error *error)
@@ -414,8 +415,8 @@ static trellis_text given_string(const struct tr_extractor *extractor,
                : sequence->cells[token * sequence->columns + j + (j >= extractor->label_column)];
 }
 
-/* Adds the given strings of a token: of nodes all but those that begin with b, of edges all but those
- * that begin with u. */
+/* Adds the given strings of a token: of nodes all but those that begin with b, of edges all but
+ * those that begin with u. */
 static trellis_status see_given(struct tr_extractor *extractor, const trellis_sequence *sequence,
                                 size_t token, bool edge, struct tr_seen *seen, size_t *at,
                                 trellis_error *error)
@@ -625,7 +626,7 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
     return TRELLIS_OK;
 }
 
-/* ---- counting ----------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 trellis_status tr_features_count(trellis_features *features, struct tr_extractor *extractor,
                                  const trellis_sequence *sequence, trellis_error *error)
@@ -651,7 +652,7 @@ trellis_status tr_features_count(trellis_features *features, struct tr_extractor
     return status;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* The text of a part's value at a token, as see_token() mixes its hash; false where it ends the
  * string. */

@@ -7,7 +7,7 @@
 #include "base/input.h"
 #include "corpus/corpus.h"
 
-/* ---- opening ------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static trellis_status fail_unknown(const char *name, trellis_error *error)
 {
@@ -126,7 +126,7 @@ void trellis_features_destroy(trellis_features *features)
     free(features);
 }
 
-/* ---- questions ---------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 struct tr_step_choice tr_features_steps(const trellis_features *features)
 {
@@ -208,7 +208,7 @@ bool tr_features_for_unknown(const trellis_features *features, size_t index)
     return found;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 /* CRFsuite's format separates by tabs and has the value after a colon. */
 static void add_escaped(struct tr_buffer *line, const struct tr_buffer *text)

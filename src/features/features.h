@@ -6,8 +6,8 @@
  *
  *     cells --functions--> hashes [function][token] --templates--> keys of attributes
  *
- * This builds no strings. tr_extractor_text() builds the text of a single attribute, for the attribute
- * index of the training, for inspection and for `trellis features`.
+ * This builds no strings. tr_extractor_text() builds the text of a single attribute, for the
+ * attribute index of the training, for inspection and for `trellis features`.
  */
 #ifndef TRELLIS_FEATURES_FEATURES_H
 #define TRELLIS_FEATURES_FEATURES_H
@@ -16,11 +16,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* The first line of a set whose keys are those of the strings that CRF++ or Wapiti would make; the other
- * lines are their templates and patterns as their models store them. */
+/* The first line of a set whose keys are those of the strings that CRF++ or Wapiti would make; the
+ * other lines are their templates and patterns as their models store them. */
 #define TR_STRINGS_CRFPP "strings crf++"
 #define TR_STRINGS_WAPITI "strings wapiti"
-/* In place of Wapiti's patterns: every cell of a row is a string, as it is or with a u before it. */
+/* In place of Wapiti's patterns: every cell of a row is a string, as it is or with a u before
+ * it. */
 #define TR_STRINGS_CELLS "cells"
 #define TR_STRINGS_NODE_CELLS "cells u"
 
@@ -36,15 +37,15 @@ struct tr_step_choice tr_features_steps(const trellis_features *features);
 /* Whether there are templates for (observation, label pair). */
 bool tr_features_has_edges(const trellis_features *features);
 
-/* Templates that depend on how often a word was seen in training need a pass over the data first: count
- * every sequence, then end counting. Without such templates both do nothing. */
+/* Templates that depend on how often a word was seen in training need a pass over the data first:
+ * count every sequence, then end counting. Without such templates both do nothing. */
 bool tr_features_needs_counts(const trellis_features *features);
 struct tr_extractor;
 trellis_status tr_features_count(trellis_features *features, struct tr_extractor *extractor,
                                  const trellis_sequence *sequence, trellis_error *error);
 trellis_status tr_features_end_count(trellis_features *features, trellis_error *error);
-/* From here on unknown(x, n) means words never seen; during training rare words stand for them. To be
- * called once, after the training data has been read. */
+/* From here on unknown(x, n) means words never seen; during training rare words stand for them. To
+ * be called once, after the training data has been read. */
 trellis_status tr_features_end_training(trellis_features *features, trellis_error *error);
 /* Whether a template uses unknown(). */
 bool tr_features_has_unknown(const trellis_features *features);
@@ -74,7 +75,8 @@ bool tr_features_has_resources(const trellis_features *features);
 trellis_status tr_features_parse(trellis_text source, const char *name,
                                  trellis_features **ret_features, trellis_error *error);
 
-/* An empty set, for input that comes with ready-made attributes: no templates, steps between labels. */
+/* An empty set, for input that comes with ready-made attributes: no templates, steps between
+ * labels. */
 trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error);
 
 /* The attributes of a sequence of n tokens. Those of token i are
@@ -108,8 +110,9 @@ bool tr_extractor_uses(const struct tr_extractor *extractor, size_t column);
 trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_reader *reader,
                                  size_t label_column, trellis_error *error);
 
-/* The observation is valid until the next call. A sequence with fewer columns than the templates need,
- * or with a value that is not a finite number where one is needed, is an error with its line. */
+/* The observation is valid until the next call. A sequence with fewer columns than the templates
+ * need, or with a value that is not a finite number where one is needed, is an error with its
+ * line. */
 trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_sequence *sequence,
                                 const struct tr_observation **ret_observation,
                                 trellis_error *error);

@@ -26,7 +26,7 @@ static bool finish(const struct tr_buffer *buffer, trellis_text *ret_text)
     return !buffer->failed;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static void add_code(struct tr_buffer *buffer, int32_t code)
 {
@@ -174,7 +174,7 @@ static bool apply_real(struct tr_evaluation *evaluation, const struct tr_view *v
     return true;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 /* Which kinds of characters a text has. */
 struct kinds {
@@ -287,7 +287,7 @@ static bool apply_counted(struct tr_evaluation *evaluation, const struct tr_view
     return tr_table_has(resource->data, tr_hash(x).low) == (view->operation == TR_OP_FREQUENT);
 }
 
-/* ---- regular expressions ------------------------------------------------------------------------ */
+/* ---- regular expressions --------------------------------------------------------------------- */
 
 /* The text of group 1 if it took part in the match, else of the whole match. */
 static bool find_match(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
@@ -346,7 +346,7 @@ static bool apply_wapiti_match(struct tr_evaluation *evaluation, const struct tr
     return true;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 struct function {
     const char *name;
@@ -434,7 +434,7 @@ enum tr_operation tr_function_find(trellis_text name)
     return TR_OP_COUNT;
 }
 
-/* ---- evaluation --------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features)
 {

@@ -1,7 +1,8 @@
-/* native.c - the parser of the template language (docs/features.md has its grammar), line by line. */
+/* native.c - the parser of the template language (docs/features.md has its grammar), line by
+ * line. */
 #include "features/expression.h"
 
-/* ---- templates ---------------------------------------------------------------------------------- */
+/* ---- templates ------------------------------------------------------------------------------- */
 
 enum { MAX_EXPRESSIONS = 16 };
 
@@ -188,7 +189,7 @@ static trellis_status parse_template(struct tr_parser *parser, bool edge)
     return status;
 }
 
-/* ---- the other lines ---------------------------------------------------------------------------- */
+/* ---- the other lines ------------------------------------------------------------------------- */
 
 static trellis_status parse_step(struct tr_parser *parser)
 {

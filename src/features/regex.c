@@ -1,8 +1,9 @@
 /* regex.c - regular expressions by PCRE2, and Wapiti's small dialect put into its terms.
  *
- * Wapiti's dialect knows  .  \a \d \l \p \s \u \w  and their negations in capitals, \ before a plain
- * character, * and ? after one, ^ at the beginning and $ at the end. Its * takes as little as it can.
- * Its classes are those of ASCII; its characters were bytes and are code points here.
+ * Wapiti's dialect knows  .  \a \d \l \p \s \u \w  and their negations in capitals, \ before a
+ *                                                  plain
+ * character, * and ? after one, ^ at the beginning and $ at the end. Its * takes as little as it
+ * can. Its classes are those of ASCII; its characters were bytes and are code points here.
  */
 #include "features/compiled.h"
 

@@ -1,4 +1,5 @@
-/* resources.c - word lists, clusters and counted words: reading their files, searching their tables. */
+/* resources.c - word lists, clusters and counted words: reading their files, searching their
+ * tables. */
 #include "features/compiled.h"
 
 #include <endian.h>
@@ -6,7 +7,7 @@
 
 #include "base/input.h"
 
-/* ---- searching ---------------------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 static uint64_t u64_at(const char *data, size_t index)
 {
@@ -74,7 +75,7 @@ bool tr_table_path(trellis_text table, uint64_t hash, trellis_text *ret_path)
     return true;
 }
 
-/* ---- building ----------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 static int compare_hashes(const void *a, const void *b)
 {

@@ -1,10 +1,11 @@
 /* wapiti_regex.c - Wapiti's regular expressions, byte by byte as Wapiti matches them.
  *
- * For sets keyed by strings, which must give the same bytes as Wapiti. The dialect is that of regex.c:
- * x* takes as few characters as it can, x? one if it can, and there is no other repetition. A match is
- * searched from left to right. Its length is counted on the way, and a quirk of Wapiti's is part of the
- * answer: where x? took a character and what follows then failed after k more, those k stay counted.
- * The match then looks longer than it is, and may reach beyond the end of the text.
+ * For sets keyed by strings, which must give the same bytes as Wapiti. The dialect is that of
+ * regex.c: x* takes as few characters as it can, x? one if it can, and there is no other
+ * repetition. A match is searched from left to right. Its length is counted on the way, and a quirk
+ * of Wapiti's is part of the answer: where x? took a character and what follows then failed after k
+ * more, those k stay counted. The match then looks longer than it is, and may reach beyond the end
+ * of the text.
  */
 #include "features/compiled.h"
 
@@ -35,7 +36,8 @@ static bool is_word(unsigned char c)
     return is_lower(c) || is_upper(c) || is_digit(c);
 }
 
-/* Whether a character is in the class of a letter behind a backslash; any other letter is itself. */
+/* Whether a character is in the class of a letter behind a backslash; any other letter is
+ * itself. */
 static bool in_class(char letter, unsigned char c)
 {
     switch (letter) {

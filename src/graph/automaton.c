@@ -4,7 +4,8 @@
  * of labels, oldest first, that may begin with the start; the kinds differ in which histories are
  * nodes:
  *
- *   order k     all of up to k labels; states are those of k labels and those that begin with the start
+ *   order k     all of up to k labels; states are those of k labels and those that begin with the
+ *               start
  *   observed    single labels, and every proper prefix of a gram
  *   counted     c, c c, c c c, ... up to the cap
  *
@@ -49,7 +50,7 @@ struct automaton {
     bool *forbidden; // [L + 1][L] steps between labels, row L: the start
 };
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct automaton *automaton, const uint16_t *history, size_t length)
 {
@@ -284,7 +285,7 @@ static trellis_status attach_grams(struct automaton *automaton, trellis_error *e
     return TRELLIS_OK;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static bool list_forbidden(struct automaton *automaton)
 {
@@ -319,8 +320,8 @@ static uint32_t *next_nodes(const struct automaton *automaton)
     return next;
 }
 
-/* Fills step_at with the state that each step leads to, TR_NO_STATE where it is forbidden, and counts
- * the steps into each state. */
+/* Fills step_at with the state that each step leads to, TR_NO_STATE where it is forbidden, and
+ * counts the steps into each state. */
 static bool find_next_states(struct tr_graph *graph, const struct automaton *automaton)
 {
     size_t labels = graph->labels;
@@ -368,7 +369,7 @@ static void number_steps(struct tr_graph *graph)
     tr_graph_shift_back(graph->in_begin, graph->states);
 }
 
-/* ---- features ------------------------------------------------------------------------------------ */
+/* ---- features -------------------------------------------------------------------------------- */
 
 /* Visits every (state, gram) where the gram is fired by a step out of the state or at its end:
  * counts it first, and places it once the counts are summed. */
@@ -457,7 +458,8 @@ static void place_labels(struct tr_graph *graph, const struct automaton *automat
     }
 }
 
-/* States of one fan have consecutive numbers: a fan begins where the fan of a state is a new one. */
+/* States of one fan have consecutive numbers: a fan begins where the fan of a state is a new
+ * one. */
 static bool place_fans(struct tr_graph *graph, const struct automaton *automaton)
 {
     uint32_t *fan = tr_alloc(graph->states, sizeof *fan); // of each state

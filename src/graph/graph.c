@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "graph/build.h"
 
-/* ---- the plan ------------------------------------------------------------------------------------ */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static trellis_status check_sizes(const struct tr_graph_plan *plan, trellis_error *error)
 {
@@ -82,7 +82,7 @@ static trellis_status check_plan(const struct tr_graph_plan *plan, trellis_error
     return TRELLIS_OK;
 }
 
-/* ---- building ------------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 
 bool tr_graph_make_states(struct tr_graph *graph, uint32_t states)
 {
@@ -185,7 +185,7 @@ void tr_graph_destroy(struct tr_graph *graph)
     free(graph);
 }
 
-/* ---- walking ------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 /* Steps into a state are sorted by the state they come from; the start, the largest number, is
  * last. */

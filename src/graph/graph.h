@@ -27,10 +27,10 @@
 #define TR_NO_STATE UINT32_MAX
 #define TR_NO_STEP UINT32_MAX
 
-/* A label gram, oldest label first: gram[0 .. length-1]. length 2 is a plain step, length 1 a prior of
- * the label. With L labels, the value L stands for the start (only as the first, and not alone) and
- * L + 1 for the end (only as the last). In a graph with counted states all labels but the last are the
- * same, c .. c d: it fires where d follows at least that many c in a row. */
+/* A label gram, oldest label first: gram[0 .. length-1]. length 2 is a plain step, length 1 a prior
+ * of the label. With L labels, the value L stands for the start (only as the first, and not alone)
+ * and L + 1 for the end (only as the last). In a graph with counted states all labels but the last
+ * are the same, c .. c d: it fires where d follows at least that many c in a row. */
 struct tr_gram {
     uint8_t length; // 1 to order + 1; with counted states to count_cap + 1
     uint16_t label[TR_MAX_ORDER + 1];
@@ -74,11 +74,11 @@ struct tr_graph {
         free_steps; // first order only: steps that are not listed are allowed and fire free_feature
     uint16_t *label; // [S]
 
-    /* Steps, sorted by the state they lead to; those into state z are in_begin[z] .. in_begin[z+1]-1,
-     * in the order of the states they come from, the start (TR_NO_STATE) last. In first order without
-     * free_steps all are listed, L + 1 into each state. With free_steps only those with a feature of
-     * their own or a prohibition are. Otherwise all that are not forbidden are. A forbidden step that is
-     * listed fires nothing and has forbidden[a]. */
+    /* Steps, sorted by the state they lead to; those into state z are in_begin[z] ..
+     * in_begin[z+1]-1, in the order of the states they come from, the start (TR_NO_STATE) last. In
+     * first order without free_steps all are listed, L + 1 into each state. With free_steps only
+     * those with a feature of their own or a prohibition are. Otherwise all that are not forbidden
+     * are. A forbidden step that is listed fires nothing and has forbidden[a]. */
     uint32_t step_count;
     uint32_t *in_begin;      // [S + 1]
     uint32_t *from;          // [step_count]
@@ -89,8 +89,8 @@ struct tr_graph {
     uint32_t *step_at; // [S + 1][L] the step that reads a label in a state (row S: the start),
                        // TR_NO_STEP where forbidden; NULL in first order
 
-    /* Fans, not in first order: states with one label from which each label leads to the same state.
-     * At order k these are the L + 1 states that differ in their oldest label alone. */
+    /* Fans, not in first order: states with one label from which each label leads to the same
+     * state. At order k these are the L + 1 states that differ in their oldest label alone. */
     uint32_t fan_count;
     uint32_t *fan_begin; // [fan_count + 1] the states of a fan are fan_begin[f] .. fan_begin[f+1]-1
 
@@ -103,7 +103,8 @@ struct tr_graph {
     uint32_t *end_feature;
     bool *end_forbidden; // [S]
 
-    /* A pruned graph has labels, width, states, features, label, end_forbidden and these; none of the rest. */
+    /* A pruned graph has labels, width, states, features, label, end_forbidden and these; none of
+     * the rest. */
     bool pruned;
     double threshold;
     uint32_t order;
@@ -134,9 +135,11 @@ struct tr_reading tr_graph_read(const struct tr_graph *graph, uint32_t state, ui
 /* The state that a state is reduced to at a lower level, 1 or more. */
 uint32_t tr_graph_shorten(const struct tr_graph *graph, uint32_t state, uint32_t level);
 
-/* The state after reading a label in a state (TR_NO_STATE: the start); TR_NO_STATE where forbidden. */
+/* The state after reading a label in a state (TR_NO_STATE: the start); TR_NO_STATE where
+ * forbidden. */
 uint32_t tr_graph_next(const struct tr_graph *graph, uint32_t state, uint16_t label);
-/* The listed step from a state (TR_NO_STATE: the start) to a state, TR_NO_STEP where none is listed. */
+/* The listed step from a state (TR_NO_STATE: the start) to a state, TR_NO_STEP where none is
+ * listed. */
 uint32_t tr_graph_step(const struct tr_graph *graph, uint32_t from, uint32_t to);
 
 #endif

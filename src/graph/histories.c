@@ -41,7 +41,7 @@ struct tr_histories {
     size_t entry_count, entry_room;
 };
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static size_t place_of(const struct tr_histories *h, uint32_t history, uint32_t label)
 {
@@ -94,7 +94,7 @@ static uint32_t child_of(const struct tr_histories *h, uint32_t history, uint32_
     return entry->history ? entry->child : 0;
 }
 
-/* ---- building ------------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 
 static bool add_history(struct tr_histories *h, uint32_t link, uint32_t depth)
 {
@@ -236,7 +236,7 @@ void tr_histories_destroy(struct tr_histories *h)
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct tr_reading tr_graph_read(const struct tr_graph *graph, uint32_t state, uint32_t label,
                                 uint32_t level)

@@ -39,7 +39,7 @@ struct beam {
     float *row; // [width of rows] scratch
 };
 
-/* ---- one position -------------------------------------------------------------------------------- */
+/* ---- one position ---------------------------------------------------------------------------- */
 
 /* A way to a state at a position; kept[back] is where it comes from. */
 static void reach(struct beam *beam, size_t position, uint32_t state, double score, uint32_t back)
@@ -76,7 +76,8 @@ static const float *steps_out_of(struct beam *beam, uint32_t from)
     return beam->lattice->kind->out_scores(beam->steps, from, beam->row);
 }
 
-/* The edge scores of the steps out of a state to a position, by label; NULL where there are none. */
+/* The edge scores of the steps out of a state to a position, by label; NULL where there are
+ * none. */
 static const float *edges_out_of(const struct beam *beam, size_t position, uint32_t from)
 {
     const struct tr_graph *graph = beam->lattice->graph;
@@ -126,7 +127,7 @@ static void prune(struct beam *beam, size_t position)
     beam->reached_count = 0;
 }
 
-/* ---- the whole sequence -------------------------------------------------------------------------- */
+/* ---- the whole sequence ---------------------------------------------------------------------- */
 
 /* The index of the best state kept. */
 static size_t best_kept(const struct beam *beam)
@@ -249,7 +250,7 @@ trellis_status tr_lattice_beam(struct tr_lattice *lattice, const struct tr_steps
                : lattice->kind->beam(lattice, steps, width, labels, ret_score, error);
 }
 
-/* ---- where a search for gold labels goes wrong --------------------------------------------------- */
+/* ---- where a search for gold labels goes wrong ----------------------------------------------- */
 
 /* Gold labels followed beside the beam. */
 struct followed {

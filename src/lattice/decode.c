@@ -1,5 +1,5 @@
-/* decode.c - from a sequence to its best labels: scores, restrictions, search, and what to do where no labelling
- * is possible. */
+/* decode.c - from a sequence to its best labels: scores, restrictions, search, and what to do where
+ * no labelling is possible. */
 #include "lattice/decode.h"
 
 #include <math.h>
@@ -44,7 +44,8 @@ static trellis_status relax_steps(struct tr_decoder *decoder, trellis_error *err
     return status;
 }
 
-/* Under an HMM all labellings of a sequence may have probability 0, because of a word or of a transition. */
+/* Under an HMM all labellings of a sequence may have probability 0, because of a word or of a
+ * transition. */
 static trellis_status decode_impossible(struct tr_decoder *decoder, size_t length,
                                         const struct tr_decode_calls *calls, void *user,
                                         trellis_error *error)

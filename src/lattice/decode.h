@@ -1,8 +1,8 @@
-/* decode.h - from a sequence to its best labels: scores, restrictions, search, and what to do where no labelling
- * is possible.
+/* decode.h - from a sequence to its best labels: scores, restrictions, search, and what to do where
+ * no labelling is possible.
  *
- * The tagger and the scoring of dev data decode alike; they differ in where the scores come from, the
- * tables of a model or the rows of a training, so these are callbacks.
+ * The tagger and the scoring of dev data decode alike; they differ in where the scores come from,
+ * the tables of a model or the rows of a training, so these are callbacks.
  */
 #ifndef TRELLIS_LATTICE_DECODE_H
 #define TRELLIS_LATTICE_DECODE_H
@@ -32,10 +32,10 @@ struct tr_decoder {
     struct tr_steps *relaxed;  // where nothing is impossible; once they are needed
 };
 
-/* Decodes a sequence of `length`. Where no labelling is possible it is decoded again without the tag
- * dictionary, and under a generative model once more with all that is impossible made merely very
- * improbable: then *ret_impossible, and the labelling takes the fewest impossible things, and is the most
- * probable of those; decoder->relaxed are the steps it was found with. */
+/* Decodes a sequence of `length`. Where no labelling is possible it is decoded again without the
+ * tag dictionary, and under a generative model once more with all that is impossible made merely
+ * very improbable: then *ret_impossible, and the labelling takes the fewest impossible things, and
+ * is the most probable of those; decoder->relaxed are the steps it was found with. */
 trellis_status tr_decode(struct tr_decoder *decoder, size_t length,
                          const struct tr_decode_calls *calls, void *user, bool *ret_impossible,
                          trellis_error *error);

@@ -1,9 +1,10 @@
-/* dense.c - first-order lattices whose graph lists all transitions: matrices of scores and factors. */
+/* dense.c - first-order lattices whose graph lists all transitions: matrices of scores and
+ * factors. */
 #include "lattice/lattice_internal.h"
 
 #include <string.h>
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static bool make_steps(struct tr_steps *steps)
 {
@@ -71,7 +72,7 @@ static const float *out_scores(const struct tr_steps *steps, uint32_t from, floa
     return steps->of.dense.score + (size_t)from * steps->graph->width;
 }
 
-/* ---- sums and maxima ----------------------------------------------------------------------------- */
+/* ---- sums and maxima ------------------------------------------------------------------------- */
 
 static void sum_forward(struct tr_lattice *lattice, const struct tr_steps *steps, const float *row,
                         float *out)
@@ -139,7 +140,7 @@ static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, si
     tr_first_order_add_states(lattice, position, out);
 }
 
-/* ---- expectations -------------------------------------------------------------------------------- */
+/* ---- expectations ---------------------------------------------------------------------------- */
 
 static bool edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                            float *marginals)

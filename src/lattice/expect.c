@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- log Z --------------------------------------------------------------------------------------- */
+/* ---- log Z ----------------------------------------------------------------------------------- */
 
 /* Allocates for the fast kernels. A failure is an error: the reference would give slightly
  * different digits. */
@@ -60,7 +60,7 @@ trellis_status tr_lattice_forward_backward(struct tr_lattice *lattice, const str
     return status;
 }
 
-/* ---- marginals ----------------------------------------------------------------------------------- */
+/* ---- marginals ------------------------------------------------------------------------------- */
 
 const float *tr_lattice_node_marginals(const struct tr_lattice *lattice)
 {
@@ -114,7 +114,7 @@ float *tr_lattice_edge_marginals(struct tr_lattice *lattice, const struct tr_ste
     return marginals;
 }
 
-/* ---- expected counts ----------------------------------------------------------------------------- */
+/* ---- expected counts ------------------------------------------------------------------------- */
 
 void tr_free_counts(struct tr_expected_counts *counts)
 {

@@ -14,7 +14,7 @@ const uint32_t *tr_first_order_out_states(struct tr_lattice *lattice, const stru
     return next;
 }
 
-/* ---- edge scores --------------------------------------------------------------------------------- */
+/* ---- edge scores ----------------------------------------------------------------------------- */
 
 const float *tr_first_order_edge_scores(struct tr_lattice *lattice, const struct tr_steps *steps,
                                         size_t position)
@@ -94,7 +94,7 @@ void tr_first_order_add_states(const struct tr_lattice *lattice, size_t position
     }
 }
 
-/* ---- expectations -------------------------------------------------------------------------------- */
+/* ---- expectations ---------------------------------------------------------------------------- */
 
 void tr_first_order_edge_marginals(struct tr_lattice *lattice, const float *factor,
                                    float *marginals)

@@ -4,7 +4,8 @@
  * exp(step(a,b) - shift), the start's and the end's scores counted among the node scores of the
  * first and last position,
  *
- *   alpha_1(c) = psi_1(c)                   alpha_i(b) = psi_i(b) / s_{i-1} * sum_a alpha_{i-1}(a) M(a,b)
+ *   alpha_1(c) = psi_1(c)                   alpha_i(b) = psi_i(b) / s_{i-1} * sum_a alpha_{i-1}(a)
+ *                                           M(a,b)
  *   s_i = sum_c alpha_i(c)
  *   beta_n(c) = 1 / s_n                     beta_{i-1}(a) = sum_b M(a,b) to_i(b)
  *   to_i(b) = psi_i(b) beta_i(b) / s_{i-1}
@@ -33,7 +34,7 @@
 
 #include <string.h>
 
-/* ---- sums over steps ----------------------------------------------------------------------------- */
+/* ---- sums over steps ------------------------------------------------------------------------- */
 
 static const float *pair_at(const struct tr_lattice *lattice, size_t i)
 {
@@ -63,7 +64,7 @@ static void step_backward(struct tr_lattice *lattice, const struct tr_steps *ste
     }
 }
 
-/* ---- factors of a position ----------------------------------------------------------------------- */
+/* ---- factors of a position ------------------------------------------------------------------- */
 
 /* psi_i into the row of `to`; returns m_i. */
 static float node_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
@@ -91,8 +92,8 @@ static float node_factors(struct tr_lattice *lattice, const struct tr_steps *ste
     return lattice->kernels->exp_row(psi, node, width);
 }
 
-/* With edge scores, the factors of all steps to a position: exp(step + edge - m), m the largest, which
- * is returned; NAN on allocation failure. */
+/* With edge scores, the factors of all steps to a position: exp(step + edge - m), m the largest,
+ * which is returned; NAN on allocation failure. */
 static float pair_factors(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
 {
     size_t size = (size_t)lattice->graph->labels * lattice->graph->width;
@@ -110,7 +111,7 @@ float tr_first_order_normaliser_sums(struct tr_lattice *lattice, const struct tr
     return shift;
 }
 
-/* ---- the passes ---------------------------------------------------------------------------------- */
+/* ---- the passes ------------------------------------------------------------------------------ */
 
 static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {

@@ -1,13 +1,13 @@
 /* general.c - lattices of any other automaton: higher orders, observed and counted states.
  *
- * From the states of a fan, which have one label, each label leads to one state; so the transitions of a fan
- * are a matrix by state and label read, and sums and maxima are taken fan by fan.
+ * From the states of a fan, which have one label, each label leads to one state; so the transitions
+ * of a fan are a matrix by state and label read, and sums and maxima are taken fan by fan.
  */
 #include "lattice/lattice_internal.h"
 
 #include <string.h>
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static bool make_fans(struct tr_steps *steps)
 {
@@ -105,7 +105,7 @@ static const float *out_scores(const struct tr_steps *steps, uint32_t from, floa
     return steps->of.general.score + (size_t)from * steps->graph->width;
 }
 
-/* ---- lattices ------------------------------------------------------------------------------------ */
+/* ---- lattices -------------------------------------------------------------------------------- */
 
 static bool make(struct tr_lattice *lattice)
 {
@@ -135,7 +135,7 @@ static const uint32_t *out_states(struct tr_lattice *lattice, const struct tr_st
     return next;
 }
 
-/* ---- maxima -------------------------------------------------------------------------------------- */
+/* ---- maxima ---------------------------------------------------------------------------------- */
 
 /* Whether no path leads to any of these states, as is common with a tag dictionary. */
 static bool is_unreachable(const float *delta, size_t states)
@@ -180,8 +180,8 @@ static void max_for_labels(const struct tr_lattice *lattice, const float *delta,
     }
 }
 
-/* Fan by fan, the best transition for each label read, and then the best of those that lead to the same
- * state. */
+/* Fan by fan, the best transition for each label read, and then the best of those that lead to the
+ * same state. */
 static bool viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                         const float *delta, float *out)
 {
@@ -242,8 +242,8 @@ static uint32_t came_from(struct tr_lattice *lattice, const struct tr_steps *ste
     return best_from;
 }
 
-/* The same in double precision. All states of a fan have one label, so edge scores may be added after the
- * maximum. */
+/* The same in double precision. All states of a fan have one label, so edge scores may be added
+ * after the maximum. */
 static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                     struct tr_max_rows *rows, const double *before, double *out)
 {
@@ -276,7 +276,7 @@ static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, si
     }
 }
 
-/* ---- expectations -------------------------------------------------------------------------------- */
+/* ---- expectations ---------------------------------------------------------------------------- */
 
 /* Fan by fan: sum over z' in f of alpha_{i-1}(z') M(z',c), times to_i(f(c)) */
 static bool edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,

@@ -1,4 +1,5 @@
-/* general_forward_backward.c - log Z and marginals of general graphs, in single precision with scaling.
+/* general_forward_backward.c - log Z and marginals of general graphs, in single precision with
+ * scaling.
  *
  * As in forward_backward.c, but over states. From the states of a fan f, which have one label c', a
  * label c leads to one state f(c), so the steps of a fan are a matrix M(z', c). With F_i(c',c) =
@@ -49,8 +50,8 @@ static const float *pair_at(const struct tr_lattice *lattice, size_t i)
     return lattice->scores.has_edges ? lattice->fast.pair.at + i * size : NULL;
 }
 
-/* In a locally normalised model: the factors 1 / N, kept in the row of `to` until that is computed, are
- * multiplied into alpha_i. Returns their logarithm's shift. */
+/* In a locally normalised model: the factors 1 / N, kept in the row of `to` until that is computed,
+ * are multiplied into alpha_i. Returns their logarithm's shift. */
 static float normaliser_factors(struct tr_lattice *lattice, size_t i)
 {
     float *factor = lattice->fast.to.at + i * lattice->stride;

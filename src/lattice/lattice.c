@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Aligned room for count * each elements of `size` bytes; the old contents are lost. NULL on
  * allocation failure. Grows by half, or by just what is needed where memory is short. */
@@ -136,7 +136,7 @@ void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference)
     lattice->computed = TR_NOTHING;
 }
 
-/* ---- scores -------------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error)
 {
@@ -233,10 +233,10 @@ void tr_lattice_pad_nodes(struct tr_lattice *lattice)
     }
 }
 
-/* ---- the score of a path ------------------------------------------------------------------------- */
+/* ---- the score of a path --------------------------------------------------------------------- */
 
-/* start(z_1) + sum_i node[i][label(z_i)] + step(z_{i-1}, z_i) + edge[i][..][..] + end(z_n), and -log N
- * of the states */
+/* start(z_1) + sum_i node[i][label(z_i)] + step(z_{i-1}, z_i) + edge[i][..][..] + end(z_n), and
+ * -log N of the states */
 double tr_listed_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                             const uint16_t *labels)
 {

@@ -33,7 +33,8 @@ struct tr_steps;
 trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **ret_steps,
                                trellis_error *error);
 void tr_steps_destroy(struct tr_steps *steps);
-/* weights [graph->features], NULL for all 0, as after creation; a weight of minus infinity forbids. */
+/* weights [graph->features], NULL for all 0, as after creation; a weight of minus infinity
+ * forbids. */
 void tr_steps_set(struct tr_steps *steps, const float *weights);
 /* Residuals [graph->features]: the exact weights minus their floats. An HMM needs more digits than
  * a float has. Path scores and the reference add them; best paths are found without them. They last
@@ -53,21 +54,21 @@ void tr_lattice_destroy(struct tr_lattice *lattice);
 /* Uses the double-precision log-space kernel for everything; for tests. */
 void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference);
 
-/* Begins a sequence of `length` positions (0 is allowed): node scores are 0, there are no edge scores
- * and no restrictions. */
+/* Begins a sequence of `length` positions (0 is allowed): node scores are 0, there are no edge
+ * scores and no restrictions. */
 trellis_status tr_lattice_begin(struct tr_lattice *lattice, size_t length, trellis_error *error);
 /* The node scores [length][width], to be filled in; entries beyond the labels are ignored. */
 float *tr_lattice_nodes(struct tr_lattice *lattice);
-/* Makes room for residuals of the node scores, all 0; false on allocation failure. Path scores and the
- * reference add them, and log Z is the reference's then. */
+/* Makes room for residuals of the node scores, all 0; false on allocation failure. Path scores and
+ * the reference add them, and log Z is the reference's then. */
 bool tr_lattice_make_residuals(struct tr_lattice *lattice);
 /* The residuals [length][width], the exact node scores minus their floats, to be filled in. NULL
  * where no room was made. */
 float *tr_lattice_residuals(struct tr_lattice *lattice);
 /* Makes room for edge scores, all 0; false on allocation failure. */
 bool tr_lattice_make_edges(struct tr_lattice *lattice);
-/* The edge scores [length][labels][width], to be filled in; [i][a][b] is of the transition from label a at
- * i-1 to label b at i, and row 0 is ignored. NULL where no room was made. */
+/* The edge scores [length][labels][width], to be filled in; [i][a][b] is of the transition from
+ * label a at i-1 to label b at i, and row 0 is ignored. NULL where no room was made. */
 float *tr_lattice_edges(struct tr_lattice *lattice);
 /* Those of a position [labels][width]. */
 const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position);
@@ -155,8 +156,9 @@ bool tr_lattice_expect_steps(struct tr_lattice *lattice, const struct tr_steps *
 void tr_lattice_posterior(struct tr_lattice *lattice, uint16_t *labels);
 
 /* Paths drawn from P(Z | X): labels [count][length]; the same random numbers give the same paths.
- * Computed by a forward pass of its own, in double precision: nothing need be asked for before. With
- * a pruned graph, of what survives pruning. TRELLIS_DATA where there is no path or a score is NaN. */
+ * Computed by a forward pass of its own, in double precision: nothing need be asked for before.
+ * With a pruned graph, of what survives pruning. TRELLIS_DATA where there is no path or a score is
+ * NaN. */
 struct tr_random;
 trellis_status tr_lattice_sample(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  struct tr_random *random, size_t count, uint16_t *labels,
@@ -165,9 +167,10 @@ trellis_status tr_lattice_sample(struct tr_lattice *lattice, const struct tr_ste
 trellis_status tr_lattice_entropy(struct tr_lattice *lattice, const struct tr_steps *steps,
                                   double *ret_entropy, trellis_error *error);
 
-/* The m best paths in order of falling score: labels [m][length] and scores [m], which are exactly those
- * of tr_lattice_path_score(); *ret_count of them, fewer than m where there are fewer. The order of equally
- * good ones is the same on every run and with every kernel. TRELLIS_DATA where there is no path. */
+/* The m best paths in order of falling score: labels [m][length] and scores [m], which are exactly
+ * those of tr_lattice_path_score(); *ret_count of them, fewer than m where there are fewer. The
+ * order of equally good ones is the same on every run and with every kernel. TRELLIS_DATA where
+ * there is no path. */
 trellis_status tr_lattice_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,
                                 uint16_t *labels, double *scores, size_t *ret_count,
                                 trellis_error *error);

@@ -1,4 +1,5 @@
-/* lattice_internal.h - what steps and lattices are made of; for the files of src/lattice and for tests.
+/* lattice_internal.h - what steps and lattices are made of; for the files of src/lattice and for
+ * tests.
  *
  * There are four kinds of lattice, after the graph:
  *
@@ -7,9 +8,10 @@
  *   general    any other automaton: a matrix for each fan of states                         general.c
  *   pruned     transitions are looked up among the few states that survive pruning          pruned.c
  *
- * A kind is a table of operations, chosen once when steps or a lattice are created, and a part of its own
- * in both. The first three list all states, so they share the algorithms of the other files (Viterbi,
- * m best paths, beams, local normalisation, the reference), which ask the table for what differs.
+ * A kind is a table of operations, chosen once when steps or a lattice are created, and a part of
+ * its own in both. The first three list all states, so they share the algorithms of the other files
+ * (Viterbi, m best paths, beams, local normalisation, the reference), which ask the table for what
+ * differs.
  *
  * Rows of floats are padded to a multiple of TR_LANES: scores with minus infinity, factors and
  * probabilities with 0. A row of states is `stride` long, which in first order is the width.
@@ -23,7 +25,7 @@
 
 #include <math.h>
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Scores of transitions: sums of weights, minus infinity where forbidden. */
 struct tr_step_scores {
@@ -34,8 +36,8 @@ struct tr_step_scores {
         *unlisted; // [width] sparse: of transitions that are not listed, by the label they lead to
 };
 
-/* Where a feature is fired. Places are the listed transitions, then the ends of the states, then, in the
- * sparse kind, the transitions into each label that are not listed. */
+/* Where a feature is fired. Places are the listed transitions, then the ends of the states, then,
+ * in the sparse kind, the transitions into each label that are not listed. */
 struct tr_fired {
     uint32_t *begin; // [features + 1] into place
     uint32_t *place;
@@ -134,7 +136,7 @@ static inline uint32_t tr_steps_in_end(const struct tr_graph *graph, uint32_t st
     return end > graph->in_begin[state] && graph->from[end - 1] == TR_NO_STATE ? end - 1 : end;
 }
 
-/* ---- lattices ------------------------------------------------------------------------------------ */
+/* ---- lattices -------------------------------------------------------------------------------- */
 
 /* Arrays that grow with the sequence; growing loses their contents. */
 struct tr_floats {
@@ -163,7 +165,8 @@ struct tr_lattice_scores {
     bool has_edges, has_residuals, has_normalisers;
 };
 
-/* Forward and backward in single precision with scaling; Viterbi's best scores are in alpha as well. */
+/* Forward and backward in single precision with scaling; Viterbi's best scores are in alpha as
+ * well. */
 struct tr_scaled_sums {
     struct tr_floats alpha;   // [n][stride]
     struct tr_floats to;      // [n][stride] psi * beta
@@ -233,7 +236,7 @@ struct tr_lattice {
     } of;
 };
 
-/* ---- kinds --------------------------------------------------------------------------------------- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 /* The transitions into a state, but the first. */
 struct tr_arrivals {
@@ -292,16 +295,17 @@ struct tr_lattice_kind {
     void (*flush)(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected);
 
     /* ---- what the shared algorithms ask for; not of the pruned kind ---- */
-    /* The score of a transition, an end or, in the sparse kind, the unlisted transitions into a label has
-     * changed. False where it is too far above the shift. */
+    /* The score of a transition, an end or, in the sparse kind, the unlisted transitions into a
+     * label has changed. False where it is too far above the shift. */
     bool (*change_step)(struct tr_steps *steps, uint32_t step);
     bool (*change_end)(struct tr_steps *steps, uint32_t state);
     bool (*change_unlisted)(struct tr_steps *steps, uint32_t label);
     /* Computes all factors from the scores. */
     void (*refresh)(struct tr_steps *steps);
-    /* Of the transitions out of a state by label: their scores [width], in place or in `row`, without edge
-     * scores; and the states they lead to [L], in place or in lattice->scratch.next, TR_NO_STATE where
-     * there is none. In first order a forbidden transition has a state and scores minus infinity. */
+    /* Of the transitions out of a state by label: their scores [width], in place or in `row`,
+     * without edge scores; and the states they lead to [L], in place or in lattice->scratch.next,
+     * TR_NO_STATE where there is none. In first order a forbidden transition has a state and scores
+     * minus infinity. */
     const float *(*out_scores)(const struct tr_steps *steps, uint32_t from, float *row);
     const uint32_t *(*out_states)(struct tr_lattice *lattice, const struct tr_steps *steps,
                                   uint32_t from);
@@ -315,21 +319,21 @@ struct tr_lattice_kind {
                         float *out);
     void (*sum_backward)(struct tr_lattice *lattice, const struct tr_steps *steps, const float *row,
                          float *out);
-    /* For each state the sum, over all labels that may follow it at a position but the first, of the
-     * factors of transition, label, edge and, at the last position, end; into out [stride]. Returns the
-     * logarithm of what the sums are to be multiplied by. There must be room in `to`, `marginal` and, with
-     * edge scores, `pair`. */
+    /* For each state the sum, over all labels that may follow it at a position but the first, of
+     * the factors of transition, label, edge and, at the last position, end; into out [stride].
+     * Returns the logarithm of what the sums are to be multiplied by. There must be room in `to`,
+     * `marginal` and, with edge scores, `pair`. */
     float (*normaliser_sums)(struct tr_lattice *lattice, const struct tr_steps *steps,
                              size_t position, float *out);
-    /* out(z) = max_z' delta(z') + step(z', z), with node and edge scores of the position, [stride]. False
-     * on allocation failure. */
+    /* out(z) = max_z' delta(z') + step(z', z), with node and edge scores of the position, [stride].
+     * False on allocation failure. */
     bool (*viterbi_row)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                         const float *delta, float *out);
     /* The lowest z' of the largest delta(z') + step(z', z). */
     uint32_t (*came_from)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                           const float *delta, uint32_t z);
-    /* The recursion of Viterbi in double precision, with all scores of the position; out [S] is minus
-     * infinity. */
+    /* The recursion of Viterbi in double precision, with all scores of the position; out [S] is
+     * minus infinity. */
     void (*max_row)(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                     struct tr_max_rows *rows, const double *before, double *out);
     bool (*make_counts)(struct tr_lattice *lattice);
@@ -370,11 +374,12 @@ const uint32_t *tr_first_order_out_states(struct tr_lattice *lattice, const stru
 bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
 float tr_first_order_normaliser_sums(struct tr_lattice *lattice, const struct tr_steps *steps,
                                      size_t position, float *out);
-/* The scores of all transitions with the edge scores of a position: [L][width], in the scratch matrix. NULL
- * on allocation failure. */
+/* The scores of all transitions with the edge scores of a position: [L][width], in the scratch
+ * matrix. NULL on allocation failure. */
 const float *tr_first_order_edge_scores(struct tr_lattice *lattice, const struct tr_steps *steps,
                                         size_t position);
-/* Adds the edge scores of a position, where there are any, to a column of transitions into a label. */
+/* Adds the edge scores of a position, where there are any, to a column of transitions into a
+ * label. */
 void tr_first_order_add_edges(const struct tr_lattice *lattice, size_t position, uint32_t to,
                               float *column);
 bool tr_first_order_edge_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -390,7 +395,7 @@ void tr_first_order_edge_marginals(struct tr_lattice *lattice, const float *fact
 /* counts.step += scale * the expected counts of a sequence with edge scores. */
 void tr_first_order_collect_edges(struct tr_lattice *lattice, double scale);
 
-/* ---- pieces of algorithms ------------------------------------------------------------------------ */
+/* ---- pieces of algorithms -------------------------------------------------------------------- */
 
 /* The scratch matrix, NULL on allocation failure. */
 float *tr_lattice_matrix(struct tr_lattice *lattice);
@@ -485,8 +490,9 @@ void tr_listed_flush_ends(struct tr_lattice *lattice, float *expected);
 /* Sums are taken over a block of positions at a time. */
 enum { TR_POSITIONS_AT_ONCE = 128 };
 
-/* General: forward and backward (general_forward_backward.c), and the row of a fan at a position, by label
- * read: to_i of the state it leads to, with the factor of edge scores where there are any; [width] */
+/* General: forward and backward (general_forward_backward.c), and the row of a fan at a position,
+ * by label read: to_i of the state it leads to, with the factor of edge scores where there are any;
+ * [width] */
 bool tr_general_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps);
 float tr_general_normaliser_sums(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  size_t position, float *out);
@@ -498,7 +504,8 @@ void tr_general_fan_row(const struct tr_lattice *lattice, const struct tr_steps 
 void tr_sparse_viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps,
                            size_t position, const float *delta, float *out);
 
-/* transposed: the blocks are of the labels that transitions come from. False on allocation failure. */
+/* transposed: the blocks are of the labels that transitions come from. False on allocation
+ * failure. */
 bool tr_tiles_make(struct tr_tiles *tiles, const struct tr_graph *graph, bool transposed);
 void tr_tiles_free(struct tr_tiles *tiles);
 /* out(b) = sum_a row(a) M(a,b), with 0 after the labels; or, with transposed tiles, out(a) =
@@ -535,7 +542,8 @@ struct tr_way {
     uint32_t from, rank;
 };
 bool tr_way_better(const struct tr_way *a, const struct tr_way *b);
-/* Adds a way to the `max` best of those offered so far, kept[0 .. *count - 1] in no particular order. */
+/* Adds a way to the `max` best of those offered so far, kept[0 .. *count - 1] in no particular
+ * order. */
 void tr_ways_offer(struct tr_way *kept, size_t *count, size_t max, struct tr_way way);
 
 /* out[c] = max(out[c], before + row[c]) */

@@ -1,8 +1,8 @@
 /* local.c - locally normalised models: a decision at each position (McCallum, Freitag, Pereira
  * 2000).
  *
- *   P(c | z', X) = exp(s_i(z', c)) / N_i(z')
- *   s_i(z', c) = node_i(c) + step(z', z) + edge_i(label(z'), c), z = next(z', c), and end(z) where i = n
+ *   P(c | z', X) = exp(s_i(z', c)) / N_i(z') s_i(z', c) = node_i(c) + step(z', z) +
+ *   edge_i(label(z'), c), z = next(z', c), and end(z) where i = n
  *
  * The length is known in advance, so the end's score is part of the last decision.
  *
@@ -46,7 +46,7 @@ static void decision_row(struct tr_lattice *lattice, const struct tr_steps *step
     }
 }
 
-/* ---- decoding ------------------------------------------------------------------------------------ */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
 /* log N_i(from), in double; minus infinity where nothing may follow. */
 static double log_normaliser(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i,
@@ -65,7 +65,8 @@ static double log_normaliser(struct tr_lattice *lattice, const struct tr_steps *
     return (double)largest + log(sum);
 }
 
-/* -log N_i(z) of all states, at the position before. A state that nothing may follow is a dead end. */
+/* -log N_i(z) of all states, at the position before. A state that nothing may follow is a dead
+ * end. */
 static void normaliser_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t i)
 {
     const struct tr_graph *graph = lattice->graph;
@@ -126,7 +127,7 @@ double tr_lattice_normaliser_score(const struct tr_lattice *lattice, size_t posi
     return leaves ? (double)leaves[state] : 0;
 }
 
-/* ---- learning ------------------------------------------------------------------------------------ */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 trellis_status tr_lattice_local_likelihood(struct tr_lattice *lattice, const struct tr_steps *steps,
                                            const uint16_t *labels, double *ret_loss,

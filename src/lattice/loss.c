@@ -24,7 +24,7 @@ struct tr_loss {
     struct part *parts;                    // [labels], NULL where X is 1
 };
 
-/* ---- the file of costs ----------------------------------------------------------------------------- */
+/* ---- the file of costs ----------------------------------------------------------------------- */
 
 static trellis_status read_line(struct tr_loss *loss, const struct tr_intern *labels,
                                 trellis_text line, struct tr_place place, trellis_error *error)
@@ -110,7 +110,7 @@ static trellis_status read_costs(struct tr_loss *loss, const struct tr_intern *l
     return status == TRELLIS_END ? arrange(loss, labels, path, error) : status;
 }
 
-/* ---- spans ----------------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static trellis_status read_parts(struct tr_loss *loss, const struct tr_intern *labels,
                                  trellis_error *error)
@@ -155,7 +155,7 @@ static bool begins_span(const struct tr_loss *loss, uint16_t label)
     return loss->parts[label].letter == 'B' || loss->parts[label].letter == 'S';
 }
 
-/* ---- the loss -------------------------------------------------------------------------------------- */
+/* ---- the loss -------------------------------------------------------------------------------- */
 
 double tr_loss_at(const struct tr_loss *loss, const uint16_t *gold, size_t n, size_t i,
                   uint16_t predicted)

@@ -4,11 +4,12 @@
  *
  *     Hamming       cost_i(c, d) = 1
  *     --cost        cost_i(c, d) as listed in a file, 1 where it is not
- *     --span-loss   times X where it breaks a span: i lies beside a boundary of a gold span, or d begins
+ *     --span-loss   times X where it breaks a span: i lies beside a boundary of a gold span, or d
+ *                   begins
  *                   a span of its own
  *
- * Because it is a sum over positions, the labelling with the largest score + loss is found by Viterbi
- * with the costs added to the node scores (loss-augmented decoding).
+ * Because it is a sum over positions, the labelling with the largest score + loss is found by
+ * Viterbi with the costs added to the node scores (loss-augmented decoding).
  */
 #ifndef TRELLIS_LATTICE_LOSS_H
 #define TRELLIS_LATTICE_LOSS_H

@@ -51,7 +51,7 @@ struct search {
     struct tr_max_rows rows;      // scratch
 };
 
-/* ---- heaps of ways ------------------------------------------------------------------------------- */
+/* ---- heaps of ways --------------------------------------------------------------------------- */
 
 bool tr_way_better(const struct tr_way *a, const struct tr_way *b)
 {
@@ -97,7 +97,7 @@ void tr_ways_offer(struct tr_way *kept, size_t *count, size_t max, struct tr_way
     }
 }
 
-/* ---- forward ------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 static void start_row(const struct search *search, double *out)
 {
@@ -127,7 +127,7 @@ static void forward(struct search *search, double *delta)
     }
 }
 
-/* ---- one state ----------------------------------------------------------------------------------- */
+/* ---- one state ------------------------------------------------------------------------------- */
 
 /* The score of a way to z at a position: its score so far, then step, node and edge. The end
  * follows the last position. */
@@ -157,8 +157,8 @@ static float step_score(const struct search *search, size_t position, uint32_t f
     return a == TR_NO_STEP ? search->steps->score.unlisted[z] : search->steps->score.step[a];
 }
 
-/* The transitions into a state that do not come from the start, or into the end: how many, where they come
- * from (*ret_from NULL: from 0, 1, 2, ...) and what they score. */
+/* The transitions into a state that do not come from the start, or into the end: how many, where
+ * they come from (*ret_from NULL: from 0, 1, 2, ...) and what they score. */
 static size_t steps_into(const struct search *search, size_t position, uint32_t z,
                          const uint32_t **ret_from, const float **ret_score)
 {
@@ -262,7 +262,7 @@ static uint32_t node_at(struct search *search, size_t position, uint32_t state)
     return made;
 }
 
-/* ---- the next path ------------------------------------------------------------------------------- */
+/* ---- the next path --------------------------------------------------------------------------- */
 
 static const struct tr_way *last_found(const struct search *search, const struct node *node)
 {
@@ -290,7 +290,8 @@ static size_t follow_chain(struct search *search)
     }
 }
 
-/* Up: the successor of the path taken last becomes a candidate, and the best candidate the next path. */
+/* Up: the successor of the path taken last becomes a candidate, and the best candidate the next
+ * path. */
 static bool find_next(struct search *search, size_t position, uint32_t at)
 {
     struct tr_way last = *last_found(search, &search->nodes.at[at]);
@@ -311,7 +312,8 @@ static bool find_next(struct search *search, size_t position, uint32_t at)
     return take_best(search, node);
 }
 
-/* One more path to the end; the end is exhausted where there is none. False on allocation failure. */
+/* One more path to the end; the end is exhausted where there is none. False on allocation
+ * failure. */
 static bool next_path(struct search *search)
 {
     size_t count = follow_chain(search);
@@ -337,7 +339,7 @@ static bool write_labels(struct search *search, uint16_t *labels)
     return true;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static bool make_search(struct search *search)
 {

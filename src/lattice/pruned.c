@@ -5,7 +5,8 @@
  * level k adds transitions that look back k labels. With the threshold t,
  *
  *   level 0    P_i(c) = exp(node_i(c) + prior(c)) / sum            keeps the labels with P_i(c) >= t
- *   level k    forward and backward over the states of level k whose shorter history (that of level k - 1)
+ *   level k    forward and backward over the states of level k whose shorter history (that of level
+ *              k - 1)
  *              was kept                                            keeps the states with P_i(z) >= t
  *
  * and the best of each position, whatever its probability; with t > 0 at most the MAX_KEPT best,
@@ -91,7 +92,7 @@ static void end_restricted(struct tr_lattice *lattice)
     lattice->of.pruning->level = TR_NO_LEVEL;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void set_weights(struct tr_steps *steps)
 {
@@ -103,7 +104,7 @@ void tr_steps_share(struct tr_steps *steps, const float *weights, double scale)
     steps->of.pruned = (struct tr_pruned_steps){weights, scale};
 }
 
-/* ---- what is kept -------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 /* The labels of level 0 that may be kept at a position. */
 static bool offer_labels(struct tr_lattice *lattice, size_t i, double threshold)
@@ -193,7 +194,7 @@ static bool has_path(const struct tr_lattice *lattice, const uint16_t *labels)
     return kept;
 }
 
-/* ---- all levels ---------------------------------------------------------------------------------- */
+/* ---- all levels ------------------------------------------------------------------------------ */
 
 /* With gold labels, up to the last level that has them. `sums`: of the last level as well. */
 static trellis_status search_levels(struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -316,7 +317,7 @@ static trellis_status viterbi(struct tr_lattice *lattice, const struct tr_steps 
     return TRELLIS_OK;
 }
 
-/* ---- the score of a path ------------------------------------------------------------------------- */
+/* ---- the score of a path --------------------------------------------------------------------- */
 
 static bool has_cell(const struct tr_pruning *p, size_t i, uint32_t state)
 {
@@ -343,7 +344,7 @@ double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_st
     return score;
 }
 
-/* ---- the kind ------------------------------------------------------------------------------------ */
+/* ---- the kind -------------------------------------------------------------------------------- */
 
 static trellis_status forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,
                                        trellis_error *error)

@@ -80,7 +80,8 @@ trellis_status tr_pruned_forward_backward(struct tr_lattice *lattice, const stru
 trellis_status tr_pruned_search(struct tr_lattice *lattice, const struct tr_steps *steps,
                                 trellis_error *error);
 
-/* Operations of the kind. The score is of the level at hand, minus infinity where a state was pruned. */
+/* Operations of the kind. The score is of the level at hand, minus infinity where a state was
+ * pruned. */
 double tr_pruned_path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
                             const uint16_t *labels);
 trellis_status tr_pruned_nbest(struct tr_lattice *lattice, const struct tr_steps *steps, size_t m,

@@ -30,7 +30,7 @@ bool tr_pruned_edge_marginals(struct tr_lattice *lattice, const struct tr_steps 
     return true;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 static bool add_count(struct tr_pruning *p, uint32_t feature, double amount)
 {
@@ -123,7 +123,7 @@ void tr_pruned_flush(struct tr_lattice *lattice, const struct tr_steps *steps, f
     p->collected.size = 0;
 }
 
-/* ---- the loss ------------------------------------------------------------------------------------ */
+/* ---- the loss -------------------------------------------------------------------------------- */
 
 trellis_status tr_lattice_pruned_likelihood(struct tr_lattice *lattice,
                                             const struct tr_steps *steps, const uint16_t *gold,

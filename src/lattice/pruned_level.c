@@ -13,7 +13,7 @@
 
 #define MAX_ARCS ((size_t)1 << 26) // of a sequence: 1 GB
 
-/* ---- level 0 ------------------------------------------------------------------------------------- */
+/* ---- level 0 --------------------------------------------------------------------------------- */
 
 trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const struct tr_steps *steps,
                                           trellis_error *error)
@@ -45,7 +45,7 @@ trellis_status tr_pruned_label_posteriors(struct tr_lattice *lattice, const stru
     return TRELLIS_OK;
 }
 
-/* ---- one level ----------------------------------------------------------------------------------- */
+/* ---- one level ------------------------------------------------------------------------------- */
 
 /* Marks the states that were kept at a position, and lists their labels. */
 static bool open_states(struct tr_lattice *lattice, size_t i)
@@ -168,7 +168,7 @@ trellis_status tr_pruned_make_level(struct tr_lattice *lattice, const struct tr_
     return status;
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* A(z) = log sum over the arcs to z of exp(A(z') + score) */
 static void forward(struct tr_pruning *p, size_t i)

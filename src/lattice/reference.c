@@ -1,8 +1,10 @@
 /* reference.c - forward, backward and Viterbi in double precision and log space, for every listed
  * graph.
  *
- *   A_1(z) = start(z) + node_1(z)          A_i(z) = node_i(z) + log sum_z' exp(A_{i-1}(z') + step_i(z', z))
- *   B_n(z) = end(z)                        B_i(z') = log sum_z exp(step_{i+1}(z', z) + node_{i+1}(z) + B_{i+1}(z))
+ *   A_1(z) = start(z) + node_1(z)          A_i(z) = node_i(z) + log sum_z' exp(A_{i-1}(z') +
+ *                                          step_i(z', z))
+ *   B_n(z) = end(z)                        B_i(z') = log sum_z exp(step_{i+1}(z', z) +
+ *                                          node_{i+1}(z) + B_{i+1}(z))
  *
  *   log Z = log sum_z exp(A_n(z) + B_n(z))
  *
@@ -43,7 +45,7 @@ static double arrival_score(const struct tr_graph *graph, const struct arrivals 
                : score;
 }
 
-/* ---- forward ------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 static void start_row(const struct tr_lattice *lattice, const struct tr_steps *steps, double *row)
 {
@@ -156,7 +158,7 @@ size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_st
     return arrivals.of.count;
 }
 
-/* ---- backward ------------------------------------------------------------------------------------ */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* Steps are listed by the state they lead to, so a row takes two passes over all of them: first the
  * largest term of each z', then the sums relative to it. largest is scratch [S]. States that no
@@ -211,7 +213,7 @@ static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
     }
 }
 
-/* ---- what they give ------------------------------------------------------------------------------ */
+/* ---- what they give -------------------------------------------------------------------------- */
 
 static double log_z(const struct tr_lattice *lattice)
 {
@@ -333,7 +335,7 @@ void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_ste
     }
 }
 
-/* ---- the best path ------------------------------------------------------------------------------- */
+/* ---- the best path --------------------------------------------------------------------------- */
 
 trellis_status tr_reference_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
                                     uint16_t *labels, trellis_error *error)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static bool make_lists(struct tr_steps *steps)
 {
@@ -93,7 +93,8 @@ static void free_steps(struct tr_steps *steps)
     tr_tiles_free(&sparse->out_of);
 }
 
-/* Copies the score and the factor of a listed transition to where it stands among those out of a label. */
+/* Copies the score and the factor of a listed transition to where it stands among those out of a
+ * label. */
 static void copy_out(struct tr_steps *steps, uint32_t step)
 {
     struct tr_sparse_steps *sparse = &steps->of.sparse;
@@ -169,7 +170,7 @@ static const float *out_scores(const struct tr_steps *steps, uint32_t from, floa
     return row;
 }
 
-/* ---- lattices ------------------------------------------------------------------------------------ */
+/* ---- lattices -------------------------------------------------------------------------------- */
 
 static bool make(struct tr_lattice *lattice)
 {
@@ -222,7 +223,7 @@ static void sum_backward(struct tr_lattice *lattice, const struct tr_steps *step
     tr_tiles_sum(lattice, &steps->of.sparse.out_of, row, out);
 }
 
-/* ---- maxima -------------------------------------------------------------------------------------- */
+/* ---- maxima ---------------------------------------------------------------------------------- */
 
 static bool viterbi_row(struct tr_lattice *lattice, const struct tr_steps *steps, size_t position,
                         const float *delta, float *out)
@@ -317,7 +318,7 @@ static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, si
     tr_first_order_add_states(lattice, position, out);
 }
 
-/* ---- expectations -------------------------------------------------------------------------------- */
+/* ---- expectations ---------------------------------------------------------------------------- */
 
 static bool edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                            float *marginals)

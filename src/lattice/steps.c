@@ -1,6 +1,7 @@
 /* steps.c - the transitions of a graph with weights applied.
  *
- *   score(transition) = sum of the weights of the features it fires, minus infinity where it is forbidden
+ *   score(transition) = sum of the weights of the features it fires, minus infinity where it is
+ *   forbidden
  *
  * The kind of lattice decides how they are stored (matrices, lists, factors). Exponentials are of
  * score - shift, where shift is the largest score when the weights were set, so that they neither
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-/* ---- where a feature is fired -------------------------------------------------------------------- */
+/* ---- where a feature is fired ---------------------------------------------------------------- */
 
 /* The labels that unlisted transitions lead to. */
 static uint32_t unlisted_labels(const struct tr_graph *graph)
@@ -74,7 +75,7 @@ static bool index_places(struct tr_steps *steps)
     return true;
 }
 
-/* ---- making -------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 float *tr_steps_forbidden_row(size_t count)
 {
@@ -148,7 +149,7 @@ void tr_steps_destroy(struct tr_steps *steps)
     free(steps);
 }
 
-/* ---- scores -------------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 static float sum_of_weights(const struct tr_steps *steps, const uint32_t *features, uint32_t count)
 {
@@ -201,7 +202,7 @@ static void set_scores(struct tr_steps *steps)
     }
 }
 
-/* ---- factors ------------------------------------------------------------------------------------- */
+/* ---- factors --------------------------------------------------------------------------------- */
 
 float tr_steps_largest(const float *scores, size_t count)
 {
@@ -227,7 +228,7 @@ static void refresh(struct tr_steps *steps)
     steps->kind->refresh(steps);
 }
 
-/* ---- setting ------------------------------------------------------------------------------------- */
+/* ---- setting --------------------------------------------------------------------------------- */
 
 void tr_listed_set_weights(struct tr_steps *steps)
 {
@@ -293,7 +294,7 @@ trellis_status tr_steps_set_residuals(struct tr_steps *steps, const float *resid
     return TRELLIS_OK;
 }
 
-/* ---- a few changes ------------------------------------------------------------------------------- */
+/* ---- a few changes --------------------------------------------------------------------------- */
 
 /* These return false where the score is so far above the shift that all factors must be computed
  * again. */

@@ -4,7 +4,8 @@
  * the eight factors M(a,b) of one a and one block in which at least one step is listed. With T the
  * tiles of the block of b,
  *
- *   sum_a row(a) M(a,b) = sum over a in T of row(a) M(a,b) + (sum_a row(a) - sum over a in T of row(a))
+ *   sum_a row(a) M(a,b) = sum over a in T of row(a) M(a,b) + (sum_a row(a) - sum over a in T of
+ *   row(a))
  *
  * where the first sum is a few products of whole vectors, and the second part is the same for all
  * eight labels. The difference cancels where nearly all of the row lies in T: it is taken in double
@@ -19,7 +20,7 @@
 
 #define CANCELLED 1e-7 // a difference this small beside its parts is recomputed
 
-/* ---- making -------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 /* The labels at both ends of a listed step: the one that is summed into, and the other. */
 static void ends_of(const struct tr_graph *graph, uint32_t a, bool transposed, uint32_t *ret_into,
@@ -102,7 +103,8 @@ static void sort_by_block(const struct block_list *list)
     first[0] = 0;
 }
 
-/* The first pass counts the tiles, the second fills them in. All factors are 1 until they are set. */
+/* The first pass counts the tiles, the second fills them in. All factors are 1 until they are
+ * set. */
 static bool fill_tiles(struct tr_tiles *tiles, const struct block_list *list)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -155,7 +157,7 @@ void tr_tiles_free(struct tr_tiles *tiles)
     free(tiles->place);
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Sums a block with cancellation again, from positive terms only. */
 static void sum_block(const struct tr_tiles *tiles, uint32_t block, const double *row,

@@ -17,7 +17,7 @@
 
 #define POSITIONS_BETWEEN_SHIFTS 16
 
-/* ---- one position forward ------------------------------------------------------------------------ */
+/* ---- one position forward -------------------------------------------------------------------- */
 
 /* Adds -log N of the states of a position where the lattice is normalised. */
 static void add_normalisers(struct tr_lattice *lattice, size_t position)
@@ -39,7 +39,7 @@ static bool advance(struct tr_lattice *lattice, const struct tr_steps *steps, si
     return true;
 }
 
-/* ---- the whole sequence -------------------------------------------------------------------------- */
+/* ---- the whole sequence ---------------------------------------------------------------------- */
 
 static void start_row(struct tr_lattice *lattice, const struct tr_steps *steps)
 {

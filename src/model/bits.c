@@ -1,9 +1,9 @@
 /* bits.c - a model with its weights in 16 bits, or in 32 again.
  *
- * In 16 bits a weight is in fixed point, w = q / 2^places with a whole number q, and all weights of a section
- * share their places: the largest weight takes all bits. Labels change less often than with IEEE's half
- * precision or bfloat16 (docs/performance.md), and sums of a few hundred weights are exact in a float, so that
- * they are the same in any order and by any kernel.
+ * In 16 bits a weight is in fixed point, w = q / 2^places with a whole number q, and all weights of
+ * a section share their places: the largest weight takes all bits. Labels change less often than
+ * with IEEE's half precision or bfloat16 (docs/performance.md), and sums of a few hundred weights
+ * are exact in a float, so that they are the same in any order and by any kernel.
  *
  * Rows begin at the same words in both widths (table.h), so keys and texts stay as they are.
  */
@@ -13,11 +13,12 @@
 
 /* The largest q. */
 static const float max_units = 32767;
-/* How far rounding may move the small weights, up to so many units, as a share of their sum. Models of text
- * have 0.2 to 2 %; it is 100 % where a few weights are so large that all others round to 0. */
+/* How far rounding may move the small weights, up to so many units, as a share of their sum. Models
+ * of text have 0.2 to 2 %; it is 100 % where a few weights are so large that all others round to
+ * 0. */
 static const double max_moved = 0.05, small_units = 256;
 
-/* ---- weights ------------------------------------------------------------------------------------- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
 /* Calls back for each word of the rows; false where the rows are invalid. */
 typedef void (*word_function)(void *user, uint64_t at, bool is_weight);
@@ -98,7 +99,7 @@ static int32_t places_for(float largest)
     return largest > 0 ? places : 0;
 }
 
-/* ---- sections ------------------------------------------------------------------------------------ */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static void put_header(struct tr_buffer *bytes, const struct tr_table *table)
 {

@@ -46,8 +46,9 @@ static void flush_some(struct export *e)
     }
 }
 
-/* The shortest text that reads back to the same float, or where the model has all digits of its weights, to the
- * same double. JSON has no infinity: a transition or a label forbidden by minus infinity is null there. */
+/* The shortest text that reads back to the same float, or where the model has all digits of its
+ * weights, to the same double. JSON has no infinity: a transition or a label forbidden by minus
+ * infinity is null there. */
 static void put_weight(struct export *e, double weight)
 {
     if (!isfinite(weight)) {

@@ -6,12 +6,12 @@
  *     the double array; u32 size of the labels, labels; u32 size of the templates, templates: texts
  *     that a zero byte ends, and zero bytes up to a multiple of 4; double array; W f32 weights
  *
- * The double array is a trie of strings: units of i32 base, u32 check. From a state with base b, byte c
- * leads to unit p = b + c + 1 if check[p] = b; its base is that of the next state. Where check[b] = b
- * and base[b] < 0 a string ends, and its first weight is number -base[b] - 1.
+ * The double array is a trie of strings: units of i32 base, u32 check. From a state with base b,
+ * byte c leads to unit p = b + c + 1 if check[p] = b; its base is that of the next state. Where
+ * check[b] = b and base[b] < 0 a string ends, and its first weight is number -base[b] - 1.
  *
- * As text: "version: 100", "cost-factor: ", "maxid: W", "xsize: columns", and separated by empty lines
- * labels, templates, lines "NUMBER STRING", and weights, one a line.
+ * As text: "version: 100", "cost-factor: ", "maxid: W", "xsize: columns", and separated by empty
+ * lines labels, templates, lines "NUMBER STRING", and weights, one a line.
  *
  * A string that begins with U has a weight for each label, any other for each pair of labels.
  */
@@ -42,7 +42,7 @@ struct crfpp_file {
 
 static const char truncated[] = "it is truncated or not laid out as CRF++ writes it";
 
-/* ---- what both have in common -------------------------------------------------------------------- */
+/* ---- what both have in common ---------------------------------------------------------------- */
 
 static int by_weight(const void *a, const void *b)
 {
@@ -99,7 +99,7 @@ static trellis_status take_entries(struct crfpp_file *file)
     return status;
 }
 
-/* ---- binary --------------------------------------------------------------------------------------- */
+/* ---- binary ---------------------------------------------------------------------------------- */
 
 static int32_t base_at(const struct crfpp_file *file, size_t unit)
 {
@@ -121,8 +121,9 @@ struct trie_state {
     unsigned next;
 };
 
-/* All strings of the double array, by a depth-first walk. A unit belongs to one state by its `check`, so
- * that no unit is met twice unless states share a base, which would be a cycle or a join. */
+/* All strings of the double array, by a depth-first walk. A unit belongs to one state by its
+ * `check`, so that no unit is met twice unless states share a base, which would be a cycle or a
+ * join. */
 static trellis_status walk_units(struct crfpp_file *file)
 {
     TR_ARRAY(struct trie_state) path = {0};
@@ -212,7 +213,7 @@ static trellis_status read_binary(struct crfpp_file *file)
     return status ? status : walk_units(file);
 }
 
-/* ---- text ----------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* The next line without its end; false behind the last, and where it has none. */
 static bool next_line(trellis_text *left, trellis_text *ret_line)
@@ -296,7 +297,7 @@ static trellis_status read_text(struct crfpp_file *file)
     return status;
 }
 
-/* ---- the format ----------------------------------------------------------------------------------- */
+/* ---- the format ------------------------------------------------------------------------------ */
 
 static bool is_text(trellis_text bytes)
 {

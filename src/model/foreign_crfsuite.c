@@ -2,13 +2,16 @@
  *
  * Little-endian, in the order of the file:
  *
- *     header   "lCRF", u32 file size, "FOMC", u32 version 100, u32 0, u32 labels L, u32 attributes A,
+ *     header   "lCRF", u32 file size, "FOMC", u32 version 100, u32 0, u32 labels L, u32 attributes
+ *              A,
  *              u32 offsets of FEAT, of the names of labels and of attributes, of LFRF and of AFRF
  *     FEAT     "FEAT", u32 size, u32 count, features: u32 type (0 state, 1 transition), u32 source
  *              (attribute or label), u32 label, f64 weight
- *     CQDB     names and their numbers, twice; of its hash tables only the array from number to name
+ *     CQDB     names and their numbers, twice; of its hash tables only the array from number to
+ *              name
  *              is read here, and foreign_crfsuite_write.c has the rest
- *     LFRF     "LFRF", u32 size, u32 L + 2, u32 offsets: of each label's u32 n and n feature numbers
+ *     LFRF     "LFRF", u32 size, u32 L + 2, u32 offsets: of each label's u32 n and n feature
+ *              numbers
  *     AFRF     the same for attributes
  *
  * A score is the sum of the weights of the features that a label or an attribute refers to; a
@@ -109,7 +112,7 @@ static trellis_status read_header(struct lcrf *file)
     return fits ? TRELLIS_OK : damaged(file, "its features do not fit");
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Takes the name with the next number. */
 typedef trellis_status (*take_name)(struct lcrf *file, uint32_t number, trellis_text name);
@@ -162,7 +165,7 @@ static trellis_status take_attribute(struct lcrf *file, uint32_t number, trellis
                                                                     : tr_fail_memory(file->error);
 }
 
-/* ---- features --------------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
 /* The feature with a number; false where it is not one of the given source. */
 static bool read_feature(const struct lcrf *file, uint32_t number, uint32_t type, uint32_t source,
@@ -289,7 +292,7 @@ static trellis_status read_states(struct lcrf *file)
     return status;
 }
 
-/* ---- the model -------------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 /* CRFsuite gives probabilities for every algorithm, and its files do not say which it was. */
 static void put_notes(struct tr_buffer *notes)

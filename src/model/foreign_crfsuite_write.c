@@ -32,7 +32,7 @@ struct writer {
     uint32_t *first_transition;              // [labels + 1] the same
 };
 
-/* ---- what the format can hold ------------------------------------------------------------------------- */
+/* ---- what the format can hold ---------------------------------------------------------------- */
 
 /* A reason why a model cannot be written, NULL where it can be. */
 static const char *obstacle(const trellis_model *model)
@@ -112,7 +112,7 @@ static int by_labels(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* ---- names -------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static uint32_t rotate(uint32_t x, unsigned bits)
 {
@@ -279,7 +279,7 @@ static trellis_status put_names(struct writer *w, bool label)
     return status;
 }
 
-/* ---- features ----------------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
 static void put_feature(struct writer *w, uint32_t type, uint32_t source, uint32_t label,
                         double weight)
@@ -364,7 +364,7 @@ static void put_lists(struct writer *w, const char tag[4], const uint32_t *first
     set_u32(out, start + 4, (uint32_t)(out->size - start));
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static trellis_status put_model(struct writer *w)
 {

@@ -1,8 +1,8 @@
 /* foreign_strings.c - builds a model from templates and the weights of strings.
  *
- * An edge template that sees nothing makes one string, whose weights become those of the transitions.
- * All other strings become attributes with the keys of base/hash.h, which the extractor computes from
- * the same pieces that the other program would put together.
+ * An edge template that sees nothing makes one string, whose weights become those of the
+ * transitions. All other strings become attributes with the keys of base/hash.h, which the
+ * extractor computes from the same pieces that the other program would put together.
  */
 #include "model/foreign_strings.h"
 
@@ -106,7 +106,7 @@ trellis_status tr_string_weight(struct tr_string_model *model, bool edge, uint64
     return ok ? TRELLIS_OK : tr_fail_memory(model->error);
 }
 
-/* ---- the model ------------------------------------------------------------------------------------ */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static int by_pair(const void *a, const void *b)
 {

@@ -1,7 +1,8 @@
 /* foreign_strings.h - what the models of CRF++ and Wapiti have in common.
  *
- * Both store their templates and, for each string that those made of the training data, a weight for
- * each label or for each pair of labels. Pair (a, b) is number a * labels + b of a string's weights.
+ * Both store their templates and, for each string that those made of the training data, a weight
+ * for each label or for each pair of labels. Pair (a, b) is number a * labels + b of a string's
+ * weights.
  */
 #ifndef TRELLIS_MODEL_FOREIGN_STRINGS_H
 #define TRELLIS_MODEL_FOREIGN_STRINGS_H

@@ -3,15 +3,16 @@
  * Text, in the order of the file; NS is a netstring "LENGTH:BYTES," with a newline:
  *
  *     #mdl#TYPE#N           0 maxent, 1 memm, 2 crf; N weights; up to 1.3 #mdl#N, read as type 0
- *     #rdr#P/COLUMN/ALONE   P patterns; the highest column; tokens are features of their own; up to 1.2
+ *     #rdr#P/COLUMN/ALONE   P patterns; the highest column; tokens are features of their own; up to
+ *                           1.2
  *                           without the last
  *     P x NS                patterns
  *     #qrk#L, L x NS        labels
  *     #qrk#O, O x NS        observations: the strings that patterns made
  *     N x INDEX=WEIGHT      weights other than 0, by ascending index
  *
- * An observation that begins with u has L indices, with b L^2, with * L and then L^2, in the order of
- * the observations. Types 0 and 2 are decoded alike.
+ * An observation that begins with u has L indices, with b L^2, with * L and then L^2, in the order
+ * of the observations. Types 0 and 2 are decoded alike.
  */
 #include "model/foreign_strings.h"
 
@@ -61,7 +62,7 @@ static bool take_string(struct wapiti_file *file, trellis_text *ret_text)
     return take(file, ",\n") && size > 0 && !memchr(ret_text->data, 0, ret_text->size);
 }
 
-/* ---- weights -------------------------------------------------------------------------------------- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
@@ -180,7 +181,7 @@ static trellis_status take_observations(struct wapiti_file *file, uint64_t count
     return status;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Both headers, old and new, and the patterns. */
 static trellis_status take_head(struct wapiti_file *file)

@@ -13,7 +13,8 @@
 #include "base/text.h"
 
 #define TR_IMAGE_VERSION 1u
-/* The section that distinguishes a checkpoint of a training (src/train/checkpoint.c) from a model. */
+/* The section that distinguishes a checkpoint of a training (src/train/checkpoint.c) from a
+ * model. */
 #define TR_CHECKPOINT_SECTION "CKPT"
 
 /* Writing: begin, add the sections, finish. */

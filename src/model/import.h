@@ -52,7 +52,7 @@ struct tr_import {
 #define TR_REFUSE(import, ...)                                                                     \
     tr_fail_at((import)->error, TRELLIS_FORMAT, tr_input_place((import)->input), __VA_ARGS__)
 
-/* ---- fields of the current line (import_fields.c) --------------------------------------------------- */
+/* ---- fields of the current line (import_fields.c) -------------------------------------------- */
 
 /* Field i without its escapes; until the next call. */
 trellis_status tr_import_text(struct tr_import *import, size_t i, trellis_text *ret_text);
@@ -64,14 +64,14 @@ trellis_status tr_import_integer(struct tr_import *import, size_t i, int64_t max
 /* The value of a hexadecimal digit, -1 where it is none. */
 int tr_import_hex(char c);
 
-/* ---- templates (import_templates.c) ---------------------------------------------------------------- */
+/* ---- templates (import_templates.c) ---------------------------------------------------------- */
 
 trellis_status tr_import_template(struct tr_import *import);
 trellis_status tr_import_block(struct tr_import *import);
 /* Compiles the templates, once, when they are first needed. */
 trellis_status tr_import_features(struct tr_import *import);
 
-/* ---- weights (import_weights.c) -------------------------------------------------------------------- */
+/* ---- weights (import_weights.c) -------------------------------------------------------------- */
 
 trellis_status tr_import_step(struct tr_import *import);
 trellis_status tr_import_attribute(struct tr_import *import);

@@ -1,4 +1,5 @@
-/* import_fields.c - fields of a line of a model in text form: texts, labels, weights and numbers. */
+/* import_fields.c - fields of a line of a model in text form: texts, labels, weights and
+ * numbers. */
 #include <float.h>
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* import_gaussian.c - the normal distributions of a model in text form, a label and a column a line. */
+/* import_gaussian.c - the normal distributions of a model in text form, a label and a column a
+ * line. */
 #include "model/import_gaussian.h"
 
 void tr_normal_lines_free(struct tr_normal_lines *lines)

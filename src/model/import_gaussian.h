@@ -1,4 +1,5 @@
-/* import_gaussian.h - the normal distributions of a model in text form, a label and a column a line. */
+/* import_gaussian.h - the normal distributions of a model in text form, a label and a column a
+ * line. */
 #ifndef TRELLIS_MODEL_IMPORT_GAUSSIAN_H
 #define TRELLIS_MODEL_IMPORT_GAUSSIAN_H
 

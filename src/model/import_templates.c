@@ -1,4 +1,5 @@
-/* import_templates.c - the templates of a model in text form, as lines or as a block with their word lists. */
+/* import_templates.c - the templates of a model in text form, as lines or as a block with their
+ * word lists. */
 #include "model/import.h"
 
 /* The compiled templates point into `block` and `source`, which must not move afterwards. */

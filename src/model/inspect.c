@@ -1,7 +1,7 @@
 /* inspect.c - the features and transitions of each label with the highest and lowest weights.
  *
- * One walk over all weights keeps the `top` best of each list, sorted, the worst at the end; a weight that
- * is no better than the worst of a full list costs one comparison.
+ * One walk over all weights keeps the `top` best of each list, sorted, the worst at the end; a
+ * weight that is no better than the worst of a full list costs one comparison.
  */
 #include "model/inspect.h"
 

@@ -14,7 +14,7 @@ static trellis_text name_of(const trellis_inspection *inspection, size_t label, 
                                (uint16_t)(label < labels || from ? label : labels + 1));
 }
 
-/* ---- for a person -------------------------------------------------------------------------------- */
+/* ---- for a person ---------------------------------------------------------------------------- */
 
 static void put_padded(struct tr_buffer *out, trellis_text text, int width)
 {
@@ -152,7 +152,7 @@ static void text_transitions(const trellis_inspection *inspection, struct tr_buf
     }
 }
 
-/* ---- for a program ------------------------------------------------------------------------------- */
+/* ---- for a program --------------------------------------------------------------------------- */
 
 static void json_list(const trellis_inspection *inspection, struct tr_buffer *out, size_t label,
                       trellis_ranking ranking, const char *key)
@@ -227,8 +227,8 @@ static void json_templates(const trellis_inspection *inspection, struct tr_buffe
     tr_buffer_char(out, ']');
 }
 
-/* Rows are the labels that a transition comes from, the start last; columns those it goes to, the end last.
- * A forbidden transition is null. */
+/* Rows are the labels that a transition comes from, the start last; columns those it goes to, the
+ * end last. A forbidden transition is null. */
 static void json_transitions(const trellis_inspection *inspection, struct tr_buffer *out)
 {
     size_t labels = inspection->model->label_count;
@@ -247,7 +247,7 @@ static void json_transitions(const trellis_inspection *inspection, struct tr_buf
     tr_buffer_char(out, ']');
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void report_json(const trellis_inspection *inspection, size_t first, size_t last, bool all,
                         struct tr_buffer *out)

@@ -10,7 +10,8 @@
  *     WORD  hashes of the words seen in training, ascending, where there were any
  *     GAUS  the normal distributions of real-valued columns, where there are some
  *     NLOW SLOW  residuals: exact weight - float of NROW and STEP (HMM)
- *     UNKN  for unknown words: log of their probability, and log P(label) + weight of the label alone, in double
+ *     UNKN  for unknown words: log of their probability, and log P(label) + weight of the label
+ *           alone, in double
  */
 #ifndef TRELLIS_MODEL_MODEL_H
 #define TRELLIS_MODEL_MODEL_H
@@ -88,21 +89,23 @@ struct tr_model_parts {
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);
 
-/* The maximum number of transitions for a file of this size. A graph is built from a few numbers: without a
- * limit a small hostile file could ask for gigabytes. */
+/* The maximum number of transitions for a file of this size. A graph is built from a few numbers:
+ * without a limit a small hostile file could ask for gigabytes. */
 static inline size_t tr_model_max_steps(size_t file_size)
 {
     return ((size_t)1 << 20) + 16 * (file_size < TR_MAX_STEPS ? file_size : TR_MAX_STEPS);
 }
 
-/* The model of an image that has all its sections; the writer's bytes are taken over, also on failure. */
+/* The model of an image that has all its sections; the writer's bytes are taken over, also on
+ * failure. */
 trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **ret_model,
                                trellis_error *error);
 /* Takes the image over, also on failure. `path` is for messages and may be NULL. */
 trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
                              trellis_error *error);
 
-/* The steps of a graph made from the plan of the model, or from one that forbids more, with its weights. */
+/* The steps of a graph made from the plan of the model, or from one that forbids more, with its
+ * weights. */
 trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
                               struct tr_steps **ret_steps, trellis_error *error);
 
@@ -112,11 +115,13 @@ static inline double tr_model_exact_step(const trellis_model *model, size_t gram
     double weight = (double)model->step_weights[gram];
     return model->step_residuals ? weight + (double)model->step_residuals[gram] : weight;
 }
-/* Whether each weight of an HMM is the logarithm of a single probability, as in one written by hand. */
+/* Whether each weight of an HMM is the logarithm of a single probability, as in one written by
+ * hand. */
 bool tr_model_is_by_hand(const trellis_model *model);
 
-/* The key of the notes with the training curve, one for each iteration: its number, the objective, the error
- * rate on the training data, accuracy and F1 on the dev data; a dash where there is no figure. */
+/* The key of the notes with the training curve, one for each iteration: its number, the objective,
+ * the error rate on the training data, accuracy and F1 on the dev data; a dash where there is no
+ * figure. */
 #define TR_CURVE "curve"
 static inline bool tr_note_is_curve(const struct tr_note *note)
 {

@@ -72,9 +72,10 @@ static bool add_cell(struct draft *draft, trellis_text cell)
     return tr_push(&draft->begin, draft->bytes.size - cell.size);
 }
 
-/* ---- the random HMM --------------------------------------------------------------------------- */
+/* ---- the random HMM -------------------------------------------------------------------------- */
 
-/* A rank in 0 .. n-1 with P(rank) about 1 / (rank + 1): the inverse of the logarithmic distribution. */
+/* A rank in 0 .. n-1 with P(rank) about 1 / (rank + 1): the inverse of the logarithmic
+ * distribution. */
 static uint64_t zipf(struct tr_random *random, uint64_t n)
 {
     double rank = exp(tr_random_real(random) * log((double)n + 1)) - 1;
@@ -146,7 +147,7 @@ static trellis_status sample_random(const trellis_options *options, trellis_writ
     return status;
 }
 
-/* ---- the HMM of a model ------------------------------------------------------------------------ */
+/* ---- the HMM of a model ---------------------------------------------------------------------- */
 
 enum { MAX_LENGTH = 1 << 20, MAX_STATES = 4096, MAX_PASSES = 20000 };
 static const size_t max_steps = (size_t)1 << 26, max_work = (size_t)1 << 35;
@@ -206,9 +207,9 @@ static trellis_text word_of(trellis_text text)
     return (trellis_text){text.data + skip, text.size - skip};
 }
 
-/* Unknown words are not sampled, but have a probability: that of the section UNKN, which is taken from the
- * words seen with the label (train/hmm.c), or else, where counts were raised by alpha, as much as one word that
- * was never seen with it. */
+/* Unknown words are not sampled, but have a probability: that of the section UNKN, which is taken
+ * from the words seen with the label (train/hmm.c), or else, where counts were raised by alpha, as
+ * much as one word that was never seen with it. */
 static void add_unknown(struct hmm *hmm)
 {
     bool one_more = !hmm->model->unknown && !hmm->below_one;

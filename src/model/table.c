@@ -49,9 +49,9 @@ static void put_sparse(struct tr_buffer *bytes, const struct tr_rows *rows, cons
     }
 }
 
-/* Writes rows of `values`, where there are weights other than 0, and notes where each begins; attributes
- * without weights get TR_NONE, unless `all` are kept. Dense rows are written in a first pass, so that their
- * area is one piece. */
+/* Writes rows of `values`, where there are weights other than 0, and notes where each begins;
+ * attributes without weights get TR_NONE, unless `all` are kept. Dense rows are written in a first
+ * pass, so that their area is one piece. */
 static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
                        const float *values, bool all, uint32_t *row_of)
 {
@@ -88,8 +88,8 @@ static void write_rows(struct tr_buffer *bytes, const struct tr_rows *rows, cons
     }
 }
 
-/* Puts a key into the first bucket with room; how far from home it went. Keys of an imported text may
- * have been made to crowd one bucket: beyond TR_MAX_PROBES the search is given up. */
+/* Puts a key into the first bucket with room; how far from home it went. Keys of an imported text
+ * may have been made to crowd one bucket: beyond TR_MAX_PROBES the search is given up. */
 static uint32_t place(struct tr_table *table, struct tr_bucket *buckets, uint64_t key, uint32_t row)
 {
     uint64_t at = tr_table_home(table, key);

@@ -3,7 +3,8 @@
  * Keys are in buckets of one cache line, five each; a key whose bucket is full is stored in one of
  * the next. A bucket gives the word where the row of weights begins:
  *
- *     words:  dense rows, `width` floats each | sparse rows: n, then n times (outcome, weight) | ...
+ *     words:  dense rows, `width` floats each | sparse rows: n, then n times (outcome, weight) |
+ *             ...
  *
  * Words have 32 bits, or 16 where a model was made smaller (bits.c): a weight is then a whole
  * number of units.

@@ -17,7 +17,8 @@
  *     node      weight  label  key  text   an attribute; the key in hexadecimal
  *     edge      weight  from  to  key  text
  *     word      weight  label  word        the attribute of a lone word, for models written by hand
- *     unknown   weight [label]             of an HMM: log probability of unknown words; and for each label, log
+ *     unknown   weight [label]             of an HMM: log probability of unknown words; and for
+ *                                          each label, log
  *                                          P(label) + the weight of the label alone
  *     gaussian  label  column  mean  variance   a real-valued column that the label emits
  *     allow     word  label  label ...     the tag dictionary; the lines of a word add up

@@ -5,9 +5,9 @@
  *     beta    = max(0, g_{k+1}·(g_{k+1} - g_k) / g_k·g_k)
  *     d_{k+1} = -g_{k+1} + beta d_k
  *
- * The plus is the max: a beta of 0 starts afresh from the gradient. So does a direction that does not
- * descend, and one along which no step was found; where the gradient itself gives none, F is as low as
- * the arithmetic allows.
+ * The plus is the max: a beta of 0 starts afresh from the gradient. So does a direction that does
+ * not descend, and one along which no step was found; where the gradient itself gives none, F is as
+ * low as the arithmetic allows.
  *
  * Nocedal and Wright, Numerical Optimization, 2006, section 5.2; section 3.5 for the first trial
  *

@@ -2,10 +2,10 @@
  *
  *     w_{k+1} = w_k - t_k D^{-1} g_k
  *
- * D is the diagonal that tells how curved the objective is along each weight, the identity where the caller
- * does not say: with it this is plain descent in the weights D^{1/2} w. The first trial is a step of length 1,
- * later ones are Barzilai and Borwein's (1988), which read the curvature along the step just made,
- * s = w_{k+1} - w_k = -t_k D^{-1} g_k, from y = g_{k+1} - g_k:
+ * D is the diagonal that tells how curved the objective is along each weight, the identity where
+ * the caller does not say: with it this is plain descent in the weights D^{1/2} w. The first trial
+ * is a step of length 1, later ones are Barzilai and Borwein's (1988), which read the curvature
+ * along the step just made, s = w_{k+1} - w_k = -t_k D^{-1} g_k, from y = g_{k+1} - g_k:
  *
  *     t = s·D s / s·y = t_k <g_k, g_k> / (<g_k, g_k> - <g_k, g_{k+1}>),       <a, b> = a·D^{-1} b
  *

@@ -1,9 +1,9 @@
 /* l1.c - steps of L-BFGS where some weights are penalised by l1: in an orthant, and by a model.
  *
- * OWL-QN (Andrew and Gao 2007) goes along -H g with the pseudo-gradient g, keeps to the orthant in which it
- * begins a step, and searches by halving. Once few weights are free to move, d is instead where the quadratic
- * model of the history plus the penalty is least (Scheinberg and Tang 2016; proximal.c): it knows in which
- * orthant that is.
+ * OWL-QN (Andrew and Gao 2007) goes along -H g with the pseudo-gradient g, keeps to the orthant in
+ * which it begins a step, and searches by halving. Once few weights are free to move, d is instead
+ * where the quadratic model of the history plus the penalty is least (Scheinberg and Tang 2016;
+ * proximal.c): it knows in which orthant that is.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { ROUNDS = 20 }; // of coordinate descent, at most
 
-/* ---- OWL-QN ------------------------------------------------------------------------------------- */
+/* ---- OWL-QN ---------------------------------------------------------------------------------- */
 
 /* The pseudo-gradient, the subgradient nearest to 0 (see monitor.c). */
 void tr_l1_slope(struct tr_quasi_newton_run *q)
@@ -43,8 +43,8 @@ void tr_l1_align(struct tr_quasi_newton_run *q)
     }
 }
 
-/* next_w = w + t d, where a penalised weight that would change its sign becomes 0; the fall that the
- * slope promises for it, 0 where next_w is not finite. */
+/* next_w = w + t d, where a penalised weight that would change its sign becomes 0; the fall that
+ * the slope promises for it, 0 where next_w is not finite. */
 static double project(struct tr_quasi_newton_run *q, double t)
 {
     const struct tr_line *line = &q->line;
@@ -118,10 +118,10 @@ trellis_status tr_l1_search_orthant(struct tr_quasi_newton_run *q, double trial,
     return TRELLIS_OK;
 }
 
-/* ---- the model with l1 ---------------------------------------------------------------------------- */
+/* ---- the model with l1 ----------------------------------------------------------------------- */
 
-/* N^{-1} of the compact form (Nocedal and Wright 2006, theorem 7.4) of the Hessian that belongs to the
- * history, oldest pair first:
+/* N^{-1} of the compact form (Nocedal and Wright 2006, theorem 7.4) of the Hessian that belongs to
+ * the history, oldest pair first:
  *
  *     B = sigma I - Q N Q^T,     Q = [sigma S, Y],     N^{-1} = [ sigma S^T S   L  ]     L_ij = s_i·y_j, i > j
  *                                                               [ L^T          -E  ]     E = diag(s_i·y_i)
@@ -152,7 +152,8 @@ static bool is_free(const struct tr_quasi_newton_run *q, size_t j)
     return q->line.w[j] != 0 || q->slope[j] != 0;
 }
 
-/* While many weights are free, OWL-QN is faster to most of what can be gained; then the model is. */
+/* While many weights are free, OWL-QN is faster to most of what can be gained; then the model
+ * is. */
 static bool are_few_free(const struct tr_quasi_newton_run *q)
 {
     size_t count = 0, few = 1000 + q->size / 10;
@@ -219,7 +220,8 @@ trellis_status tr_l1_model(struct tr_quasi_newton_run *q, bool *ret_found)
     return TRELLIS_OK;
 }
 
-/* Goes along d by halves. F is convex, so it is below what its slope and the penalty at w + d promise. */
+/* Goes along d by halves. F is convex, so it is below what its slope and the penalty at w + d
+ * promise. */
 trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point *ret_found)
 {
     struct tr_monitor *monitor = q->monitor;

@@ -1,15 +1,16 @@
 /* line_search.c - bracket and close in.
  *
- * The strong-Wolfe search keeps two points: `low`, the lowest that falls enough, and `high`, the other
- * end of an interval that holds a good step; until one is known it is at infinity and the step grows.
+ * The strong-Wolfe search keeps two points: `low`, the lowest that falls enough, and `high`, the
+ * other end of an interval that holds a good step; until one is known it is at infinity and the
+ * step grows.
  *
  *     does not fall enough, or is above low           -> high
  *     falls enough, and slopes down away from high    -> low, and the old low is the new high
  *     falls enough, and slopes down towards high      -> low
  *
- * Next comes the bottom of the cubic through both ends, kept away from them. Near the optimum the fall
- * of F drowns in rounding, and Armijo's condition is replaced by the one of Hager and Zhang (2005),
- * which a parabola fulfils with it and which reads slopes, as they are far more exact:
+ * Next comes the bottom of the cubic through both ends, kept away from them. Near the optimum the
+ * fall of F drowns in rounding, and Armijo's condition is replaced by the one of Hager and Zhang
+ * (2005), which a parabola fulfils with it and which reads slopes, as they are far more exact:
  *
  *     phi(t) <= phi(0) + noise   and   phi'(t) <= (2 c1 - 1) phi'(0)
  *
@@ -98,7 +99,8 @@ static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_p
         ret_point->slope = tr_dot(tr_line_pool(line), line->direction, line->next_gradient,
                                   line->size);
     }
-    /* 0 times an infinite number is none, so a dot product tells of every one that is not finite. */
+    /* 0 times an infinite number is none, so a dot product tells of every one that is not
+     * finite. */
     if (!isfinite(ret_point->slope)) {
         *ret_point = (struct tr_point){.step = step, .value = INFINITY};
     }
@@ -176,7 +178,8 @@ static double between(struct tr_point start, struct tr_point low, struct tr_poin
     return exhausted ? 0 : t;
 }
 
-/* Where the slope would be 0 if it went on changing as from `before` to `now`: 2 to 10 times as far. */
+/* Where the slope would be 0 if it went on changing as from `before` to `now`: 2 to 10 times as
+ * far. */
 static double beyond(struct tr_point before, struct tr_point now)
 {
     double rise = (now.slope - before.slope) / (now.step - before.step);

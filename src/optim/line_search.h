@@ -1,6 +1,7 @@
 /* line_search.h - how far to go along a direction d.
  *
- * Along the line phi(t) = F(w + t d), with phi'(t) = d·g(w + t d), a step t > 0 is searched for with
+ * Along the line phi(t) = F(w + t d), with phi'(t) = d·g(w + t d), a step t > 0 is searched for
+ * with
  *
  *     Armijo        phi(t) <= phi(0) + c1 t phi'(0)             F falls enough
  *     strong Wolfe  Armijo and |phi'(t)| <= c2 |phi'(0)|        and the bottom is near
@@ -52,8 +53,8 @@ void tr_line_advance(struct tr_line *line, struct tr_point found);
 void tr_line_report(struct tr_line *line, struct tr_point found, double gradient_norm,
                     double weight_norm);
 
-/* Whether F falls enough from `start` to a point; or where the change is no more than noise, whether the
- * slopes say so. */
+/* Whether F falls enough from `start` to a point; or where the change is no more than noise,
+ * whether the slopes say so. */
 bool tr_line_falls(const struct tr_monitor *monitor, struct tr_point start, struct tr_point point);
 
 /* Both search from `start`, where the step is 0 and the slope is below 0, with `trial` as the first

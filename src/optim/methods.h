@@ -1,8 +1,8 @@
 /* methods.h - one function for each way to move w.
  *
  * Each begins with tr_monitor_begin(), which fills in the gradient at w, both [size], and returns
- * when the monitor has a reason to stop or an evaluation failed. Either way w is the best so far. The
- * gradient is scratch space afterwards.
+ * when the monitor has a reason to stop or an evaluation failed. Either way w is the best so far.
+ * The gradient is scratch space afterwards.
  */
 #ifndef TRELLIS_OPTIM_METHODS_H
 #define TRELLIS_OPTIM_METHODS_H

@@ -1,7 +1,7 @@
 /* monitor.h - what stands between an objective and the method that minimises it.
  *
- * All methods evaluate through the monitor and report each iteration to it; it counts, reports to the
- * caller and is the one place where the stopping rules are. A method reads
+ * All methods evaluate through the monitor and report each iteration to it; it counts, reports to
+ * the caller and is the one place where the stopping rules are. A method reads
  *
  *     name what it has to know from one iteration to the next to settings->registry
  *     tr_monitor_begin(monitor, w, gradient)
@@ -42,15 +42,15 @@ double tr_monitor_penalty(const struct tr_monitor *monitor, const double *w);
 /* |g|, of the pseudo-gradient where there is an l1 term. */
 double tr_monitor_slope(const struct tr_monitor *monitor, const double *w, const double *gradient);
 
-/* f and its gradient at a finite w; f is infinite where it is not finite. Whether the gradient is finite, the
- * slope along a direction shows, which methods compute anyway. */
+/* f and its gradient at a finite w; f is infinite where it is not finite. Whether the gradient is
+ * finite, the slope along a direction shows, which methods compute anyway. */
 trellis_status tr_monitor_evaluate(struct tr_monitor *monitor, const double *w, double *gradient,
                                    double *ret_smooth);
 
 /* Evaluates where the run begins; stops at once where the gradient is small already. */
 trellis_status tr_monitor_start(struct tr_monitor *monitor, const double *w, double *gradient);
-/* The same, or from where an earlier run was interrupted: then w, its gradient and what the method has named are as
- * they were. To be called when the method has its room. */
+/* The same, or from where an earlier run was interrupted: then w, its gradient and what the method
+ * has named are as they were. To be called when the method has its room. */
 trellis_status tr_monitor_begin(struct tr_monitor *monitor, double *w, double *gradient);
 
 /* After an iteration: `report` comes with value, norms and step, the rest is filled in. False where

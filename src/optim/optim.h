@@ -2,8 +2,8 @@
  *
  *     minimise F(w) = f(w) + l1 * sum_{j < l1_size} |w_j|
  *
- * An objective gives f and its gradient; a method moves w until a stopping rule holds. Which one held
- * is reported, because "why did it stop" is the first question of a person who trains a model.
+ * An objective gives f and its gradient; a method moves w until a stopping rule holds. Which one
+ * held is reported, because "why did it stop" is the first question of a person who trains a model.
  */
 #ifndef TRELLIS_OPTIM_OPTIM_H
 #define TRELLIS_OPTIM_OPTIM_H
@@ -53,8 +53,8 @@ struct tr_optim_settings {
     double l1;
     size_t l1_size;   // the first so many weights are penalised
     unsigned history; // of L-BFGS, 6 by default (0)
-    /* Of L-BFGS and gradient descent: how curved the objective is along each weight, roughly and above 0, [size]; NULL: all
-     * alike. A good guess saves iterations, a bad one costs some. */
+    /* Of L-BFGS and gradient descent: how curved the objective is along each weight, roughly and
+     * above 0, [size]; NULL: all alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
     struct tr_pool *pool;               // threads for the work on whole vectors, or NULL
     struct tr_state_registry *registry; // to resume an earlier run, or NULL
@@ -62,17 +62,19 @@ struct tr_optim_settings {
     double epsilon;                     // 0: this rule is off
     double delta;                       // 0: this rule is off
     unsigned period;                    // 10 by default (0)
-    /* How far off F may be by rounding, as a share of it; slopes are taken to be more exact. 0: not at all. */
+    /* How far off F may be by rounding, as a share of it; slopes are taken to be more exact. 0: not
+     * at all. */
     double noise;
-    /* Called after each iteration with the w of that moment, at which the objective was evaluated last;
-     * false stops. May be NULL. */
+    /* Called after each iteration with the w of that moment, at which the objective was evaluated
+     * last; false stops. May be NULL. */
     bool (*report)(void *user, const struct tr_optim_report *report, const double *w);
     void *user;
 };
 
 /* Minimises from w, in place. On TRELLIS_OK w is the w of the last iteration, which is the best of
- * all since the value never rises from one iteration to the next, but for noise, and *ret_stop says why it ended.
- * On failure w is the best so far too, or the w it began with, and *ret_stop is TR_STOP_NONE.
+ * all since the value never rises from one iteration to the next, but for noise, and *ret_stop says
+ * why it ended. On failure w is the best so far too, or the w it began with, and *ret_stop is
+ * TR_STOP_NONE.
  *
  *     TRELLIS_OPTION  a setting is out of range, or l1 is asked of a method that has none
  *     TRELLIS_DATA    f or its gradient is not finite at the start

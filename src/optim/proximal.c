@@ -5,7 +5,8 @@
  *     b   = g_j + (B d)_j = g_j + sigma d_j - q_j·u,              u = N Q^T d
  *     d_j = S(x_j + d_j - b / B_jj, l1_j / B_jj) - x_j,           S(v, l) = sign(v) max(0, |v| - l)
  *
- * and u follows each move: u += (change of d_j) N q_j. B is never formed (Scheinberg and Tang 2016).
+ * and u follows each move: u += (change of d_j) N q_j. B is never formed (Scheinberg and Tang
+ * 2016).
  */
 #include "optim/proximal.h"
 

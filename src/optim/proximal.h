@@ -25,8 +25,8 @@ struct tr_proximal {
     TR_ARRAY(double) n; // [rank][rank] symmetric; room for as much again and two rows behind it
 };
 
-/* Finds d by coordinate descent, which ends where a round over all weights moves them a hundredth as much as
- * the first one did, or after `rounds`. */
+/* Finds d by coordinate descent, which ends where a round over all weights moves them a hundredth
+ * as much as the first one did, or after `rounds`. */
 void tr_proximal_solve(struct tr_proximal *proximal, int rounds);
 /* n = n^{-1}; false where it has none. */
 bool tr_proximal_invert(struct tr_proximal *proximal);

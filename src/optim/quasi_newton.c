@@ -1,23 +1,25 @@
 /* quasi_newton.c - L-BFGS: the history, the direction and the loop.
  *
- * With s_i = w_{i+1} - w_i and y_i = g_{i+1} - g_i of the last m iterations, the direction is -H g, where
- * H is the inverse Hessian that BFGS would have built from them, begun at H_0 = gamma D^{-1}:
+ * With s_i = w_{i+1} - w_i and y_i = g_{i+1} - g_i of the last m iterations, the direction is -H g,
+ * where H is the inverse Hessian that BFGS would have built from them, begun at H_0 = gamma D^{-1}:
  *
  *     for i = newest .. oldest:  a_i = s_i·q / s_i·y_i,  q -= a_i y_i          (q = g at first)
  *     r = H_0 q
  *     for i = oldest .. newest:  b_i = y_i·r / s_i·y_i,  r += (a_i - b_i) s_i
  *
- * (Nocedal and Wright 2006, algorithm 7.4.) D is a diagonal that tells how curved the objective is along
- * each weight, where the caller has an idea; s, y and g are kept scaled by D^{1/2} and D^{-1/2}, which
- * turns H_0 into gamma times the identity.
+ * (Nocedal and Wright 2006, algorithm 7.4.) D is a diagonal that tells how curved the objective is
+ * along each weight, where the caller has an idea; s, y and g are kept scaled by D^{1/2} and
+ * D^{-1/2}, which turns H_0 into gamma times the identity.
  *
- * The recursion only ever needs dot products of s, y and g, so those are kept in a small table, and q and
- * r are never formed: one pass over the history gives its products with g, and one more the sum
+ * The recursion only ever needs dot products of s, y and g, so those are kept in a small table, and
+ * q and r are never formed: one pass over the history gives its products with g, and one more the
+ * sum
  *
  *     d = sum_i (c_i s_i + e_i y_i) - gamma g
  *
- * The history is kept in single precision, which halves its room. Passes are cut into fixed blocks that
- * the threads share; sums are added in block order, so they do not depend on the number of threads.
+ * The history is kept in single precision, which halves its room. Passes are cut into fixed blocks
+ * that the threads share; sums are added in block order, so they do not depend on the number of
+ * threads.
  *
  * Where weights are penalised by l1, the steps are those of l1.c.
  */
@@ -74,7 +76,7 @@ static double block_sum(const struct tr_quasi_newton_run *q, unsigned which)
     return sum;
 }
 
-/* ---- the history -------------------------------------------------------------------------------- */
+/* ---- the history ----------------------------------------------------------------------------- */
 
 /* The products of all pairs with a slope, one block of each. */
 static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, size_t block)
@@ -93,8 +95,9 @@ static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, s
     }
 }
 
-/* Moves one block of w and its gradient to the new point: the newest pair, and its products with all pairs
- * that are held. In the same pass, also those with the slope that the next direction begins with. */
+/* Moves one block of w and its gradient to the new point: the newest pair, and its products with
+ * all pairs that are held. In the same pass, also those with the slope that the next direction
+ * begins with. */
 static void add_block(void *user, size_t block, unsigned thread)
 {
     (void)thread;
@@ -127,8 +130,8 @@ static void add_block(void *user, size_t block, unsigned thread)
     }
 }
 
-/* Moves from w to next_w and takes the step into the history; forgets it again where the curvature along it
- * is not positive, as rounding can have it. */
+/* Moves from w to next_w and takes the step into the history; forgets it again where the curvature
+ * along it is not positive, as rounding can have it. */
 static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
 {
     uint64_t before = q->newest, held = q->count;
@@ -158,7 +161,7 @@ static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
     tr_line_report(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
 }
 
-/* ---- the direction ------------------------------------------------------------------------------ */
+/* ---- the direction --------------------------------------------------------------------------- */
 
 static void multiply_block(void *user, size_t block, unsigned thread)
 {
@@ -236,7 +239,7 @@ static void find_direction(struct tr_quasi_newton_run *q)
     run_blocks(q, combine_block);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 /* One search along the direction; a found step of 0 where there is none. */
 static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret_found)

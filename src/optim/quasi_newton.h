@@ -38,15 +38,16 @@ static inline double tr_unit(const struct tr_quasi_newton_run *q, size_t j)
     return q->unit ? (double)q->unit[j] : 1;
 }
 
-/* The slope of F where it is: the gradient, or with l1 the pseudo-gradient, the subgradient nearest to 0 (see
- * monitor.c). */
+/* The slope of F where it is: the gradient, or with l1 the pseudo-gradient, the subgradient nearest
+ * to 0 (see monitor.c). */
 void tr_l1_slope(struct tr_quasi_newton_run *q);
-/* OWL-QN: the direction, only where it goes down; and a search along it that stays in the orthant. */
+/* OWL-QN: the direction, only where it goes down; and a search along it that stays in the
+ * orthant. */
 void tr_l1_align(struct tr_quasi_newton_run *q);
 trellis_status tr_l1_search_orthant(struct tr_quasi_newton_run *q, double trial,
                                     struct tr_point *ret_found);
-/* The direction to the bottom of the model with l1; *ret_found false where it is too early for that, or where
- * there is none. */
+/* The direction to the bottom of the model with l1; *ret_found false where it is too early for
+ * that, or where there is none. */
 trellis_status tr_l1_model(struct tr_quasi_newton_run *q, bool *ret_found);
 trellis_status tr_l1_search_model(struct tr_quasi_newton_run *q, struct tr_point *ret_found);
 

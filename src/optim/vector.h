@@ -1,8 +1,8 @@
 /* vector.h - the few operations on whole weight vectors, in pieces that the threads share.
  *
- * A dot product is summed in eight lanes, which the compiler keeps in vector registers, and lanes and
- * pieces in a fixed order: the same numbers give the same sum on every machine and for any number of
- * threads. The pool may be NULL.
+ * A dot product is summed in eight lanes, which the compiler keeps in vector registers, and lanes
+ * and pieces in a fixed order: the same numbers give the same sum on every machine and for any
+ * number of threads. The pool may be NULL.
  */
 #ifndef TRELLIS_OPTIM_VECTOR_H
 #define TRELLIS_OPTIM_VECTOR_H

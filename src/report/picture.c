@@ -1,7 +1,8 @@
 /* picture.c - the trellis of one short sequence as SVG.
  *
- * A column for each token between the start and the end, a row for each label. The shade of a state and the
- * width of a transition are their probabilities; the best path lies on top with its scores. */
+ * A column for each token between the start and the end, a row for each label. The shade of a state
+ * and the width of a transition are their probabilities; the best path lies on top with its
+ * scores. */
 #include <math.h>
 
 #include "base/utf8.h"
@@ -67,7 +68,7 @@ static trellis_text word_of(const struct picture *p, size_t token)
     return sequence->columns ? sequence->cells[token * sequence->columns] : TR_TEXT("");
 }
 
-/* ---- scores -------------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 static double step_score(const struct picture *p, uint32_t from, uint32_t to)
 {
@@ -92,7 +93,7 @@ static double path_step(const struct picture *p, size_t token)
                : score;
 }
 
-/* ---- layout -------------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 /* The labels that get a row: those of the best path and the `max_labels` most probable ones. */
 static void choose_rows(struct picture *p, size_t max_labels)
@@ -140,7 +141,7 @@ static void lay_out(struct picture *p)
     p->height = HEAD + ROW * (double)p->row_count + FOOT;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 static void put_title(struct picture *p, const char *kind, trellis_text a, trellis_text b,
                       double score, double probability)
@@ -350,7 +351,7 @@ static void draw(struct picture *p)
     tr_buffer_string(&p->out, "</svg>\n");
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Probabilities are those of exp(score), whatever the model. */
 static trellis_status sum_up(struct picture *p, trellis_error *error)

@@ -1,13 +1,13 @@
 /* report.c - evaluation, errors and weights of a model as one HTML page.
  *
- * The page is page.html with its style, its script and the data put in; the script draws what is in the
- * data, which is JSON:
+ * The page is page.html with its style, its script and the data put in; the script draws what is in
+ * the data, which is JSON:
  *
  *     {"model": trellis_model_info(), "evaluation": trellis_evaluation_report(),
  *      "inspection": trellis_inspection_report(), "errors": [...], ...}
  *
- * A sequence among the errors is [line, words, gold labels, predicted labels, probabilities in percent],
- * with labels as indices into "error_labels".
+ * A sequence among the errors is [line, words, gold labels, predicted labels, probabilities in
+ * percent], with labels as indices into "error_labels".
  */
 #include "base/intern.h"
 #include "base/options.h"
@@ -70,7 +70,7 @@ void trellis_report_destroy(trellis_report *report)
     free(report);
 }
 
-/* ---- errors -------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static bool put_labels(trellis_report *report, const trellis_text *labels, size_t length)
 {
@@ -131,7 +131,7 @@ trellis_status trellis_report_add(trellis_report *report, const trellis_sequence
     return status;
 }
 
-/* ---- the page ------------------------------------------------------------------------------------ */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static trellis_status to_buffer(void *user, const char *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* plot.c - the trials of a search as SVG: a panel for each option, scores over values.
  *
- * Trials with the full budget are filled dots, those eliminated early are hollow, the best is red; each has
- * a title with its settings.
+ * Trials with the full budget are filled dots, those eliminated early are hollow, the best is red;
+ * each has a title with its settings.
  */
 #include <math.h>
 

@@ -3,9 +3,9 @@
  *     {"task": "..."}
  *     {"share": 0.25, "settings": {"l2": "0.5"}, "score": 0.93, "seconds": 1.2}
  *
- * A line is written by one call and synced before the search continues. A last line that a crash left
- * incomplete is removed when the file is opened again. The task identifies the data and the fixed options;
- * a file of another task is refused.
+ * A line is written by one call and synced before the search continues. A last line that a crash
+ * left incomplete is removed when the file is opened again. The task identifies the data and the
+ * fixed options; a file of another task is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static trellis_status read_line(trellis_search *search, trellis_text text, size_
                : tr_fail_at(error, TRELLIS_FORMAT, place, "this score belongs to other settings");
 }
 
-/* ---- the file ---------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static trellis_status append(trellis_search *search, const struct tr_buffer *line,
                              trellis_error *error)

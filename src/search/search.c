@@ -1,8 +1,8 @@
 /* search.c - which settings to try next: a grid or random points, and successive halving.
  *
- * Successive halving (Jamieson and Talwalkar 2016): all settings are scored with a small share of the budget,
- * the best 1/f of them with f times as much, and so on until the last few get all of it. With n settings
- * there are 1 + log_f n rungs, each of which costs about as much as the others.
+ * Successive halving (Jamieson and Talwalkar 2016): all settings are scored with a small share of
+ * the budget, the best 1/f of them with f times as much, and so on until the last few get all of
+ * it. With n settings there are 1 + log_f n rungs, each of which costs about as much as the others.
  */
 #include "search/search.h"
 
@@ -173,7 +173,7 @@ static void note_score(trellis_search *search, double score, double seconds)
     trial->seconds = seconds;
 }
 
-/* ---- the public functions --------------------------------------------------------------------------- */
+/* ---- the public functions -------------------------------------------------------------------- */
 
 trellis_status trellis_search_create(const trellis_options *options, const char *const *tries,
                                      size_t try_count, trellis_search **ret_search,

@@ -43,7 +43,8 @@ double tr_search_share(const trellis_search *search, size_t rung);
 /* Whether one trial is better than another: in a later rung, or with a higher score. */
 bool tr_trial_better(const struct tr_trial *a, const struct tr_trial *b);
 
-/* The score of a trial that the file of results has for a share; false where there is none (results.c). */
+/* The score of a trial that the file of results has for a share; false where there is none
+ * (results.c). */
 bool tr_results_find(const trellis_search *search, const struct tr_trial *trial, double share,
                      double *ret_score, double *ret_seconds);
 trellis_status tr_results_add(trellis_search *search, const struct tr_trial *trial, double share,

@@ -125,7 +125,8 @@ void tr_space_free(struct tr_space *space)
     *space = (struct tr_space){0};
 }
 
-/* The value at a share, 0 to 1, of the way from low to high; four digits are enough to tell apart. */
+/* The value at a share, 0 to 1, of the way from low to high; four digits are enough to tell
+ * apart. */
 static void write_at(const struct tr_axis *axis, double share, char *text)
 {
     double value = axis->logarithmic ? axis->low * pow(axis->high / axis->low, share)

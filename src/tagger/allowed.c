@@ -1,10 +1,11 @@
-/* allowed.c - restricting positions to labels: of the caller, of a column or of the tag dictionary. */
+/* allowed.c - restricting positions to labels: of the caller, of a column or of the tag
+ * dictionary. */
 #include "corpus/corpus.h"
 #include "tagger/tagger_internal.h"
 
-/* Whether a label of the model's scheme can be written as the given label of the caller's scheme. Both
- * schemes have letters for the first, a middle, the last and the only token of a span; the two labels
- * must agree in one of the four. */
+/* Whether a label of the model's scheme can be written as the given label of the caller's scheme.
+ * Both schemes have letters for the first, a middle, the last and the only token of a span; the two
+ * labels must agree in one of the four. */
 static bool is_compatible(trellis_scheme inside, trellis_text label, trellis_scheme outside,
                           trellis_text written)
 {
@@ -28,8 +29,8 @@ static bool is_compatible(trellis_scheme inside, trellis_text label, trellis_sch
     return common && tr_text_equal(type_a, type_b);
 }
 
-/* Adds the labels of the model that the text stands for: one, or several where the model uses another
- * label scheme. */
+/* Adds the labels of the model that the text stands for: one, or several where the model uses
+ * another label scheme. */
 static trellis_status allow_label(trellis_tagger *tagger, trellis_text text, trellis_error *error)
 {
     const trellis_model *model = tagger->model;

@@ -4,9 +4,10 @@
  *
  *     score(z) - score(r) = sum over features f of  w_f * (count of f in z - count of f in r)
  *
- * z is the predicted labelling, r the best one with another label at the token, by Viterbi with the label of z
- * forbidden there. Only tokens where z and r differ, and the transitions around them, contribute. In a locally
- * normalised model the states before a token also differ in their normaliser, which is a line of its own.
+ * z is the predicted labelling, r the best one with another label at the token, by Viterbi with the
+ * label of z forbidden there. Only tokens where z and r differ, and the transitions around them,
+ * contribute. In a locally normalised model the states before a token also differ in their
+ * normaliser, which is a line of its own.
  */
 #include "tagger/explain.h"
 
@@ -66,7 +67,7 @@ trellis_status trellis_explainer_bind(trellis_explainer *explainer, const trelli
     return status ? status : tr_extractor_bind(explainer->extractor, reader, SIZE_MAX, error);
 }
 
-/* ---- attributes --------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static bool add_attributes(trellis_explainer *explainer, const trellis_sequence *sequence,
                            bool edge, const struct tr_seen *seen, size_t token)
@@ -125,7 +126,7 @@ static trellis_status extract(trellis_explainer *explainer, const trellis_sequen
     return status ? status : ok && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* ---- contributions ------------------------------------------------------------------------------- */
+/* ---- contributions --------------------------------------------------------------------------- */
 
 static double weight_of(const trellis_explainer *explainer, const struct tr_attribute *attribute,
                         const uint16_t *path, size_t i)
@@ -270,7 +271,7 @@ static int compare_contributions(const void *a, const void *b)
                : (x->attribute.size > y->attribute.size) - (x->attribute.size < y->attribute.size);
 }
 
-/* ---- runners-up ----------------------------------------------------------------------------------- */
+/* ---- runners-up ------------------------------------------------------------------------------ */
 
 /* The best labelling with another label at the token; false where there is none. The scores of the
  * lattice are restored. */

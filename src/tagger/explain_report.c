@@ -10,7 +10,7 @@ static trellis_text word_of(const trellis_sequence *sequence, size_t token)
     return sequence->columns ? sequence->cells[token * sequence->columns] : TR_TEXT("");
 }
 
-/* ---- for a person -------------------------------------------------------------------------------- */
+/* ---- for a person ---------------------------------------------------------------------------- */
 
 static void text_contribution(const trellis_sequence *sequence, const trellis_contribution *c,
                               size_t token, struct tr_buffer *out)
@@ -84,7 +84,7 @@ static void text_explanation(const trellis_sequence *sequence,
     tr_buffer_string(out, "\n\n");
 }
 
-/* ---- for a program ------------------------------------------------------------------------------- */
+/* ---- for a program --------------------------------------------------------------------------- */
 
 static void json_contribution(const trellis_contribution *c, struct tr_buffer *out)
 {

@@ -1,7 +1,7 @@
 /* scores.c - node and edge scores of a lattice, from the attributes of a sequence.
  *
- * Looking up a key and reading its row are two cache misses. All keys of the sequence are known, so the
- * misses are made to overlap with work on the tokens before:
+ * Looking up a key and reading its row are two cache misses. All keys of the sequence are known, so
+ * the misses are made to overlap with work on the tokens before:
  *
  *     buckets of token i + 2 are fetched -> rows of token i + 1 are found and fetched -> those of i are added
  */
@@ -19,8 +19,8 @@ static void fetch_buckets(const struct tr_table *table, const struct tr_seen *se
     }
 }
 
-/* Finds the rows of the attributes at one token, and prefetches them. Dense and sparse rows are listed apart;
- * which a row is cannot be predicted, so there is no branch for it. */
+/* Finds the rows of the attributes at one token, and prefetches them. Dense and sparse rows are
+ * listed apart; which a row is cannot be predicted, so there is no branch for it. */
 static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
                       const struct tr_seen *seen, size_t token)
 {
@@ -39,7 +39,8 @@ static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
     tagger->scoring.sparse.size = sparse_count;
 }
 
-/* Adds the rows listed by find_rows() to the scores of a token: dense ones together, in registers. */
+/* Adds the rows listed by find_rows() to the scores of a token: dense ones together, in
+ * registers. */
 static void add_rows(const trellis_tagger *tagger, const struct tr_table *table, float *scores)
 {
     if (table->shorts) {
@@ -90,7 +91,7 @@ static bool add_attributes(trellis_tagger *tagger, const struct tr_table *table,
     return true;
 }
 
-/* ---- double precision, for an HMM ----------------------------------------------------------------------- */
+/* ---- double precision, for an HMM ------------------------------------------------------------ */
 
 /* The scores of an unknown word are correct up to a constant, which is returned: afterwards
  * log u = log sum_z P(z) P(word | z), with u the probability of an unknown word. */
@@ -144,7 +145,7 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
     return ok;
 }
 
-/* ---- scores -------------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_sequence *sequence,
                                      const struct tr_observation *observation, trellis_error *error)

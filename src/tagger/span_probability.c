@@ -4,8 +4,8 @@
  *
  *     P(span | x) = Z(labels of the span, a cut before it, a cut after it) / Z
  *
- * where a cut restricts the neighbouring token to the labels from which, or to which, the span does not
- * extend. For a threshold most spans need no such sum: with m_i the marginals of its labels and
+ * where a cut restricts the neighbouring token to the labels from which, or to which, the span does
+ * not extend. For a threshold most spans need no such sum: with m_i the marginals of its labels and
  * of the cuts,
  *
  *     1 - sum_i (1 - m_i)  <=  P(span | x)  <=  min_i m_i
@@ -80,7 +80,7 @@ bool tr_span_rules_apply(const struct tr_span_rules *rules)
     return rules->apply;
 }
 
-/* ---- one span ---------------------------------------------------------------------------------- */
+/* ---- one span -------------------------------------------------------------------------------- */
 
 /* The labels allowed before and after. Labels that are not parts of spans allow any. */
 static void find_neighbours(struct tr_span_rules *rules, uint16_t first, uint16_t last)
@@ -128,7 +128,7 @@ trellis_status tr_span_probability(struct tr_span_rules *rules,
     return status;
 }
 
-/* ---- all spans of a path ------------------------------------------------------------------------ */
+/* ---- all spans of a path --------------------------------------------------------------------- */
 
 static double sum_marginals(const float *row, const uint16_t *labels, size_t count)
 {
@@ -168,7 +168,8 @@ static void bound_probability(struct tr_span_rules *rules, const struct tr_taggi
     *ret_high = high;
 }
 
-/* Marks the spans whose upper bound is below the threshold, and keeps in the list those still undecided. */
+/* Marks the spans whose upper bound is below the threshold, and keeps in the list those still
+ * undecided. */
 static void apply_bounds(struct tr_span_rules *rules, const struct tr_tagging_result *result,
                          double threshold, bool *marks)
 {

@@ -251,7 +251,7 @@ trellis_status trellis_tagger_bind_columns(trellis_tagger *tagger, const char *c
     return status;
 }
 
-/* ---- decoding ------------------------------------------------------------------------------------ */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
 /* One sequence, as the callbacks of the decoder see it. */
 struct tagged_sequence {
@@ -459,7 +459,7 @@ double trellis_tagger_score(const trellis_tagger *tagger)
     return trellis_tagger_nth_score(tagger, 0);
 }
 
-/* ---- n best labellings -------------------------------------------------------------------------------- */
+/* ---- n best labellings ----------------------------------------------------------------------- */
 
 trellis_status trellis_tagger_nbest(trellis_tagger *tagger, const trellis_sequence *sequence,
                                     size_t n, size_t *ret_count, trellis_error *error)
@@ -503,7 +503,7 @@ double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
                                         : tagger->result.scores.at[rank];
 }
 
-/* ---- words --------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words *words,
                                     const trellis_sequence *given, const bool **ret_known,
@@ -529,7 +529,7 @@ trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words 
     return TRELLIS_OK;
 }
 
-/* ---- for the other files of this folder ----------------------------------------------------------- */
+/* ---- for the other files of this folder ------------------------------------------------------ */
 
 struct tr_tagging_result tr_tagger_result(trellis_tagger *tagger)
 {

@@ -36,8 +36,8 @@ trellis_status tr_span_probability(struct tr_span_rules *rules,
                                    const struct tr_tagging_result *result, size_t begin, size_t end,
                                    double *ret_probability, trellis_error *error);
 
-/* Marks the tokens [length] of the path whose span, or label where labels are not parts of spans, has a
- * probability below the threshold. */
+/* Marks the tokens [length] of the path whose span, or label where labels are not parts of spans,
+ * has a probability below the threshold. */
 trellis_status tr_mark_improbable(struct tr_span_rules *rules,
                                   const struct tr_tagging_result *result, double threshold,
                                   bool *marks, trellis_error *error);

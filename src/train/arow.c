@@ -1,7 +1,7 @@
 /* arow.c - adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009) for sequences.
  *
- * Each weight has a variance, its uncertainty: the covariance is diagonal. A weight that was updated often has a small
- * variance, and is updated less.
+ * Each weight has a variance, its uncertainty: the covariance is diagonal. A weight that was
+ * updated often has a small variance, and is updated less.
  *
  *     for each epoch, for each sequence (X, Z) in random order:
  *         Z*   = argmax_Z' w . Phi(X, Z') + L(Z, Z')
@@ -13,8 +13,9 @@
  *             variance_j -= beta (variance_j d_j)^2
  *     result: the average of all w after each sequence
  *
- * The weight of a sequence divides its r, as 1 / r is what a loss counts. Only the ratio of the first variance to r matters, so r = 1 and the first variance is the option.
- * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
+ * The weight of a sequence divides its r, as 1 / r is what a loss counts. Only the ratio of the
+ * first variance to r matters, so r = 1 and the first variance is the option. With --loss root the
+ * margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
  */
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* checkpoint.c - a training that can be resumed after an interruption.
  *
- *     CKPT   fingerprint, phase, iterations done, of the best iterate: whether there is one, iterations since,
+ *     CKPT   fingerprint, phase, iterations done, of the best iterate: whether there is one,
+ *            iterations since,
  *            its own number, score, objective, dev figures, likelihood; the random numbers
  *     BEST   its weights            NOTE   the notes so far
  *     SLCT   in the second phase: the weights that the first one ended with
@@ -37,7 +38,7 @@ struct tr_checkpoint {
     bool pending; // `image` is there, and was not loaded yet
 };
 
-/* ---- what must be the same ------------------------------------------------------------------------- */
+/* ---- what must be the same ------------------------------------------------------------------- */
 
 static void mix(uint64_t *fingerprint, const void *data, size_t size)
 {
@@ -97,7 +98,7 @@ static trellis_status find_fingerprint(const struct tr_training *training,
     return status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static struct standing standing_of(const struct tr_checkpoint *c)
 {
@@ -160,7 +161,7 @@ static trellis_status save(struct tr_state_registry *registry, trellis_error *er
     return status;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static trellis_status damaged(const struct tr_checkpoint *c, const char *how, trellis_error *error)
 {
@@ -257,7 +258,8 @@ static trellis_status load(struct tr_state_registry *registry, bool *ret_loaded,
     return TRELLIS_OK;
 }
 
-/* Reads what the pipeline itself has to know; the rest is read once the learner has allocated it. */
+/* Reads what the pipeline itself has to know; the rest is read once the learner has allocated
+ * it. */
 static trellis_status open_image(struct tr_checkpoint *c, trellis_error *error)
 {
     trellis_text content;
@@ -337,7 +339,7 @@ bool tr_checkpoint_is_pending(const struct tr_checkpoint *checkpoint)
     return checkpoint && checkpoint->pending && checkpoint->standing.phase == checkpoint->phase;
 }
 
-/* ---- two phases ------------------------------------------------------------------------------------ */
+/* ---- two phases ------------------------------------------------------------------------------ */
 
 trellis_status tr_checkpoint_selection(struct tr_checkpoint *checkpoint, trellis_error *error)
 {

@@ -2,12 +2,13 @@
  *
  *     minimise  sum_s -log P(Z_s | X_s; w)  +  l2 |w|^2  +  l1 |w|_1
  *
- * With --loss, --cost or --span-loss (softmax-margin) P is taken with the loss of each label sequence added to
- * its score, so that the gold one must win by a margin.
+ * With --loss, --cost or --span-loss (softmax-margin) P is taken with the loss of each label
+ * sequence added to its score, so that the gold one must win by a margin.
  *
- * The objective is in objective.c and likelihood.c, the optimisers in src/optim; this file joins them and
- * reports. The maximum-entropy classifier is the same with order 0: every position by itself. The
- * maximum-entropy Markov model is the same with another P: every label by itself, given those before it.
+ * The objective is in objective.c and likelihood.c, the optimisers in src/optim; this file joins
+ * them and reports. The maximum-entropy classifier is the same with order 0: every position by
+ * itself. The maximum-entropy Markov model is the same with another P: every label by itself, given
+ * those before it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +54,8 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     return !stop && !crf->status;
 }
 
-/* Where the initial weights cannot be improved (a single label, an overwhelming l1), they are the result. */
+/* Where the initial weights cannot be improved (a single label, an overwhelming l1), they are the
+ * result. */
 static trellis_status keep_start(struct crf *crf)
 {
     trellis_progress figures = tr_training_figures(crf->training);
@@ -217,7 +219,7 @@ trellis_status tr_train_sgd(struct tr_training *training, trellis_error *error)
                : tr_sgd_minimise(training, training->settings.l2, error);
 }
 
-/* ---- before learning ------------------------------------------------------------------------------- */
+/* ---- before learning ------------------------------------------------------------------------- */
 
 /* The loss of softmax-margin, where one is asked for. */
 static trellis_status prepare(struct tr_training *training, trellis_error *error)

@@ -102,7 +102,8 @@ static trellis_status create(struct tr_training *training, trellis_error *error)
     return tr_pass_create(training, (struct tr_pass_room){.lattice = true}, &scorer->pass, error);
 }
 
-/* The gold label of a token. One that is not known counts as correct where it may be the predicted one. */
+/* The gold label of a token. One that is not known counts as correct where it may be the predicted
+ * one. */
 static uint16_t gold_at(const struct tr_dataset *dev, size_t token, uint16_t predicted)
 {
     const uint16_t *labels;

@@ -3,14 +3,14 @@
  *     E-step   counts_k = sum_s weight_s E[Phi_k | X_s; w]
  *     M-step   w = the logarithms of the probabilities that the counts give, by hmm.c
  *
- * where the expectation is over all state sequences that agree with what is known of the labels and with the
- * tag dictionary. Hard EM (-a viterbi) takes the counts of the one best sequence instead. What neither lets
- * fall is
+ * where the expectation is over all state sequences that agree with what is known of the labels and
+ * with the tag dictionary. Hard EM (-a viterbi) takes the counts of the one best sequence instead.
+ * What neither lets fall is
  *
  *     F(w) = sum_s weight_s log P(X_s; w)  +  alpha sum log theta      theta: all probabilities
  *
- * with log P(X_s, Z_s; w) of the best path in the place of log P(X_s; w) for hard EM: counts + alpha is what
- * maximises it where theta has a Dirichlet prior with all parameters 1 + alpha.
+ * with log P(X_s, Z_s; w) of the best path in the place of log P(X_s; w) for hard EM: counts +
+ * alpha is what maximises it where theta has a Dirichlet prior with all parameters 1 + alpha.
  */
 #include "train/em.h"
 
@@ -20,7 +20,7 @@
 #include "train/hmm.h"
 #include "train/hmm_gaussian.h"
 
-/* ---- the E-step ---------------------------------------------------------------------------------- */
+/* ---- the E-step ------------------------------------------------------------------------------ */
 
 static void count_path(const struct tr_em *em, struct tr_pass_worker *worker, size_t s,
                        const uint16_t *path, float weight)
@@ -190,7 +190,7 @@ trellis_status tr_em_expect(struct tr_em *em, double *ret_likelihood, double *re
     return status;
 }
 
-/* ---- the M-step ---------------------------------------------------------------------------------- */
+/* ---- the M-step ------------------------------------------------------------------------------ */
 
 trellis_status tr_em_estimate(struct tr_em *em, double alpha, trellis_error *error)
 {
@@ -205,7 +205,7 @@ trellis_status tr_em_maximise(struct tr_em *em, trellis_error *error)
     return tr_em_estimate(em, em->alpha, error);
 }
 
-/* ---- create and destroy -------------------------------------------------------------------------- */
+/* ---- create and destroy ---------------------------------------------------------------------- */
 
 double tr_tokens_by_weight(const struct tr_dataset *data)
 {

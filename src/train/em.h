@@ -29,8 +29,8 @@ bool tr_em_starts_at_random(const struct tr_em *em);
 /* Initial weights: of --from, of the known labels, or random ones. */
 trellis_status tr_em_begin(struct tr_em *em, trellis_error *error);
 
-/* The E-step: expected counts under the current weights, and what never falls from one E-step to the next:
- * log P(X) (of the best paths for -a viterbi) + log of the prior that --alpha is. */
+/* The E-step: expected counts under the current weights, and what never falls from one E-step to
+ * the next: log P(X) (of the best paths for -a viterbi) + log of the prior that --alpha is. */
 trellis_status tr_em_expect(struct tr_em *em, double *ret_likelihood, double *ret_value,
                             trellis_error *error);
 /* The M-step: the weights that are best for these counts. */

@@ -1,9 +1,9 @@
 /* em_start.c - the initial weights of EM.
  *
  * The likelihood has many maxima, so they matter: the model of --from; the counts of the sequences
- * whose labels are known, where there are any; the clusters of real-valued columns; else the expected counts
- * under random weights of the words, restricted by the tag dictionary and the known labels. Random starts may
- * be repeated (--restarts).
+ * whose labels are known, where there are any; the clusters of real-valued columns; else the
+ * expected counts under random weights of the words, restricted by the tag dictionary and the known
+ * labels. Random starts may be repeated (--restarts).
  */
 #include <math.h>
 
@@ -55,8 +55,8 @@ static trellis_status begin_with_clusters(struct tr_em *em, trellis_error *error
     return status ? status : tr_em_estimate(em, fmax(em->alpha, min_initial_alpha), error);
 }
 
-/* Words are assigned to states at random: log of an exponential variable, so that the shares of the states
- * in a word are uniform over all shares. All transitions are equal. */
+/* Words are assigned to states at random: log of an exponential variable, so that the shares of the
+ * states in a word are uniform over all shares. All transitions are equal. */
 static trellis_status begin_at_random(struct tr_em *em, trellis_error *error)
 {
     struct tr_training *t = em->training;
@@ -79,8 +79,8 @@ static trellis_status begin_at_random(struct tr_em *em, trellis_error *error)
     return status ? status : tr_em_estimate(em, em->alpha, error);
 }
 
-/* log T of a step: all its grams that the model has, but for the label by itself. A model of a shorter history
- * can initialise one of a longer. */
+/* log T of a step: all its grams that the model has, but for the label by itself. A model of a
+ * shorter history can initialise one of a longer. */
 static double step_of_model(const struct tr_em *em, const struct tr_gram *gram)
 {
     const struct tr_training *t = em->training;
@@ -97,8 +97,9 @@ static double step_of_model(const struct tr_em *em, const struct tr_gram *gram)
     return any ? sum : -INFINITY;
 }
 
-/* Counts in the proportions of the model's probabilities. What the model does not list has probability 0,
- * or, where its words have weights on top of the weight of a label alone, that of an unknown word. */
+/* Counts in the proportions of the model's probabilities. What the model does not list has
+ * probability 0, or, where its words have weights on top of the weight of a label alone, that of an
+ * unknown word. */
 static void counts_of_model(struct tr_em *em, const double *alone, bool with_alone)
 {
     const struct tr_training *t = em->training;

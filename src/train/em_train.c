@@ -1,7 +1,7 @@
 /* em_train.c - the learner: EM from one start after the other, until there is a reason to stop.
  *
- * A checkpoint is written between an E-step and its M-step, and holds the counts: weights would do as well, but
- * some may be minus infinity, and the M-step is the cheaper half.
+ * A checkpoint is written between an E-step and its M-step, and holds the counts: weights would do
+ * as well, but some may be minus infinity, and the M-step is the cheaper half.
  */
 #include <float.h>
 #include <math.h>
@@ -46,7 +46,7 @@ struct em_run {
     uint64_t kept_reason;
 };
 
-/* ---- one start ----------------------------------------------------------------------------------- */
+/* ---- one start ------------------------------------------------------------------------------- */
 
 /* Whether F rose by less than --delta of itself over --period iterations. */
 static bool has_converged(const struct em_run *c)
@@ -93,7 +93,8 @@ static trellis_status end_iteration(struct em_run *c, double value, double likel
     return status;
 }
 
-/* EM from one start, or resumed from the counts of a checkpoint, until there is a reason to stop. */
+/* EM from one start, or resumed from the counts of a checkpoint, until there is a reason to
+ * stop. */
 static trellis_status run_start(struct em_run *c, bool resumed, enum reason *ret_reason,
                                 trellis_error *error)
 {
@@ -119,7 +120,7 @@ static trellis_status run_start(struct em_run *c, bool resumed, enum reason *ret
     return status;
 }
 
-/* ---- one after the other ------------------------------------------------------------------------- */
+/* ---- one after the other --------------------------------------------------------------------- */
 
 /* Keeps the best iterate of this start where it is better than those of the starts before. */
 static void keep(struct em_run *c, enum reason reason)
@@ -167,7 +168,7 @@ static void finish(struct em_run *c)
     tr_note_format(&t->notes, "log-likelihood", "%.10g", t->best.figures.likelihood);
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------------- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 /* Of the iterate that was kept: its figures, and why its start ended. */
 struct kept_figures {
@@ -239,7 +240,7 @@ static void name_state(struct em_run *c)
     }
 }
 
-/* ---- the learner --------------------------------------------------------------------------------- */
+/* ---- the learner ----------------------------------------------------------------------------- */
 
 static trellis_status prepare(struct em_run *c, struct tr_training *t, bool hard,
                               trellis_error *error)

@@ -1,10 +1,11 @@
-/* growing.c - a training whose data comes bit by bit: labels and attributes may appear at any time. */
+/* growing.c - a training whose data comes bit by bit: labels and attributes may appear at any
+ * time. */
 #include "train/growing.h"
 
 #include "corpus/corpus.h"
 #include "model/model.h"
 
-/* ---- what can be learned bit by bit ------------------------------------------------------------------ */
+/* ---- what can be learned bit by bit ---------------------------------------------------------- */
 
 /* Options that need all of the data before learning begins, or files while it goes on. */
 static trellis_status check_options(const struct tr_settings *settings, trellis_error *error)
@@ -132,7 +133,7 @@ void tr_growing_free(struct tr_growing *growing)
     trellis_options_destroy(growing->options);
 }
 
-/* ---- the sequences at hand --------------------------------------------------------------------------- */
+/* ---- the sequences at hand ------------------------------------------------------------------- */
 
 struct tr_growing_mark tr_growing_mark(const struct tr_growing *growing)
 {
@@ -169,7 +170,7 @@ trellis_status tr_growing_read(struct tr_growing *growing, const trellis_sequenc
                           error);
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------------- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 /* Room for half as many again, so that what is copied is at most some multiple of what there is. */
 static uint32_t room_for(size_t attributes, uint32_t room)
@@ -333,7 +334,7 @@ trellis_status tr_growing_fit(struct tr_growing *growing, tr_relayout_function r
     return status;
 }
 
-/* ---- models ------------------------------------------------------------------------------------------ */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 /* The weights that are not 0, on their way into a model. */
 struct nonzero_weights {

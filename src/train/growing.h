@@ -3,8 +3,8 @@
  * It is a struct tr_training of which data.train holds only the sequences at hand, while labels and
  * vocabulary hold all that was ever seen. Every attribute has a dense row with a weight for every
  * label, as with --all-features, so that whether a pair is a feature does not depend on what comes
- * later. There is room for more attributes than there are; when they or the labels outgrow it, a new
- * layout is made, and the learner copies its arrays [layout.size] to it.
+ * later. There is room for more attributes than there are; when they or the labels outgrow it, a
+ * new layout is made, and the learner copies its arrays [layout.size] to it.
  */
 #ifndef TRELLIS_TRAIN_GROWING_H
 #define TRELLIS_TRAIN_GROWING_H
@@ -35,8 +35,8 @@ struct tr_growing_mark {
     uint64_t fingerprint;
 };
 
-/* By options, which are copied, and templates: those given, or NULL for those of the options. Refuses
- * what needs to know all of the data. */
+/* By options, which are copied, and templates: those given, or NULL for those of the options.
+ * Refuses what needs to know all of the data. */
 trellis_status tr_growing_create(struct tr_growing *growing, const trellis_options *options,
                                  const trellis_features *features, trellis_error *error);
 /* The same with a block of tr_features_write(), which is not trusted. */
@@ -51,9 +51,9 @@ void tr_growing_roll_back(struct tr_growing *growing, struct tr_growing_mark mar
 /* Reads a sequence that a caller built, beside those at hand. */
 trellis_status tr_growing_read(struct tr_growing *growing, const trellis_sequence *sequence,
                                trellis_error *error);
-/* Makes a layout for all labels and attributes, where the present one has no room for them, and lets
- * the learner follow: `relayout` copies its arrays, and either succeeds or changes nothing. Also checks
- * the labels at hand. */
+/* Makes a layout for all labels and attributes, where the present one has no room for them, and
+ * lets the learner follow: `relayout` copies its arrays, and either succeeds or changes nothing.
+ * Also checks the labels at hand. */
 typedef trellis_status (*tr_relayout_function)(void *user, const struct tr_relayout *relayout,
                                                trellis_error *error);
 trellis_status tr_growing_fit(struct tr_growing *growing, tr_relayout_function relayout, void *user,

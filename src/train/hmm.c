@@ -3,19 +3,19 @@
  *     T(z, z') = (count(z, z') + alpha) / (count(z) + alpha K)        K = labels, and the end
  *     O(z, x)  = (count(z, x) + alpha) / (count(z) + alpha (V + 1))   V words, and one for all others
  *
- * where z is the last two labels at order 2 (for EM; what is counted is interpolated there),
- * or T by interpolation (hmm_interpolation.c), and where templates describe unknown words, O for the V words
- * alone, times the share of known words; the rest is for unknown words
- * (hmm_unknown_words.c), and counts of rare words are raised (hmm_rare_words.c).
+ * where z is the last two labels at order 2 (for EM; what is counted is interpolated there), or T
+ * by interpolation (hmm_interpolation.c), and where templates describe unknown words, O for the V
+ * words alone, times the share of known words; the rest is for unknown words (hmm_unknown_words.c),
+ * and counts of rare words are raised (hmm_rare_words.c).
  *
- * A linear model has no weight for a word that a label was never seen with, and what has no weight costs
- * nothing. So with alpha > 0 the part of log O that does not depend on the word,
+ * A linear model has no weight for a word that a label was never seen with, and what has no weight
+ * costs nothing. So with alpha > 0 the part of log O that does not depend on the word,
  *
  *     log alpha - log(count(z) + alpha (V + 1)),
  *
- * is the weight of the label by itself (a gram of one label, which every step into it fires), and the word
- * has the rest, log(count(z, x) + alpha) - log alpha: 0 for all words that are not listed. With alpha = 0
- * every pair is listed, and some weights are minus infinity.
+ * is the weight of the label by itself (a gram of one label, which every step into it fires), and
+ * the word has the rest, log(count(z, x) + alpha) - log alpha: 0 for all words that are not listed.
+ * With alpha = 0 every pair is listed, and some weights are minus infinity.
  */
 #include "train/hmm.h"
 
@@ -25,7 +25,7 @@
 #include "train/hmm_gaussian.h"
 #include "train/pass.h"
 
-/* ---- what is seen -------------------------------------------------------------------------------- */
+/* ---- what is seen ---------------------------------------------------------------------------- */
 
 /* The template of an attribute that describes unknown words, TR_NONE where it does not. */
 uint32_t tr_hmm_unknown_template(const struct tr_training *training, uint32_t attribute)
@@ -83,7 +83,7 @@ trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *e
     return status;
 }
 
-/* ---- counting ------------------------------------------------------------------------------------ */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 struct hmm_counting {
     const struct tr_training *training;
@@ -178,15 +178,15 @@ trellis_status tr_hmm_count(struct tr_training *training, const struct tr_datase
     return count(training, &c, error);
 }
 
-/* ---- from counts to logarithms of probabilities -------------------------------------------------- */
+/* ---- from counts to logarithms of probabilities ---------------------------------------------- */
 
 /* Of the ways out of each history: how many, and the sum of their counts. */
 struct sums {
     double *total, *ways; // [(labels + 1)^order]
 };
 
-/* The number of the history that a gram is a whole step out of, SIZE_MAX where it is a part of one. Short
- * ones are filled up with the start. */
+/* The number of the history that a gram is a whole step out of, SIZE_MAX where it is a part of one.
+ * Short ones are filled up with the start. */
 static size_t history_of(const struct tr_training *training, const struct tr_gram *gram)
 {
     uint32_t order = training->layout.plan.order, labels = training->layout.plan.labels;
@@ -285,7 +285,8 @@ double tr_hmm_share(const struct tr_training *training, const uint32_t *rank, co
     return tokens;
 }
 
-/* The share of tokens that are words never seen before: about that of the words seen once (Good 1953). */
+/* The share of tokens that are words never seen before: about that of the words seen once (Good
+ * 1953). */
 static double unknown_share(const struct tr_training *training, const struct tr_hmm_words *words)
 {
     const struct tr_attribute_index *dictionary = &training->data.vocabulary.node.index;
@@ -389,7 +390,7 @@ trellis_status tr_hmm_estimate(const struct tr_training *training, const double 
     return status;
 }
 
-/* ---- the learner --------------------------------------------------------------------------------- */
+/* ---- the learner ----------------------------------------------------------------------------- */
 
 trellis_status tr_train_hmm_counts(struct tr_training *training, trellis_error *error)
 {

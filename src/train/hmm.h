@@ -2,9 +2,10 @@
  *
  *     P(X, Z) = product over i of  T(z_{i-1}, z_i) O(z_i, x_i),   times T(z_n, end)
  *
- * so w . Phi(X, Z) = log P(X, Z) where the weight of a step is log T and that of a word is log O (Wu 2013,
- * equation 7). All that labelled training and the M-step of EM need is to turn counts, whole or expected,
- * into such weights. Counts and weights are laid out like w: node, edge (none here), step.
+ * so w . Phi(X, Z) = log P(X, Z) where the weight of a step is log T and that of a word is log O
+ * (Wu 2013, equation 7). All that labelled training and the M-step of EM need is to turn counts,
+ * whole or expected, into such weights. Counts and weights are laid out like w: node, edge (none
+ * here), step.
  */
 #ifndef TRELLIS_TRAIN_HMM_H
 #define TRELLIS_TRAIN_HMM_H
@@ -14,26 +15,27 @@
 /* Whether one thing is emitted at each token. */
 trellis_status tr_hmm_check(const struct tr_training *training, trellis_error *error);
 
-/* counts[j] += how often feature j fires in the sequences of a dataset whose labels are all known, each
- * times its weight; counts [layout.size]. The dataset has the tokens of the training data. */
+/* counts[j] += how often feature j fires in the sequences of a dataset whose labels are all known,
+ * each times its weight; counts [layout.size]. The dataset has the tokens of the training data. */
 trellis_status tr_hmm_count(struct tr_training *training, const struct tr_dataset *data,
                             double *counts, trellis_error *error);
 
-/* w [layout.size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state are 0, and
- * alpha too, its transitions are equally likely. Fills in the weights of the iterate, and what it has about
- * unknown words. */
+/* w [layout.size] = logarithms of probabilities, minus infinity for 0. Where all counts of a state
+ * are 0, and alpha too, its transitions are equally likely. Fills in the weights of the iterate,
+ * and what it has about unknown words. */
 trellis_status tr_hmm_estimate(const struct tr_training *training, const double *counts,
                                double alpha, double *w, struct tr_iterate *iterate,
                                trellis_error *error);
 
-/* Gives rare words weights for labels that their endings suggest; before the features are numbered. */
+/* Gives rare words weights for labels that their endings suggest; before the features are
+ * numbered. */
 trellis_status tr_hmm_widen(struct tr_training *training, trellis_error *error);
-/* Adds the labels that words have weights for to a tag dictionary. The entries of the training data are numbers
- * of `words`. */
+/* Adds the labels that words have weights for to a tag dictionary. The entries of the training data
+ * are numbers of `words`. */
 trellis_status tr_hmm_allow(const struct tr_training *training, const struct tr_intern *words,
                             struct tr_tag_dictionary_builder *draft, trellis_error *error);
 
-/* ---- the parts of an estimate -------------------------------------------------------------------- */
+/* ---- the parts of an estimate ---------------------------------------------------------------- */
 
 /* The template of an attribute that describes unknown words, TR_NONE where it does not. */
 uint32_t tr_hmm_unknown_template(const struct tr_training *training, uint32_t attribute);
@@ -66,8 +68,8 @@ void tr_guesses_free(struct tr_guesses *guesses);
 /* p [labels] = P(z | attribute) */
 void tr_guess(const struct tr_guesses *guesses, uint32_t attribute, double *p);
 
-/* Whether rare words are smoothed by their endings (hmm_rare_words.c), and by which ending a word is; TR_NONE:
- * by none. */
+/* Whether rare words are smoothed by their endings (hmm_rare_words.c), and by which ending a word
+ * is; TR_NONE: by none. */
 bool tr_hmm_smooths_words(const struct tr_training *training);
 uint32_t tr_hmm_ending(const struct tr_guesses *guesses, uint32_t attribute);
 

@@ -1,7 +1,7 @@
 /* hmm_gaussian.c - learning the normal distributions that labels emit real-valued columns by.
  *
- * Moments are taken about the mean of the whole column, in double precision: of a column such as the time
- * since 1970 the squares themselves would not fit.
+ * Moments are taken about the mean of the whole column, in double precision: of a column such as
+ * the time since 1970 the squares themselves would not fit.
  */
 #include "train/hmm_gaussian.h"
 
@@ -11,7 +11,7 @@
 #include "model/model.h"
 #include "train/pass.h"
 
-/* ---- the data as a whole ------------------------------------------------------------------------- */
+/* ---- the data as a whole --------------------------------------------------------------------- */
 
 /* Mean and variance of each column, each token alike. */
 static void compute_spread(struct tr_hmm_gaussian *gaussian, const struct tr_dataset *data)
@@ -104,7 +104,7 @@ struct tr_gaussian tr_hmm_gaussian_view(const struct tr_hmm_gaussian *gaussian,
                                 gaussian->names};
 }
 
-/* ---- moments ------------------------------------------------------------------------------------- */
+/* ---- moments --------------------------------------------------------------------------------- */
 
 /* n, then sum (x - centre) and sum (x - centre)^2 for each column. */
 static void add(const struct tr_hmm_gaussian *gaussian, const double *x, size_t label,
@@ -202,7 +202,7 @@ trellis_status tr_hmm_gaussian_from(const struct tr_hmm_gaussian *gaussian,
     return TRELLIS_OK;
 }
 
-/* ---- k-means ------------------------------------------------------------------------------------- */
+/* ---- k-means --------------------------------------------------------------------------------- */
 
 enum { ROUNDS = 10 };
 
@@ -226,8 +226,8 @@ static double distance(const struct k_means *k, size_t token, size_t label)
     return fmin(sum, 1e100);
 }
 
-/* Centres are tokens, each drawn with a probability that grows with the squared distance from those drawn
- * before (Arthur and Vassilvitskii 2007); uniformly where all tokens are covered. */
+/* Centres are tokens, each drawn with a probability that grows with the squared distance from those
+ * drawn before (Arthur and Vassilvitskii 2007); uniformly where all tokens are covered. */
 static void draw_centres(struct k_means *k, struct tr_random *random)
 {
     size_t columns = k->gaussian->columns, tokens = k->data->tokens;

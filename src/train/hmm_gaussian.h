@@ -4,9 +4,9 @@
  *
  *     n_c = sum r_i(c),   mean = sum r_i(c) x_i / n_c,   variance = sum r_i(c) (x_i - mean)^2 / n_c
  *
- * where r_i(c) is 1 for the label of a token, or its probability. No variance is smaller than a share of
- * that of the whole column (--variance-floor), so that the distribution of a label that emits one point
- * only does not collapse.
+ * where r_i(c) is 1 for the label of a token, or its probability. No variance is smaller than a
+ * share of that of the whole column (--variance-floor), so that the distribution of a label that
+ * emits one point only does not collapse.
  */
 #ifndef TRELLIS_TRAIN_HMM_GAUSSIAN_H
 #define TRELLIS_TRAIN_HMM_GAUSSIAN_H
@@ -20,8 +20,8 @@
 #define TR_MIN_VARIANCE 1e-300
 #define TR_MAX_VARIANCE (DBL_MAX / 4)
 
-/* What is known of the columns before learning. The distributions themselves are the `emissions` of an iterate
- * (iterate.h), [2][labels][columns]: means, then variances. */
+/* What is known of the columns before learning. The distributions themselves are the `emissions` of
+ * an iterate (iterate.h), [2][labels][columns]: means, then variances. */
 struct tr_hmm_gaussian {
     uint32_t labels, columns;
     const char *names;       // of the columns
@@ -43,8 +43,8 @@ void tr_hmm_gaussian_begin(const struct tr_hmm_gaussian *gaussian, double *emiss
 struct tr_gaussian tr_hmm_gaussian_view(const struct tr_hmm_gaussian *gaussian,
                                         const double *emissions);
 
-/* moments [moment_count] += those of x [n][columns]: each token with probabilities p [n][width], or with its
- * label, times a weight. */
+/* moments [moment_count] += those of x [n][columns]: each token with probabilities p [n][width], or
+ * with its label, times a weight. */
 void tr_hmm_gaussian_expect(const struct tr_hmm_gaussian *gaussian, const double *x, size_t n,
                             const float *p, size_t width, double weight, double *moments);
 void tr_hmm_gaussian_count(const struct tr_hmm_gaussian *gaussian, const double *x, size_t n,
@@ -62,8 +62,8 @@ trellis_status tr_hmm_gaussian_from(const struct tr_hmm_gaussian *gaussian,
                                     const struct tr_training *training, double *emissions,
                                     trellis_error *error);
 
-/* Labels [tokens] by k-means from a random start: the nearest of as many centres, in units of the columns'
- * deviations. */
+/* Labels [tokens] by k-means from a random start: the nearest of as many centres, in units of the
+ * columns' deviations. */
 trellis_status tr_hmm_gaussian_cluster(const struct tr_hmm_gaussian *gaussian,
                                        const struct tr_dataset *data, struct tr_random *random,
                                        uint16_t *labels, trellis_error *error);

@@ -1,8 +1,10 @@
-/* hmm_hooks.c - what an HMM has to say while a training is prepared: its graph, features and dictionary. */
+/* hmm_hooks.c - what an HMM has to say while a training is prepared: its graph, features and
+ * dictionary. */
 #include "train/hmm.h"
 #include "train/hmm_gaussian.h"
 
-/* Every transition has a probability, and so a weight; of interpolated ones those that were seen do. */
+/* Every transition has a probability, and so a weight; of interpolated ones those that were seen
+ * do. */
 static trellis_status plan_graph(const struct tr_training *training, struct tr_graph_plan *plan,
                                  struct tr_gram_choice *choice, trellis_error *error)
 {
@@ -25,9 +27,9 @@ static trellis_status plan_graph(const struct tr_training *training, struct tr_g
     return TRELLIS_OK;
 }
 
-/* The attributes that need a weight for every label [node attributes, before they are arranged]; NULL where
- * there are none. Those that describe an unknown word without a value, such as its case, come first in their chains: every
- * label has a share of them. */
+/* The attributes that need a weight for every label [node attributes, before they are arranged];
+ * NULL where there are none. Those that describe an unknown word without a value, such as its case,
+ * come first in their chains: every label has a share of them. */
 static trellis_status list_whole(const struct tr_training *training, bool **ret_whole,
                                  trellis_error *error)
 {
@@ -47,8 +49,8 @@ static trellis_status list_whole(const struct tr_training *training, bool **ret_
     return whole ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* With a count of 0 in it, an HMM that is not smoothed needs a weight of minus infinity; so every pair is a
- * feature there. */
+/* With a count of 0 in it, an HMM that is not smoothed needs a weight of minus infinity; so every
+ * pair is a feature there. */
 static trellis_status arrange(struct tr_training *training, struct tr_arrangement *arrangement,
                               trellis_error *error)
 {
@@ -69,8 +71,8 @@ static trellis_status arrange(struct tr_training *training, struct tr_arrangemen
     return status;
 }
 
-/* Words keep to the labels they were seen with, unless the user would have all of them smoothed; and which words
- * are unknown, the dictionary says. */
+/* Words keep to the labels they were seen with, unless the user would have all of them smoothed;
+ * and which words are unknown, the dictionary says. */
 static bool needs_dictionary(const struct tr_training *training)
 {
     const struct tr_settings *settings = &training->settings;

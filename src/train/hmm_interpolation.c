@@ -1,21 +1,25 @@
-/* hmm_interpolation.c - steps of an HMM, interpolated with shorter histories (Jelinek and Mercer 1980).
+/* hmm_interpolation.c - steps of an HMM, interpolated with shorter histories (Jelinek and Mercer
+ * 1980).
  *
  *     q1(z)       = n(z) / n                                               n: counts, raised by alpha
  *     q2(z | y)   = (n(y z) + k2 d(y) q1(z)) / (n(y) + k2 d(y))            d(y): kinds of labels behind y
  *     q3(z | x y) = (n(x y z) + k3 d(x y) q2(z | y)) / (n(x y) + k3 d(x y))
  *
- * so that a history that was seen often, with few labels behind it, gets a large weight (Witten and Bell 1991 have
- * k = 1), and one that was never seen falls back to the next shorter one. k2 and k3 make the steps of the corpus most
- * likely, when each step is held out of the counts that predict it. Order 1 is q2 alone.
+ * so that a history that was seen often, with few labels behind it, gets a large weight (Witten and
+ * Bell 1991 have k = 1), and one that was never seen falls back to the next shorter one. k2 and k3
+ * make the steps of the corpus most likely, when each step is held out of the counts that predict
+ * it. Order 1 is q2 alone.
  *
- * The weights of a step add up over the grams that it fires: z, y z and x y z, as far as they are listed, which are
- * those that were seen. What a history costs its steps that are not listed is the same for all of them,
+ * The weights of a step add up over the grams that it fires: z, y z and x y z, as far as they are
+ * listed, which are those that were seen. What a history costs its steps that are not listed is the
+ * same for all of them,
  *
  *     q2(z | y) = q1(z) k2 d(y) / (n(y) + k2 d(y))        q3(z | x y) = q2(z | y) k3 d(x y) / (n(x y) + k3 d(x y))
  *
- * and a path that enters a history leaves it just once. So this constant is paid on entering, as part of
- * the weight of the gram y, or x y, and a listed step has what it lacks. The steps from the start and to the
- * end of a sequence are all listed. In every state the probabilities of what may follow sum to 1.
+ * and a path that enters a history leaves it just once. So this constant is paid on entering, as
+ * part of the weight of the gram y, or x y, and a listed step has what it lacks. The steps from the
+ * start and to the end of a sequence are all listed. In every state the probabilities of what may
+ * follow sum to 1.
  */
 #include <math.h>
 
@@ -88,7 +92,7 @@ static void sum_up(struct counted *c)
     c->steps += c->sequences;
 }
 
-/* ---- k2 and k3 ----------------------------------------------------------------------------------- */
+/* ---- k2 and k3 ------------------------------------------------------------------------------- */
 
 /* The share of one event among those behind a history, with that event left out of the counts. */
 static double held_out(double count, struct history history, double k, double shorter)
@@ -128,8 +132,8 @@ static double likelihood(const struct event *events, size_t count, double k)
     return sum;
 }
 
-/* The best of 1/16 to 64, in steps of the square root of 2, for grams of this length; `events` has room for
- * all grams. */
+/* The best of 1/16 to 64, in steps of the square root of 2, for grams of this length; `events` has
+ * room for all grams. */
 static double choose_k(const struct counted *c, uint32_t length, struct event *events)
 {
     const struct tr_gram *grams = c->training->layout.grams;
@@ -153,7 +157,7 @@ static double choose_k(const struct counted *c, uint32_t length, struct event *e
     return best;
 }
 
-/* ---- the weights --------------------------------------------------------------------------------- */
+/* ---- the weights ----------------------------------------------------------------------------- */
 
 static double q1(const struct counted *c, uint16_t z)
 {

@@ -1,12 +1,13 @@
-/* hmm_rare_words.c - words that were seen a few times only: labels they were not seen with are not impossible.
+/* hmm_rare_words.c - words that were seen a few times only: labels they were not seen with are not
+ * impossible.
  *
- * The words that stand in for unknown ones (hmm_unknown_words.c) get some of what their endings say, as if each had been seen
- * once more, with all labels at once:
+ * The words that stand in for unknown ones (hmm_unknown_words.c) get some of what their endings
+ * say, as if each had been seen once more, with all labels at once:
  *
  *     n'(z, x) = n(z, x) + P(z | s_m)          s_m: the last of the chain of x
  *
- * and O(z, x) = n'(z, x) / sum_x n'(z, x), which sums to 1. A pair that n' would give next to nothing of its word gets
- * no weight, and the tag dictionary does not list it.
+ * and O(z, x) = n'(z, x) / sum_x n'(z, x), which sums to 1. A pair that n' would give next to
+ * nothing of its word gets no weight, and the tag dictionary does not list it.
  */
 #include "train/hmm.h"
 

@@ -2,25 +2,27 @@
  * 1993; Brants 2000, "TnT").
  *
  * Templates with unknown(x, n) are applied to rare words in training. Those of one word form a
- * chain s_0, s_1, s_2, ... in the order of the templates, from the least specific (its case) to the most specific
- * (its last ten letters). Each is interpolated with the one before:
+ * chain s_0, s_1, s_2, ... in the order of the templates, from the least specific (its case) to the
+ * most specific (its last ten letters). Each is interpolated with the one before:
  *
  *     P(z | s_k) = (share of z in s_k + theta P(z | s_k-1)) / (1 + theta)        P(z | s_-1) = P(z)
  *
- * and an unknown word has the probability, by Bayes' rule and with u for the share of unknown words,
+ * and an unknown word has the probability, by Bayes' rule and with u for the share of unknown
+ * words,
  *
  *     P(x | z) = u P(z | s_m) / P(z)       s_m: the last of its chain that training has seen
  *
- * This is a sum of weights over s_0 .. s_m: log P(z | s_k) - log P(z | s_k-1) each, and log u - log P(z) for
- * the first. A label that s_k was never seen with has log(theta / (1 + theta)) there, whatever the label; with
- * that taken from all, such labels need no weight, and probabilities are correct up to a factor that is the
- * same for all labels, which the tagger divides out.
+ * This is a sum of weights over s_0 .. s_m: log P(z | s_k) - log P(z | s_k-1) each, and log u - log
+ * P(z) for the first. A label that s_k was never seen with has log(theta / (1 + theta)) there,
+ * whatever the label; with that taken from all, such labels need no weight, and probabilities are
+ * correct up to a factor that is the same for all labels, which the tagger divides out.
  */
 #include <math.h>
 
 #include "train/hmm.h"
 
-/* Finds the chains: those of a token in the order of their templates. The last one is that of its word. */
+/* Finds the chains: those of a token in the order of their templates. The last one is that of its
+ * word. */
 static void link_chains(struct tr_guesses *g)
 {
     const struct tr_occurrences *node = &g->training->data.train.node;

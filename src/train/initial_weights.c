@@ -1,7 +1,7 @@
 /* initial_weights.c - initial weights from an earlier model.
  *
- * The new data determines the labels, attributes and features; a feature that the earlier model has as well
- * starts with its weight. Attributes are matched by key, labels by text.
+ * The new data determines the labels, attributes and features; a feature that the earlier model has
+ * as well starts with its weight. Attributes are matched by key, labels by text.
  */
 #include "model/model.h"
 #include "train/train.h"

@@ -1,4 +1,5 @@
-/* iterate.c - one point that a learner has reached: made, copied, swapped, named for a checkpoint. */
+/* iterate.c - one point that a learner has reached: made, copied, swapped, named for a
+ * checkpoint. */
 #include "train/iterate.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
-/* iterate.h - one point that a learner has reached: all that a model is made of, and how good it is.
+/* iterate.h - one point that a learner has reached: all that a model is made of, and how good it
+ * is.
  *
  * Learners move one, the pipeline keeps a copy of the best one, EM that of the best restart, and a
  * checkpoint holds them.

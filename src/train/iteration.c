@@ -1,4 +1,5 @@
-/* iteration.c - what happens after each pass: score the dev data, keep the best iterate, report, stop. */
+/* iteration.c - what happens after each pass: score the dev data, keep the best iterate, report,
+ * stop. */
 #include <math.h>
 #include <stdio.h>
 

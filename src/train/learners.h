@@ -21,7 +21,8 @@ enum tr_ability {
     TR_NO_TRANSITIONS = 1 << 5, // order 0, whatever the options say
     TR_LOCAL = 1 << 6,          // locally normalised: a probability for each label given the last
     /* log P(X, Z): every transition has a weight, those from the start and to the end as well, and
-     * so has every label; words keep to the labels they were seen with; minus infinity is a weight. */
+     * so has every label; words keep to the labels they were seen with; minus infinity is a
+     * weight. */
     TR_GENERATIVE = 1 << 7,
 };
 

@@ -1,22 +1,24 @@
-/* likelihood.c - the likelihood of a CRF and its gradient (Wu 2013, equations 36 and 42), and of an MEMM.
+/* likelihood.c - the likelihood of a CRF and its gradient (Wu 2013, equations 36 and 42), and of an
+ * MEMM.
  *
  *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - Phi_k(X_s, Z_s))
  *
- * The expectation is over all label sequences for a CRF. For an MEMM it is a sum over positions, each an
- * expectation over the labels that may follow the gold ones: the same code adds up either.
+ * The expectation is over all label sequences for a CRF. For an MEMM it is a sum over positions,
+ * each an expectation over the labels that may follow the gold ones: the same code adds up either.
  *
- * Where labels are known in part only (--partial), the probability of all label sequences C_s that are
- * consistent with them takes the place of that of Z_s (Tsuboi et al. 2008):
+ * Where labels are known in part only (--partial), the probability of all label sequences C_s that
+ * are consistent with them takes the place of that of Z_s (Tsuboi et al. 2008):
  *
  *     f(w)    = sum_s weight_s (log Z(X_s) - log Z(X_s, C_s))
  *     df/dw_k = sum_s weight_s (E[Phi_k | X_s] - E[Phi_k | X_s, C_s])
  *
  * which is the same where C_s has but one member.
  *
- * With a pruned graph P is that of the level of the model that Z_s survives to (src/lattice/pruned.c).
+ * With a pruned graph P is that of the level of the model that Z_s survives to
+ * (src/lattice/pruned.c).
  *
- * With a loss (softmax-margin; Gimpel and Smith 2010) log Z and E[] are taken with L(Z_s, Z) added to the
- * score of every Z, which is 0 for Z_s.
+ * With a loss (softmax-margin; Gimpel and Smith 2010) log Z and E[] are taken with L(Z_s, Z) added
+ * to the score of every Z, which is 0 for Z_s.
  */
 #include "train/likelihood.h"
 
@@ -24,7 +26,8 @@
 
 #include "graph/path.h"
 
-/* A sequence with partial labels: the lattice holds log Z(X), and is then restricted to log Z(X, C). */
+/* A sequence with partial labels: the lattice holds log Z(X), and is then restricted to log Z(X,
+ * C). */
 static trellis_status add_partial(struct tr_likelihood *l, struct tr_pass_worker *worker, size_t s,
                                   double weight, double log_z, double *ret_value,
                                   trellis_error *error)
@@ -126,8 +129,9 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
     return TRELLIS_OK;
 }
 
-/* How often each transition feature is fired by the gold labels, where they are known. In a pruned graph that
- * depends on the level that they survive to, so there it is counted with what is expected. */
+/* How often each transition feature is fired by the gold labels, where they are known. In a pruned
+ * graph that depends on the level that they survive to, so there it is counted with what is
+ * expected. */
 static void count_steps(struct tr_likelihood *l)
 {
     struct tr_training *t = l->training;
@@ -184,7 +188,7 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     free(l);
 }
 
-/* ---- curvature ------------------------------------------------------------------------------------- */
+/* ---- curvature ------------------------------------------------------------------------------- */
 
 /* Where a pair stands among the features of its rows, SIZE_MAX where it is none. */
 static size_t feature_of(const struct tr_rows *rows, uint32_t attribute, uint32_t outcome)

@@ -1,12 +1,13 @@
-/* likelihood.h - the negative log-likelihood of a CRF or MEMM and its gradient: the sum over the data.
+/* likelihood.h - the negative log-likelihood of a CRF or MEMM and its gradient: the sum over the
+ * data.
  *
  *     f(w) = sum_s weight_s (-log P(Z_s | X_s))
  *
  *     CRF    -log P(Z | X) = log Z(X) - score(X, Z)
  *     MEMM   -log P(Z | X) = sum_i log N_i(z_{i-1}) - s_i(z_{i-1}, z_i)    (src/lattice/lattice.h)
  *
- * Penalties are not part of it (objective.h). w is the list of features without gaps, in double precision:
- * node pairs, edge pairs, transitions.
+ * Penalties are not part of it (objective.h). w is the list of features without gaps, in double
+ * precision: node pairs, edge pairs, transitions.
  */
 #ifndef TRELLIS_TRAIN_LIKELIHOOD_H
 #define TRELLIS_TRAIN_LIKELIHOOD_H
@@ -33,9 +34,9 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *likelihood, double *gradi
 trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, double *curvature,
                                        trellis_error *error);
 
-/* For a sequence whose scores are in the lattice: -log P(Z | X), and in the lattice the marginals and
- * expected counts whose difference to those of Z is its gradient. Where labels are partial, log Z(X)
- * instead. Steps and lattice are those of the training's graph. */
+/* For a sequence whose scores are in the lattice: -log P(Z | X), and in the lattice the marginals
+ * and expected counts whose difference to those of Z is its gradient. Where labels are partial, log
+ * Z(X) instead. Steps and lattice are those of the training's graph. */
 trellis_status tr_likelihood_of(const struct tr_training *training, size_t sequence,
                                 const struct tr_steps *steps, struct tr_lattice *lattice,
                                 double *ret_loss, trellis_error *error);

@@ -1,6 +1,7 @@
 /* mira.c - the margin-infused relaxed algorithm: the nearest weights that keep m margins.
  *
- * Crammer and Singer 2003; McDonald, Crammer, Pereira 2005; equation 15 of Pereira 2005, with slack.
+ * Crammer and Singer 2003; McDonald, Crammer, Pereira 2005; equation 15 of Pereira 2005, with
+ * slack.
  *
  *     for each epoch, for each sequence (X, Z) in random order:
  *         Z_1 .. Z_m = the m best labellings by w . Phi(X, Z') + L(Z, Z')

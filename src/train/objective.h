@@ -2,8 +2,8 @@
  *
  *     F(w) = f(w) + l2 |w|^2         f: likelihood.h; l1 is the optimiser's (optim/optim.h)
  *
- * The penalty is not a sum over data: where the data is spread over several machines, f and its gradient are
- * summed over them, and the penalty is added once.
+ * The penalty is not a sum over data: where the data is spread over several machines, f and its
+ * gradient are summed over them, and the penalty is added once.
  */
 #ifndef TRELLIS_TRAIN_OBJECTIVE_H
 #define TRELLIS_TRAIN_OBJECTIVE_H
@@ -25,8 +25,8 @@ void tr_features_to_weights(const struct tr_likelihood *likelihood, const double
 void tr_weights_to_features(const struct tr_likelihood *likelihood, const float *weights,
                             double *w);
 
-/* Initial weights by a few epochs of stochastic steps: a batch method that begins there needs far fewer
- * iterations. */
+/* Initial weights by a few epochs of stochastic steps: a batch method that begins there needs far
+ * fewer iterations. */
 trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t epochs,
                               float *weights, trellis_error *error);
 /* The same objective by stochastic steps. */

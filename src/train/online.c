@@ -6,14 +6,14 @@
  *
  *     u += B_{j-1} d
  *
- * the weighted sum of the iterates is B_k w - u, their average is w - u / B_k, and an epoch costs what
- * its changes touch.
+ * the weighted sum of the iterates is B_k w - u, their average is w - u / B_k, and an epoch costs
+ * what its changes touch.
  */
 #include "train/online.h"
 
 #include "graph/path.h"
 
-/* ---- sparse vectors over the weights --------------------------------------------------------------- */
+/* ---- sparse vectors over the weights --------------------------------------------------------- */
 
 static size_t slot_of(const struct tr_sparse *sparse, size_t at)
 {
@@ -105,7 +105,7 @@ double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y)
     return sum;
 }
 
-/* ---- differences of two labellings ----------------------------------------------------------------- */
+/* ---- differences of two labellings ----------------------------------------------------------- */
 
 static bool add_step(const struct tr_online *online, struct tr_update_terms *terms, uint32_t from,
                      uint32_t to, float amount)
@@ -119,7 +119,8 @@ static bool add_step(const struct tr_online *online, struct tr_update_terms *ter
     return ok;
 }
 
-/* The step features of both labellings, where they are in different states; with the end behind all n. */
+/* The step features of both labellings, where they are in different states; with the end behind all
+ * n. */
 static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
                           const uint16_t *predicted, size_t n, struct tr_update_terms *terms)
 {
@@ -170,7 +171,8 @@ trellis_status tr_online_compare(struct tr_online *online, size_t sequence,
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* sparse[attribute, outcome] += amount * value for all attributes of a token, where they are features. */
+/* sparse[attribute, outcome] += amount * value for all attributes of a token, where they are
+ * features. */
 static void spread_token(const struct tr_rows *rows, size_t base,
                          const struct tr_occurrences *occurrences, size_t token, uint32_t outcome,
                          double amount, struct tr_sparse *sparse)
@@ -219,7 +221,7 @@ trellis_status tr_online_difference(struct tr_online *online, size_t sequence,
     return !status && sparse->failed ? tr_fail_memory(error) : status;
 }
 
-/* ---- weights and their average --------------------------------------------------------------------- */
+/* ---- weights and their average --------------------------------------------------------------- */
 
 void tr_online_move(struct tr_online *online, size_t at, double amount)
 {
@@ -271,7 +273,7 @@ void tr_online_begin_average(struct tr_online *online)
     memset(online->u, 0, online->training->layout.size * sizeof *online->u);
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 const uint16_t *tr_online_gold(const struct tr_online *online, size_t sequence, size_t *ret_length)
 {
@@ -363,7 +365,7 @@ trellis_status tr_online_decode(struct tr_online *online, size_t sequence, doubl
     return status;
 }
 
-/* ---- epochs ---------------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
                               trellis_progress *figures, trellis_error *error)
@@ -535,7 +537,7 @@ void tr_online_destroy(struct tr_online *online)
     free(online);
 }
 
-/* ---- learners that are a rule ---------------------------------------------------------------------- */
+/* ---- learners that are a rule ---------------------------------------------------------------- */
 
 static trellis_status make_variances(struct tr_online *online, trellis_error *error)
 {

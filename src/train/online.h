@@ -4,17 +4,17 @@
  *
  *     w += tau (Phi(X, Z) - Phi(X, Z*))
  *
- * and its file holds the rule for tau (struct tr_online_method). Here are the passes over the data in
- * random order, the decoding, the differences, which are sparse, and the average of all w. A rule sees
- * a sequence of training->data.train, the layout and the weights, and does not ask whether that data is
- * a whole corpus or the latest part of one that grows (growing.h).
+ * and its file holds the rule for tau (struct tr_online_method). Here are the passes over the data
+ * in random order, the decoding, the differences, which are sparse, and the average of all w. A
+ * rule sees a sequence of training->data.train, the layout and the weights, and does not ask
+ * whether that data is a whole corpus or the latest part of one that grows (growing.h).
  */
 #ifndef TRELLIS_TRAIN_ONLINE_H
 #define TRELLIS_TRAIN_ONLINE_H
 
 #include "train/pass.h"
 
-/* ---- sparse vectors over the weights --------------------------------------------------------------- */
+/* ---- sparse vectors over the weights --------------------------------------------------------- */
 
 struct tr_sparse_entry {
     size_t at;
@@ -38,10 +38,10 @@ double tr_sparse_square(const struct tr_sparse *sparse);
 double tr_sparse_dot(const struct tr_sparse *sparse, const float *w);
 double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y);
 
-/* ---- differences of two labellings ----------------------------------------------------------------- */
+/* ---- differences of two labellings ----------------------------------------------------------- */
 
-/* `amount` times what the attributes of one place fire with an outcome, or one step feature. All that
- * Phi(X, Z) - Phi(X, Z*) is made of, before it is spread over the attributes. */
+/* `amount` times what the attributes of one place fire with an outcome, or one step feature. All
+ * that Phi(X, Z) - Phi(X, Z*) is made of, before it is spread over the attributes. */
 struct tr_update_term {
     uint32_t place; // 2 i: node attributes of position i, 2 i + 1: its edge attributes, or TR_STEP
     uint32_t outcome; // label, label pair or step feature
@@ -53,10 +53,10 @@ struct tr_update_terms {
     TR_ARRAY(struct tr_update_term) list;
 };
 
-/* ---- the learner ----------------------------------------------------------------------------------- */
+/* ---- the learner ----------------------------------------------------------------------------- */
 
-/* How the iterates w_1, w_2, ... are averaged: not at all, each as much as any other, or the k-th with
- * weight k. */
+/* How the iterates w_1, w_2, ... are averaged: not at all, each as much as any other, or the k-th
+ * with weight k. */
 enum tr_averaging { TR_NO_AVERAGE, TR_EVEN_AVERAGE, TR_RISING_AVERAGE };
 
 struct tr_online {
@@ -106,8 +106,8 @@ struct tr_online_method {
 extern const struct tr_online_method tr_averaged_perceptron, tr_plain_perceptron, tr_pa, tr_pa1,
     tr_pa2, tr_arow, tr_mira;
 
-/* Names the state that all have to training->registry, and resumes from a checkpoint where there is one.
- * What a learner adds to that state it has named before. */
+/* Names the state that all have to training->registry, and resumes from a checkpoint where there is
+ * one. What a learner adds to that state it has named before. */
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error);
 /* One epoch: all sequences in random order. */
 trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
@@ -135,12 +135,14 @@ trellis_status tr_online_scores(struct tr_online *online, size_t sequence, doubl
                                 trellis_error *error);
 /* Counts the wrong labels of a predicted labelling. */
 void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *predicted);
-/* predicted = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it. With --beam it
- * is what beam search finds instead; with --update it is the prefix of a path that violates the margin
- * (tr_lattice_beam_violation), `prefix` labels long, followed by gold labels. */
+/* predicted = argmax_Z' w . Phi(X, Z') + margin * L(Z, Z'), and how many labels are wrong in it.
+ * With --beam it is what beam search finds instead; with --update it is the prefix of a path that
+ * violates the margin (tr_lattice_beam_violation), `prefix` labels long, followed by gold
+ * labels. */
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
-/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `predicted`, up to `prefix` */
+/* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `predicted`, up to
+ * `prefix` */
 trellis_status tr_online_compare(struct tr_online *online, size_t sequence,
                                  const uint16_t *predicted, struct tr_update_terms *terms,
                                  trellis_error *error);

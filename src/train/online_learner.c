@@ -2,13 +2,14 @@
  *
  *     sequences -> growing training -> rule or stochastic step, one after another -> model at any time
  *
- * The rules are those of the learners that make several passes over a corpus. What differs for -a sgd
- * is that the number N of sequences is not known: with n of them learned so far, the objective is
+ * The rules are those of the learners that make several passes over a corpus. What differs for -a
+ * sgd is that the number N of sequences is not known: with n of them learned so far, the objective
+ * is
  *
  *     sum of their losses + l2 |w|^2,     so lambda = 2 l2 / n
  *
- * and the rate falls as r / (1 + n / 10000)^(3/4). The first steps, of which the penalty would leave
- * nothing, count as if there had been as many sequences as it takes to halve the weights.
+ * and the rate falls as r / (1 + n / 10000)^(3/4). The first steps, of which the penalty would
+ * leave nothing, count as if there had been as many sequences as it takes to halve the weights.
  */
 #include "train/online_learner.h"
 
@@ -20,7 +21,7 @@
 
 static const double default_rate = 0.1, sequences_at_full_rate = 10000;
 
-/* ---- arrays that follow the layout ------------------------------------------------------------------- */
+/* ---- arrays that follow the layout ----------------------------------------------------------- */
 
 /* What a rule has for a layout. */
 struct rule_arrays {
@@ -130,7 +131,7 @@ void tr_online_learner_set_steps(trellis_online *online)
     }
 }
 
-/* ---- from a model ------------------------------------------------------------------------------------ */
+/* ---- from a model ---------------------------------------------------------------------------- */
 
 static trellis_status check_model(const trellis_online *online, const trellis_model *model,
                                   trellis_error *error)
@@ -191,7 +192,7 @@ static trellis_status take_model(trellis_online *online, const trellis_model *mo
     return status;
 }
 
-/* ---- creation ---------------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* One share of all attributes: a step moves the weights of few, so they are not worth dividing. */
 static trellis_status begin_sgd(trellis_online *online, trellis_error *error)
@@ -289,7 +290,7 @@ trellis_status trellis_online_bind(trellis_online *online, const trellis_reader 
     return tr_extractor_bind(online->growing.extractor, reader, label_column, error);
 }
 
-/* ---- learning ---------------------------------------------------------------------------------------- */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 /* The sequences of a call, of the size that the caller knows. */
 struct caller_batch {
@@ -429,7 +430,7 @@ trellis_status trellis_online_learn(trellis_online *online, const trellis_sequen
     return online->sgd ? learn_by_steps(online, error) : learn_by_rule(online, error);
 }
 
-/* ---- results ----------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 uint64_t trellis_online_sequences(const trellis_online *online)
 {

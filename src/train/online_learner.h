@@ -1,4 +1,5 @@
-/* online_learner.h - an online learner as an object: a growing training, and what learns from it. */
+/* online_learner.h - an online learner as an object: a growing training, and what learns from
+ * it. */
 #ifndef TRELLIS_TRAIN_ONLINE_LEARNER_H
 #define TRELLIS_TRAIN_ONLINE_LEARNER_H
 

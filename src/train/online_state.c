@@ -10,8 +10,8 @@
  *     VARI   variances (arow)
  *
  * The last three have an element for each weight: rows of the node attributes, rows of the edge
- * attributes, transitions, without the room that is not in use. The bytes are not trusted: nothing is
- * allocated that they do not account for.
+ * attributes, transitions, without the room that is not in use. The bytes are not trusted: nothing
+ * is allocated that they do not account for.
  */
 #include <math.h>
 
@@ -29,7 +29,7 @@ struct header {
     double scale, fraction, divisor, averaged; // of stochastic steps
 };
 
-/* ---- arrays with an element for each weight ---------------------------------------------------------- */
+/* ---- arrays with an element for each weight -------------------------------------------------- */
 
 /* The parts of such an array that are in use. */
 struct array_part {
@@ -98,7 +98,7 @@ static trellis_status take_array(const struct tr_image *image, const char *name,
     return TRELLIS_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static struct header header_of(const trellis_online *online)
 {
@@ -209,7 +209,7 @@ trellis_status trellis_online_save(const trellis_online *online, trellis_sink si
     return status;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool header_fits(const struct header *header)
 {

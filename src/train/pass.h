@@ -2,9 +2,9 @@
  *
  * All sums over data are made here: the gradient of a CRF or MEMM, the expected counts of EM, the
  * counts of an HMM, the objective of an SSVM, the labels of the dev data. The corpus is cut into a
- * fixed number of blocks of about equal size. A thread adds up a block in its own sums, and those are
- * gathered in block order, in double precision. So the result is the same for any number of threads,
- * and no sum in single precision is longer than a block.
+ * fixed number of blocks of about equal size. A thread adds up a block in its own sums, and those
+ * are gathered in block order, in double precision. So the result is the same for any number of
+ * threads, and no sum in single precision is longer than a block.
  *
  * The weight of a sequence is applied here to its value, and passed to the visit for its sums.
  */
@@ -30,10 +30,10 @@ struct tr_pass_worker {
     TR_ARRAY(uint16_t) path;                 // room for labels, for the visit to use
 };
 
-/* `visit` adds weight times what it sees in a sequence to the worker's sums (those of transition features
- * may wait in its lattice), and returns a value, which the pass multiplies by the weight. Empty sequences
- * and those of weight 0 are not visited. `gather` takes the sums of a block, in block order; it may be
- * NULL. */
+/* `visit` adds weight times what it sees in a sequence to the worker's sums (those of transition
+ * features may wait in its lattice), and returns a value, which the pass multiplies by the weight.
+ * Empty sequences and those of weight 0 are not visited. `gather` takes the sums of a block, in
+ * block order; it may be NULL. */
 struct tr_pass_plan {
     trellis_status (*visit)(void *user, struct tr_pass_worker *worker, size_t sequence,
                             double weight, double *ret_value, trellis_error *error);
@@ -50,15 +50,15 @@ void tr_pass_destroy(struct tr_pass *pass);
 /* The steps of the training's graph, which the sequences of a pass are scored with; NULL where the
  * room has no lattice. */
 struct tr_steps *tr_pass_steps(struct tr_pass *pass);
-/* Visits the sequences of a dataset; *ret_value is the sum of their values, each times its weight. Where
- * visits fail it is the first failure, in block order. */
+/* Visits the sequences of a dataset; *ret_value is the sum of their values, each times its weight.
+ * Where visits fail it is the first failure, in block order. */
 trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
                            const struct tr_pass_plan *plan, double *ret_value,
                            trellis_error *error);
 
-/* For rooms with a lattice and floats laid out like w: adds weight * E[Phi] of what is in the worker's lattice
- * to its floats; or, with gold labels given, weight * (E[Phi] - Phi(gold)) for node and edge features.
- * The marginals of the lattice are used up. */
+/* For rooms with a lattice and floats laid out like w: adds weight * E[Phi] of what is in the
+ * worker's lattice to its floats; or, with gold labels given, weight * (E[Phi] - Phi(gold)) for
+ * node and edge features. The marginals of the lattice are used up. */
 trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *worker,
                                const struct tr_dataset *data, size_t sequence, double weight,
                                const uint16_t *gold, trellis_error *error);

@@ -11,8 +11,8 @@
  *     pa2   tau = l / (|d|^2 + 1 / (2 C))
  *     result: the average of all w after each sequence
  *
- * The weight of a sequence multiplies C, which is what its slack costs. Multiplying tau instead would go
- * beyond the w that keeps the margin. So with pa a weight changes nothing, unless it is 0.
+ * The weight of a sequence multiplies C, which is what its slack costs. Multiplying tau instead
+ * would go beyond the w that keeps the margin. So with pa a weight changes nothing, unless it is 0.
  *
  * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
  */

@@ -1,4 +1,5 @@
-/* progress.h - reports to the person who waits: a callback, the time since the beginning, and an answer. */
+/* progress.h - reports to the person who waits: a callback, the time since the beginning, and an
+ * answer. */
 #ifndef TRELLIS_TRAIN_PROGRESS_H
 #define TRELLIS_TRAIN_PROGRESS_H
 

@@ -5,7 +5,7 @@
 
 #include "train/learners.h"
 
-/* ---- learner and algorithm ------------------------------------------------------------------------- */
+/* ---- learner and algorithm ------------------------------------------------------------------- */
 
 static trellis_status find_learner(struct tr_settings *settings, trellis_error *error)
 {
@@ -44,9 +44,10 @@ static trellis_status find_algorithm(struct tr_settings *settings, trellis_error
     return TRELLIS_OK;
 }
 
-/* ---- options that only some learners listen to ---------------------------------------------------- */
+/* ---- options that only some learners listen to ----------------------------------------------- */
 
-/* What is pruned changes with the weights, so the objective is one that only stochastic steps follow. */
+/* What is pruned changes with the weights, so the objective is one that only stochastic steps
+ * follow. */
 static trellis_status check_pruning(const struct tr_settings *settings, trellis_error *error)
 {
     const trellis_options *options = settings->options;
@@ -65,8 +66,8 @@ static bool is_for_tagging(const trellis_options *options, const char *name)
            (strcmp(name, "cost") == 0 && tr_option_is(options, "decode", "risk"));
 }
 
-/* Whether an option was set to something: 0 turns a penalty or a rule off, which a learner without it
- * does as well. */
+/* Whether an option was set to something: 0 turns a penalty or a rule off, which a learner without
+ * it does as well. */
 static bool asks(const trellis_options *options, const trellis_option *option)
 {
     bool number = option->type == TRELLIS_INTEGER || option->type == TRELLIS_REAL;
@@ -114,9 +115,10 @@ static trellis_status check_given(const struct tr_settings *settings, trellis_er
     return check_pruning(settings, error);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-/* The l2 penalty in whichever of its three forms it is given. Where only l1 is given, there is none. */
+/* The l2 penalty in whichever of its three forms it is given. Where only l1 is given, there is
+ * none. */
 static trellis_status resolve_l2(struct tr_settings *settings, trellis_error *error)
 {
     const trellis_options *options = settings->options;
@@ -198,8 +200,8 @@ static void resolve_method(struct tr_settings *settings)
     settings->mbest = (size_t)tr_option_integer(options, "mbest");
 }
 
-/* Labelled data is hardly smoothed unless asked for, so that a word has a label it was never seen with
- * only where the tag dictionary allows no other. */
+/* Labelled data is hardly smoothed unless asked for, so that a word has a label it was never seen
+ * with only where the tag dictionary allows no other. */
 static void resolve_hmm(struct tr_settings *settings)
 {
     static const char *const dev_scores[] = {[TR_DEV_ACCURACY] = "accuracy",
@@ -269,7 +271,7 @@ trellis_status tr_settings_resolve(const trellis_options *options, struct tr_set
     return status ? status : check_values(settings, error);
 }
 
-/* ---- options of a run ------------------------------------------------------------------------------ */
+/* ---- options of a run ------------------------------------------------------------------------ */
 
 bool tr_is_run_option(const char *option)
 {

@@ -5,21 +5,22 @@
  *     loss_s(w) + (lambda / 2) |w|^2
  *
  * and a step on a batch of sequences is  w <- (1 - eta lambda) w - eta g,  g the mean gradient of their
- * losses. The decay is a factor for all weights, so w is kept as scale * v and a step touches only what
- * the batch has seen (Bottou 2010). The rate of step t is eta_t = eta_0 / (1 + lambda eta_0 t)^(3/4), and
- * from the second epoch on the iterates are averaged (Xu 2011): the average is kept, again lazily, as
+ * losses. The decay is a factor for all weights, so w is kept as scale * v and a step touches only
+ * what the batch has seen (Bottou 2010). The rate of step t is eta_t = eta_0 / (1 + lambda eta_0
+ * t)^(3/4), and from the second epoch on the iterates are averaged (Xu 2011): the average is kept,
+ * again lazily, as
  *
  *     average = (a + fraction * v) / divisor
  *
- * so that a change d of v costs one more addition: a -= fraction * d. Once an epoch, or more often where
- * the scale falls fast, the factors are multiplied out (tr_sgd_normalise).
+ * so that a change d of v costs one more addition: a -= fraction * d. Once an epoch, or more often
+ * where the scale falls fast, the factors are multiplied out (tr_sgd_normalise).
  */
 #include <math.h>
 
 #include "train/objective.h"
 #include "train/sgd.h"
 
-/* ---- epochs ------------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 /* The weights to report: the average, or the present ones. */
 static void take_weights(struct tr_sgd *sgd)
@@ -80,8 +81,8 @@ static void restart(struct tr_sgd *sgd)
     sgd->t = 0;
 }
 
-/* The objective that two passes over a sample reach with a rate, infinite where they diverge. The loss of
- * the second pass says more than that of the first. */
+/* The objective that two passes over a sample reach with a rate, infinite where they diverge. The
+ * loss of the second pass says more than that of the first. */
 static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
                                double *ret_objective, trellis_error *error)
 {
@@ -106,8 +107,8 @@ static trellis_status try_rate(struct tr_sgd *sgd, double rate, size_t sample,
     return status == TRELLIS_MEMORY ? status : TRELLIS_OK;
 }
 
-/* Tries rates on a sample and takes the one with the lowest objective (Bottou): twice as high ones until
- * two in a row are worse, and then lower ones where none of those was an improvement. */
+/* Tries rates on a sample and takes the one with the lowest objective (Bottou): twice as high ones
+ * until two in a row are worse, and then lower ones where none of those was an improvement. */
 static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
 {
     const double first = 0.0125, lowest = 1e-30, highest = 100;
@@ -184,9 +185,9 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     return status;
 }
 
-/* Batches give all threads something to do, and set the steps once for all their sequences. 16 of 9,000
- * sequences led to about the same objective as single ones (docs/performance.md); few sequences are best
- * taken one by one. */
+/* Batches give all threads something to do, and set the steps once for all their sequences. 16 of
+ * 9,000 sequences led to about the same objective as single ones (docs/performance.md); few
+ * sequences are best taken one by one. */
 static size_t warm_up_batch(size_t sequences)
 {
     size_t batch = sequences / 512;
@@ -232,8 +233,8 @@ static trellis_status resume(struct tr_sgd *sgd, bool *ret_resumed, trellis_erro
     return tr_registry_load(registry, ret_resumed, error);
 }
 
-/* While it runs, losses are those of weights on the move. What is kept has an objective of its own, which is
- * that of the other optimisers. */
+/* While it runs, losses are those of weights on the move. What is kept has an objective of its own,
+ * which is that of the other optimisers. */
 static trellis_status find_objective(struct tr_training *training, double l2, trellis_error *error)
 {
     struct tr_likelihood *likelihood;

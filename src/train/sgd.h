@@ -14,7 +14,8 @@ struct tr_sgd_slot {
     const float *edge_change; // [n][labels][width]; NULL where there are no edge attributes
     float *steps;             // [step_size] expected counts less those seen, zero between batches
     TR_ARRAY(uint32_t) fired; // of a pruned graph: where they are not zero
-    /* Where the shares of its tokens' attributes begin and end, [n][shares + 1], in a batch of several. */
+    /* Where the shares of its tokens' attributes begin and end, [n][shares + 1], in a batch of
+     * several. */
     TR_ARRAY(uint32_t) node_cuts;
     TR_ARRAY(uint32_t) edge_cuts;
     TR_ARRAY(float) nodes; // what node_change points to where labels are open; else they
@@ -46,15 +47,15 @@ struct tr_sgd {
     double loss;         // of this epoch
 };
 
-/* A step of rate eta on `count` sequences, at most the batch: all threads compute gradients, and then all
- * move the weights, each its own share of the attributes. So the result does not depend on how many there
- * are. */
+/* A step of rate eta on `count` sequences, at most the batch: all threads compute gradients, and
+ * then all move the weights, each its own share of the attributes. So the result does not depend on
+ * how many there are. */
 trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
                            trellis_error *error);
 /* Cuts the attributes into shares; to be called once. */
 trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error);
-/* Makes the steps and `count` slots for the graph of the training, in the place of those there are; on
- * failure nothing changes. */
+/* Makes the steps and `count` slots for the graph of the training, in the place of those there are;
+ * on failure nothing changes. */
 trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *training,
                                  size_t count, trellis_error *error);
 void tr_sgd_free(struct tr_sgd *sgd);

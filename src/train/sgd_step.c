@@ -1,15 +1,15 @@
 /* sgd_step.c - a stochastic step on a batch of sequences.
  *
- * Gradients (marginals, losses, expected counts) are computed sequence by sequence, weights moved attribute by attribute:
- * the attributes are cut into shares, and whoever takes one goes through all sequences of the batch in their
- * order and moves its weights. No weight is moved by two threads, and each is moved in the same order whatever
- * their number.
+ * Gradients (marginals, losses, expected counts) are computed sequence by sequence, weights moved
+ * attribute by attribute: the attributes are cut into shares, and whoever takes one goes through
+ * all sequences of the batch in their order and moves its weights. No weight is moved by two
+ * threads, and each is moved in the same order whatever their number.
  */
 #include "graph/path.h"
 #include "train/objective.h"
 #include "train/sgd.h"
 
-/* ---- workspaces --------------------------------------------------------------------------------- */
+/* ---- workspaces ------------------------------------------------------------------------------ */
 
 static void free_slots(struct tr_sgd_slot *slots, size_t count)
 {
@@ -69,7 +69,7 @@ void tr_sgd_free(struct tr_sgd *sgd)
     free(sgd->a);
 }
 
-/* ---- gradients ---------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 static void scale_scores(float *scores, size_t count, float scale)
 {
@@ -141,8 +141,8 @@ static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     }
 }
 
-/* The same with a pruned graph, of the level that the gold labels survive to. A sequence fires few features
- * of many, so they are listed. */
+/* The same with a pruned graph, of the level that the gold labels survive to. A sequence fires few
+ * features of many, so they are listed. */
 static bool count_pruned_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot, const uint16_t *gold)
 {
     size_t count = 0;
@@ -158,7 +158,8 @@ static bool count_pruned_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot, con
     return ok;
 }
 
-/* The marginals belong to the lattice, and it is ours: they are turned into the gradient in place. */
+/* The marginals belong to the lattice, and it is ours: they are turned into the gradient in
+ * place. */
 static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
     const struct tr_training *t = sgd->training;
@@ -190,7 +191,8 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     return TRELLIS_OK;
 }
 
-/* Where each share begins among the sorted attributes of every token, so that the thread that moves it need not search. */
+/* Where each share begins among the sorted attributes of every token, so that the thread that moves
+ * it need not search. */
 static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool edge)
 {
     struct tr_tokens tokens = tr_training_tokens(&sgd->training->data.train, edge, slot->sequence);
@@ -246,7 +248,7 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     }
 }
 
-/* ---- moving ------------------------------------------------------------------------------------- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 static inline void change(struct tr_sgd *sgd, size_t at, float amount)
 {
@@ -358,9 +360,8 @@ trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error)
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* Between two calls v grows as 1 / scale,
- * and a and fraction * v with it, until their difference is lost in rounding; so they are multiplied
- * out now and then. */
+/* Between two calls v grows as 1 / scale, and a and fraction * v with it, until their difference is
+ * lost in rounding; so they are multiplied out now and then. */
 void tr_sgd_normalise(struct tr_sgd *sgd)
 {
     size_t size = sgd->training->layout.size;
@@ -394,8 +395,8 @@ static void set_steps(struct tr_sgd *sgd)
     tr_steps_set(sgd->steps, sgd->step_weights);
 }
 
-/* The average moves a share mu towards the present w = scale * v. The k-th iterate has a weight of about
- * k^3 (Shamir and Zhang 2013), so that early ones, which are far off, are soon forgotten. */
+/* The average moves a share mu towards the present w = scale * v. The k-th iterate has a weight of
+ * about k^3 (Shamir and Zhang 2013), so that early ones, which are far off, are soon forgotten. */
 static void average(struct tr_sgd *sgd)
 {
     enum { POWER = 3 };

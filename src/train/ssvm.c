@@ -5,8 +5,9 @@
  *
  * which is N times lambda / 2 |w|^2 + the mean loss, with lambda = 2 l2 / N. Two algorithms:
  *
- * bcfw: block-coordinate Frank-Wolfe (Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013). In the dual each
- * sequence has a distribution alpha_s over its labellings, which begins with all on the gold one, and
+ * bcfw: block-coordinate Frank-Wolfe (Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013). In the dual
+ * each sequence has a distribution alpha_s over its labellings, which begins with all on the gold
+ * one, and
  *
  *     a_s(Z) = weight_s psi_s(Z) / (2 l2),     w = sum_s sum_Z alpha_s(Z) a_s(Z)
  *     D      = sum_s sum_Z alpha_s(Z) weight_s L(Z_s, Z) - l2 |w|^2  <=  F
@@ -21,15 +22,16 @@
  *     result: the average of the w since epoch 1, 2, 4, 8, ..., the k-th with weight k
  *     stop where F(result) - D <= gap F(result)
  *
- * Taking the share from one labelling rather than from all (pairwise steps) and more than one step for
- * each decoding is due to Osokin et al. (2016); it needs far fewer epochs. Averaging from 1, 2, 4, ... on
- * forgets the first iterates, which are far off. gamma is where D is largest, so
- * D never falls. A labelling is kept as what differs from gold (struct tr_update_term), not spread over
+ * Taking the share from one labelling rather than from all (pairwise steps) and more than one step
+ * for each decoding is due to Osokin et al. (2016); it needs far fewer epochs. Averaging from 1, 2,
+ * 4, ... on forgets the first iterates, which are far off. gamma is where D is largest, so D never
+ * falls. A labelling is kept as what differs from gold (struct tr_update_term), not spread over
  * attributes, which would be a hundred times as much.
  *
  * subgradient: Pegasos (Shalev-Shwartz, Singer, Srebro 2007). The t-th step, w <- (1 - 1/t) w +
- * weight_s psi_s(Z*) / (lambda t), keeps w = v / (lambda t) with v the sum of all psi so far: a perceptron
- * whose margin lambda t grows. The result is the average of all w, the t-th with weight t.
+ * weight_s psi_s(Z*) / (lambda t), keeps w = v / (lambda t) with v the sum of all psi so far: a
+ * perceptron whose margin lambda t grows. The result is the average of all w, the t-th with weight
+ * t.
  */
 #include <math.h>
 
@@ -64,7 +66,7 @@ struct ssvm {
     double begun;                       // subgradient: the t that the initial weights count for
 };
 
-/* ---- the objective --------------------------------------------------------------------------------- */
+/* ---- the objective --------------------------------------------------------------------------- */
 
 /* max_Z' (L(Z_s, Z') - w . psi_s(Z')) */
 static trellis_status margin_loss(void *user, struct tr_pass_worker *worker, size_t s,
@@ -116,7 +118,7 @@ static trellis_status objective(struct ssvm *ssvm, double *ret_value, trellis_er
     return status;
 }
 
-/* ---- block-coordinate Frank-Wolfe ------------------------------------------------------------------ */
+/* ---- block-coordinate Frank-Wolfe ------------------------------------------------------------ */
 
 static int by_place(const void *a, const void *b)
 {
@@ -327,8 +329,9 @@ static trellis_status start_block(struct ssvm *ssvm, size_t s, float *sum, trell
     return TRELLIS_OK;
 }
 
-/* Initial weights w_0 of --from need not be a sum of any a_s. They choose the direction of one Frank-Wolfe
- * step for all sequences at once: w = theta sum_s a_s(Z*_s), Z* by w_0, with the theta of the largest
+/* Initial weights w_0 of --from need not be a sum of any a_s. They choose the direction of one
+ * Frank-Wolfe step for all sequences at once: w = theta sum_s a_s(Z*_s), Z* by w_0, with the theta
+ * of the largest
  *     D(theta) = theta loss - theta^2 l2 |sum_s a_s(Z*_s)|^2
  */
 static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
@@ -363,8 +366,8 @@ static trellis_status start_from(struct ssvm *ssvm, trellis_error *error)
     return status;
 }
 
-/* For checkpoints: for each sequence the number of its atoms, for each atom its loss, its share and its
- * terms. */
+/* For checkpoints: for each sequence the number of its atoms, for each atom its loss, its share and
+ * its terms. */
 static void write_blocks(const void *at, struct tr_buffer *buffer)
 {
     const struct ssvm *ssvm = at;
@@ -501,7 +504,7 @@ static trellis_status run_bcfw(struct ssvm *ssvm, trellis_error *error)
     return status;
 }
 
-/* ---- subgradient ----------------------------------------------------------------------------------- */
+/* ---- subgradient ----------------------------------------------------------------------------- */
 
 static double lambda_of(const struct ssvm *ssvm)
 {
@@ -526,7 +529,8 @@ static trellis_status learn_subgradient(struct tr_online *online, void *user, si
     return status;
 }
 
-/* With w_t = v_t / (lambda t), t from a + 1 to b:  sum_t t w_t / sum_t t = 2 (mean of v) / (lambda (a + b + 1)) */
+/* With w_t = v_t / (lambda t), t from a + 1 to b: sum_t t w_t / sum_t t = 2 (mean of v) / (lambda
+ * (a + b + 1)) */
 static void scale_result(struct ssvm *ssvm)
 {
     struct tr_online *online = ssvm->online;
@@ -571,7 +575,7 @@ static trellis_status run_subgradient(struct ssvm *ssvm, trellis_error *error)
     return status;
 }
 
-/* ---- the learner ----------------------------------------------------------------------------------- */
+/* ---- the learner ----------------------------------------------------------------------------- */
 
 static trellis_status train(struct tr_training *training, enum tr_averaging averaging,
                             trellis_status (*run)(struct ssvm *ssvm, trellis_error *error),

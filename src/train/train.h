@@ -12,8 +12,8 @@
  *
  *     w = [ node weights | edge weights | transition weights ]
  *
- * and calls tr_training_iteration() after each pass: that scores the dev data, keeps the best iterate
- * and says when to stop. A learner also names its state to training->registry
+ * and calls tr_training_iteration() after each pass: that scores the dev data, keeps the best
+ * iterate and says when to stop. A learner also names its state to training->registry
  * (base/state_registry.h), so that the pipeline can write checkpoints and resume from them.
  */
 #ifndef TRELLIS_TRAIN_TRAIN_H
@@ -130,8 +130,8 @@ trellis_status tr_training_select(struct tr_training *training, trellis_error *e
 /* The model of the best iterate, with its weights in as many bits as --bits says. */
 trellis_status tr_training_result(struct tr_training *training, trellis_model **ret_model,
                                   trellis_error *error);
-/* Fills in initial weights from an earlier model (--from), where there is one: those of features that both
- * have, matched by attribute and label. */
+/* Fills in initial weights from an earlier model (--from), where there is one: those of features
+ * that both have, matched by attribute and label. */
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error);
 

@@ -1,4 +1,5 @@
-/* training_data.c - from sources to a dataset: templates, schemes of labels, counts of words, tag dictionary, features. */
+/* training_data.c - from sources to a dataset: templates, schemes of labels, counts of words, tag
+ * dictionary, features. */
 #include "train/train.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
     return trellis_features_open(by_default, features, error);
 }
 
-/* ---- what must be known of the data before it is read ------------------------------------------------ */
+/* ---- what must be known of the data before it is read ---------------------------------------- */
 
 /* Some templates ask how often words occur, and --train-scheme for the scheme of the labels. */
 struct survey {
@@ -150,7 +151,7 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
     return status || !survey.counts ? status : tr_features_end_count(data->features, error);
 }
 
-/* ---- the tag dictionary ------------------------------------------------------------------------------ */
+/* ---- the tag dictionary ---------------------------------------------------------------------- */
 
 /* Whether the learner has to have one, though the user asks for none. */
 static bool needs_dictionary(const struct tr_training *training)
@@ -204,10 +205,10 @@ static trellis_status make_dictionary(struct tr_training *training, const struct
     return status;
 }
 
-/* ---- features ---------------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
-/* Lays out the features. Attributes that always occur together share a row where the learner treats them
- * alike, and they begin alike. */
+/* Lays out the features. Attributes that always occur together share a row where the learner treats
+ * them alike, and they begin alike. */
 static trellis_status arrange(struct tr_training *training, trellis_error *error)
 {
     const struct tr_settings *settings = &training->settings;
@@ -224,7 +225,7 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
                                     error);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The training data as it was read: labels are numbers, and attributes are not laid out yet. */
 static trellis_status read_train(struct tr_training *training,

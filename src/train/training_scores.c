@@ -1,4 +1,5 @@
-/* training_scores.c - from the attributes of a sequence of a dataset to the scores of its lattice. */
+/* training_scores.c - from the attributes of a sequence of a dataset to the scores of its
+ * lattice. */
 #include "train/hmm_gaussian.h"
 #include "train/train.h"
 

@@ -1,8 +1,10 @@
-/* training_sources.c - where a training reads its data: what the caller gave, or files that options name. */
+/* training_sources.c - where a training reads its data: what the caller gave, or files that options
+ * name. */
 #include "base/structs.h"
 #include "train/train.h"
 
-/* Copies sources that lie in the caller's struct_size; without any, a file, if `path` is not empty. */
+/* Copies sources that lie in the caller's struct_size; without any, a file, if `path` is not
+ * empty. */
 static trellis_status take(const trellis_source *given, size_t count, const char *path,
                            trellis_source **ret_sources, size_t *ret_count, trellis_error *error)
 {

@@ -1,7 +1,8 @@
-/* unsupervised.c - what the states are called that are learned without labels, and data that has none.
+/* unsupervised.c - what the states are called that are learned without labels, and data that has
+ * none.
  *
- * Where no label is known, the states take their names from the model of --from and the tag dictionary, in
- * this order, and the rest of --states are s1, s2, ...
+ * Where no label is known, the states take their names from the model of --from and the tag
+ * dictionary, in this order, and the rest of --states are s1, s2, ...
  */
 #include "train/unsupervised.h"
 
@@ -30,7 +31,7 @@ bool tr_unsupervised_dev_clusters(const struct tr_training *training)
     return score == TR_DEV_ONE || score == TR_DEV_MANY;
 }
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static trellis_status name_by_model(struct tr_intern *labels, const trellis_model *model,
                                     trellis_error *error)
@@ -93,7 +94,7 @@ trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error 
     return status;
 }
 
-/* ---- more data ----------------------------------------------------------------------------------- */
+/* ---- more data ------------------------------------------------------------------------------- */
 
 trellis_status tr_unsupervised_read_more(struct tr_training *training,
                                          const struct tr_dataset_settings *settings,

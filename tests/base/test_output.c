@@ -372,7 +372,8 @@ static void cleans_up_when_the_commit_fails(void **state)
     drop_place(&place);
 }
 
-/* A pipe is written to; a rename over it (or, for root, over /dev/null) would replace it by a file. */
+/* A pipe is written to; a rename over it (or, for root, over /dev/null) would replace it by a
+ * file. */
 static void leaves_devices_and_pipes_in_place(void **state)
 {
     (void)state;

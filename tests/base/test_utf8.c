@@ -1,4 +1,5 @@
-/* test_utf8.c - code points against a validator written from the standard's table, classes, case. */
+/* test_utf8.c - code points against a validator written from the standard's table, classes,
+ * case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

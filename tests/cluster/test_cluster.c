@@ -1,5 +1,6 @@
-/* test_cluster.c - Brown clusters against their definition: for every merge, the average mutual information is computed
- * from scratch for all candidate pairs, and none may be better than the pair that was merged. */
+/* test_cluster.c - Brown clusters against their definition: for every merge, the average mutual
+ * information is computed from scratch for all candidate pairs, and none may be better than the
+ * pair that was merged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,17 +14,18 @@
 
 enum { MAX_WORDS = 24, MAX_TOKENS = 400 };
 
-/* ---- the judge ---------------------------------------------------------------------------------- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
-/* A text of words 0 .. words-1 as letters, and the cluster of each word, -1 where it is not in the window. */
+/* A text of words 0 .. words-1 as letters, and the cluster of each word, -1 where it is not in the
+ * window. */
 struct judge {
     int text[MAX_TOKENS];
     size_t tokens;
     int cluster[MAX_WORDS];
 };
 
-/* I = sum of p(a,b) log2(p(a,b) / (p(a) p(b))) over the clusters in the window, with first and second taken as
- * one. */
+/* I = sum of p(a,b) log2(p(a,b) / (p(a) p(b))) over the clusters in the window, with first and
+ * second taken as one. */
 static double information(const struct judge *judge, int first, int second)
 {
     enum { MAX_NODES = 2 * MAX_WORDS };
@@ -83,9 +85,10 @@ static void check_merge(struct judge *judge, struct tr_merge merge, int node, in
     }
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Words 'a', 'b', ... drawn so that early letters are frequent and what comes next depends on what was. */
+/* Words 'a', 'b', ... drawn so that early letters are frequent and what comes next depends on what
+ * was. */
 static void draw(struct judge *judge, struct tr_random *random, int types, size_t tokens)
 {
     int word = 0;
@@ -111,8 +114,8 @@ static char *text_file(const struct judge *judge, struct tr_random *random)
     return temporary_file(text);
 }
 
-/* Renumbers the words by falling frequency, of equals the one that comes first; returns how many occur at
- * least `least` times. Those that do not are -1. */
+/* Renumbers the words by falling frequency, of equals the one that comes first; returns how many
+ * occur at least `least` times. Those that do not are -1. */
 static int rank(struct judge *judge, int least)
 {
     int count[MAX_WORDS] = {0}, seen[MAX_WORDS], number[MAX_WORDS], types = 0, kept = 0;
@@ -148,9 +151,10 @@ static trellis_options *options_for(const char *threads, const char *min_count)
     return options;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
-/* Words have the same path where and only where they are in one cluster, and no path goes on from another. */
+/* Words have the same path where and only where they are in one cluster, and no path goes on from
+ * another. */
 static void check_paths(const trellis_clusters *clusters, const struct judge *judge, int words)
 {
     const struct tr_bigrams *bigrams = tr_clusters_bigrams(clusters);

@@ -18,7 +18,8 @@
 
 #define BYTES(literal) (literal), sizeof(literal) - 1
 
-/* A temporary file with these bytes; the name ends with `suffix`. The caller removes and frees it. */
+/* A temporary file with these bytes; the name ends with `suffix`. The caller removes and frees
+ * it. */
 static inline char *make_file(const char *data, size_t size, const char *suffix)
 {
     const char *folder = getenv("TRELLIS_TMP") ? getenv("TRELLIS_TMP") : getenv("TMPDIR");

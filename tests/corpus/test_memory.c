@@ -1,4 +1,5 @@
-/* test_memory.c - bytes, a corpus in memory and a function give the sequences that the file gives. */
+/* test_memory.c - bytes, a corpus in memory and a function give the sequences that the file
+ * gives. */
 #include "corpus/corpus_test.h"
 
 #include <math.h>

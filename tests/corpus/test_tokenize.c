@@ -5,7 +5,8 @@
 #include "base/utf8.h"
 #include "corpus/tokenize.h"
 
-/* The tokens of a text, with a blank between them and " | " between sentences; the caller frees it. */
+/* The tokens of a text, with a blank between them and " | " between sentences; the caller frees
+ * it. */
 static char *cut(trellis_text text)
 {
     struct tr_prose prose = {.text = text};

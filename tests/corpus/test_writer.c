@@ -1,4 +1,5 @@
-/* test_writer.c - writing: round trips, new labels, conversions, what a format cannot represent, the sink. */
+/* test_writer.c - writing: round trips, new labels, conversions, what a format cannot represent,
+ * the sink. */
 #include "corpus/corpus_test.h"
 
 static const char treebank[] = "# text = du lait\n"

@@ -64,7 +64,7 @@ static void blame(const struct corpus *corpus, size_t token, size_t column, cons
              TR_SHOW(cell(corpus->sequence, token, column)), what);
 }
 
-/* ---- data/english -------------------------------------------------------------------------------- */
+/* ---- data/english ---------------------------------------------------------------------------- */
 
 static bool is_one_of(trellis_text text, const char *const *list)
 {
@@ -174,7 +174,7 @@ static void no_sentence_is_in_two_splits(void **state)
     tr_intern_free(&seen);
 }
 
-/* ---- data/acronyms ------------------------------------------------------------------------------- */
+/* ---- data/acronyms --------------------------------------------------------------------------- */
 
 /* The next sequence spells the expansion, and its I characters the acronym. */
 static void check_acronym(struct corpus *corpus, const char *acronym, const char *expansion)

@@ -295,7 +295,8 @@ static void converts_label_schemes(void **state)
     drop_world(&world);
 }
 
-/* A dev corpus: unknown labels get numbers beyond the training's, unknown attributes are left out. */
+/* A dev corpus: unknown labels get numbers beyond the training's, unknown attributes are left
+ * out. */
 static void reads_a_dev_corpus(void **state)
 {
     (void)state;

@@ -16,8 +16,8 @@ static trellis_text word_text(char *room, size_t i)
     return tr_text(i ? room : ""); // the empty word is a word
 }
 
-/* Word i may have i % 7 + 1 labels: i, i + 13, i + 26, ... modulo the number of labels; each is added
- * twice, the last first. */
+/* Word i may have i % 7 + 1 labels: i, i + 13, i + 26, ... modulo the number of labels; each is
+ * added twice, the last first. */
 static struct tr_buffer make_block(void)
 {
     struct tr_tag_dictionary_builder draft = {0};

@@ -1,5 +1,5 @@
-/* test_breakdown.c - the parts of an evaluation, their averages, calibration and likelihood, against
- * figures worked out by hand. */
+/* test_breakdown.c - the parts of an evaluation, their averages, calibration and likelihood,
+ * against figures worked out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,8 +67,8 @@ static void ranges_double(void **state)
     trellis_evaluation_destroy(e);
 }
 
-/* A: gold 3, predicted 2, correct 2, so P 1, R 2/3, F1 4/5; B: gold 1, predicted 2, correct 1, so P 1/2, R 1, F1 2/3.
- * Micro: correct 3 of predicted 4 and gold 4. */
+/* A: gold 3, predicted 2, correct 2, so P 1, R 2/3, F1 4/5; B: gold 1, predicted 2, correct 1, so P
+ * 1/2, R 1, F1 2/3. Micro: correct 3 of predicted 4 and gold 4. */
 static void averages_are_those_of_the_textbook(void **state)
 {
     (void)state;
@@ -82,8 +82,8 @@ static void averages_are_those_of_the_textbook(void **state)
     trellis_evaluation_destroy(e);
 }
 
-/* Bins: 0.55 (correct), 0.52 (wrong) -> 1 of 2 correct at a mean of 0.535; 0.9 and 1 (both correct) -> 2 of 2 at
- * 0.95; so the error is (2 * |0.5 - 0.535| + 2 * |1 - 0.95|) / 4. */
+/* Bins: 0.55 (correct), 0.52 (wrong) -> 1 of 2 correct at a mean of 0.535; 0.9 and 1 (both correct)
+ * -> 2 of 2 at 0.95; so the error is (2 * |0.5 - 0.535| + 2 * |1 - 0.95|) / 4. */
 static void confidence_is_compared_with_accuracy(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_clusters.c - states against labels: the best assignment against all permutations, the figures
- * against values worked out by hand and against their definitions. */
+/* test_clusters.c - states against labels: the best assignment against all permutations, the
+ * figures against values worked out by hand and against their definitions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,8 +136,8 @@ static void test_independent_states(void **state)
 static void test_worked_example(void **state)
 {
     (void)state;
-    /* f0: 4 g0; f1: 2 g0, 2 g1. Many-to-one: f0 is g0 and f1 is g0 (4 + 2); one-to-one: g0, g1 (4 + 2).
-     * H(G) with 6 and 2 of 8; H(F) = 1; H(G|F) = 1/2 * 1; H(F|G) = 6/8 * H(4/6). */
+    /* f0: 4 g0; f1: 2 g0, 2 g1. Many-to-one: f0 is g0 and f1 is g0 (4 + 2); one-to-one: g0, g1 (4 +
+     * 2). H(G) with 6 and 2 of 8; H(F) = 1; H(G|F) = 1/2 * 1; H(F|G) = 6/8 * H(4/6). */
     trellis_cluster_scores scores = scores_of((const unsigned[3][3]){{4, 0, 0}, {2, 2, 0}, {0}});
     double third = -(2.0 / 3 * log2(2.0 / 3) + 1.0 / 3 * log2(1.0 / 3));
     double labels = -(0.75 * log2(0.75) + 0.25 * log2(0.25));

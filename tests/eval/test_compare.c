@@ -157,8 +157,8 @@ static void sampled_exchanges_approximate(void **state)
     }
 }
 
-/* Tokens: the second has 5 correct that the first has not, and 0 the other way: p = 2 / 2^5. Then 3 and 1:
- * p = 2 (1 + 4) / 2^4. */
+/* Tokens: the second has 5 correct that the first has not, and 0 the other way: p = 2 / 2^5. Then 3
+ * and 1: p = 2 (1 + 4) / 2^4. */
 static void mcnemar_counts_tokens(void **state)
 {
     (void)state;
@@ -197,8 +197,8 @@ static void other_gold_labels_are_refused(void **state)
     trellis_evaluation_destroy(c);
 }
 
-/* One token a sequence, 30 of 40 correct: the number correct in a sample is binomial with n = 40, p = 3/4. Its
- * 2.5th and 97.5th percentiles are the smallest k with P(X <= k) of at least that. */
+/* One token a sequence, 30 of 40 correct: the number correct in a sample is binomial with n = 40, p
+ * = 3/4. Its 2.5th and 97.5th percentiles are the smallest k with P(X <= k) of at least that. */
 static void intervals_are_those_of_the_binomial(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_evaluation.c - scores of hand-made label sequences against figures worked out by hand from the
- * published rules of conlleval. */
+/* test_evaluation.c - scores of hand-made label sequences against figures worked out by hand from
+ * the published rules of conlleval. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,8 +82,8 @@ static void check_report(const char *gold, const char *predicted, bool json, con
     trellis_evaluation_destroy(evaluation);
 }
 
-/* Gold has A at 0-1, B at 3, A at 4-5; predicted has A at 0-1, A at 3, A at 4-5 and B at 6: of type A 2 of
- * 3 are correct and all are there, of type B none. Tokens: 5 of 7. */
+/* Gold has A at 0-1, B at 3, A at 4-5; predicted has A at 0-1, A at 3, A at 4-5 and B at 6: of type
+ * A 2 of 3 are correct and all are there, of type B none. Tokens: 5 of 7. */
 static void spans_are_reported_as_conlleval_does(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
 /* allocator.h - scenarios with a failing allocator, for the tests test_allocator_*.c.
  *
- * A scenario is a use of the library, from the first call to the last. It runs once with enough memory, and
- * then, for each n, once with the n-th allocation failing and once with all from the n-th on failing. Each run
- * must end with the result that it has with enough memory, or with TRELLIS_MEMORY and a message; leaks and
- * corruption are for the address sanitizer to find. tests/faults/test_covered.sh checks that every function of
- * the header that returns a status is in some scenario.
+ * A scenario is a use of the library, from the first call to the last. It runs once with enough
+ * memory, and then, for each n, once with the n-th allocation failing and once with all from the
+ * n-th on failing. Each run must end with the result that it has with enough memory, or with
+ * TRELLIS_MEMORY and a message; leaks and corruption are for the address sanitizer to find.
+ * tests/faults/test_covered.sh checks that every function of the header that returns a status is in
+ * some scenario.
  */
 #ifndef TRELLIS_TESTS_FAULTS_ALLOCATOR_H
 #define TRELLIS_TESTS_FAULTS_ALLOCATOR_H

@@ -3,8 +3,8 @@
 #include "faults/allocator.h"
 #include "train/ways.h"
 
-/* `about`: options of a training on the columns file, or with format=crfsuite on the crfsuite file. @name
- * stands for the path of a file, as listed. */
+/* `about`: options of a training on the columns file, or with format=crfsuite on the crfsuite file.
+ * @name stands for the path of a file, as listed. */
 static trellis_status train(const char *about, struct outcome *outcome)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* test_determinism.c - the same data, options and seed give the same model to the byte: twice, and for 1, 2, 3
- * and 8 threads, for every learner and algorithm; and another seed gives another model if the learner is
- * randomised. */
+/* test_determinism.c - the same data, options and seed give the same model to the byte: twice, and
+ * for 1, 2, 3 and 8 threads, for every learner and algorithm; and another seed gives another model
+ * if the learner is randomised. */
 #include "model/model.h"
 #include "model/test_model.h"
 #include "train/ways.h"

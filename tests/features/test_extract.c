@@ -1,4 +1,5 @@
-/* The extractor: keys and their texts, ready-made attributes, columns by name, presets, a real corpus. */
+/* The extractor: keys and their texts, ready-made attributes, columns by name, presets, a real
+ * corpus. */
 #include "features/helper.h"
 
 /* Templates of all kinds, over hostile and ordinary words. */

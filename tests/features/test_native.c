@@ -1,4 +1,5 @@
-/* The native template language: windows, ranges, products, conditions, columns, and what it refuses. */
+/* The native template language: windows, ranges, products, conditions, columns, and what it
+ * refuses. */
 #include "features/helper.h"
 
 #define CAT "The DT\ncat NN\nsat VBD\n"

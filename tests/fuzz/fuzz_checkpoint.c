@@ -1,5 +1,5 @@
-/* fuzz_checkpoint.c - changes to a valid checkpoint, with correct checksums: a training resumed from
- * it ends with an error or a model. */
+/* fuzz_checkpoint.c - changes to a valid checkpoint, with correct checksums: a training resumed
+ * from it ends with an error or a model. */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_corpus.c - any bytes as a corpus. The first byte selects the format, and whether it is written in
- * another one. */
+/* fuzz_corpus.c - any bytes as a corpus. The first byte selects the format, and whether it is
+ * written in another one. */
 #include "base/text.h"
 #include "fuzz/files.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_crfpp.c - any bytes as a model of CRF++, binary or text.
  *
- * They are tried as they are, behind a sound beginning, as a double array with its weights, and as a list
- * of changes to a valid text. What opens is used in every way.
+ * They are tried as they are, behind a sound beginning, as a double array with its weights, and as
+ * a list of changes to a valid text. What opens is used in every way.
  */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"

@@ -1,4 +1,5 @@
-/* fuzz_import.c - any bytes as the text form of a model. What is accepted must survive its own export. */
+/* fuzz_import.c - any bytes as the text form of a model. What is accepted must survive its own
+ * export. */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"
 

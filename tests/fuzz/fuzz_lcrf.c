@@ -1,7 +1,7 @@
 /* fuzz_lcrf.c - any bytes as a model of CRFsuite.
  *
- * They are tried as they are, with a corrected header, and as a list of changes to a valid file. What
- * opens is used in every way, and if it can be written for CRFsuite, that opens again.
+ * They are tried as they are, with a corrected header, and as a list of changes to a valid file.
+ * What opens is used in every way, and if it can be written for CRFsuite, that opens again.
  */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"

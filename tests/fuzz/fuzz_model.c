@@ -1,7 +1,7 @@
 /* fuzz_model.c - any bytes as a model file.
  *
- * They are tried as they are, with corrected header and checksums, and as a list of changes to valid
- * models, because a fuzzer would hardly find eleven consistent sections from scratch.
+ * They are tried as they are, with corrected header and checksums, and as a list of changes to
+ * valid models, because a fuzzer would hardly find eleven consistent sections from scratch.
  */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"
@@ -9,7 +9,7 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* ---- valid models ---------------------------------------------------------------------------------- */
+/* ---- valid models ---------------------------------------------------------------------------- */
 
 static const char corpus[] =
     "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\ncan VB\n\ndogs NN\ncan VB\n";
@@ -70,7 +70,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     return 0;
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void try_bytes(const unsigned char *bytes, size_t size)
 {

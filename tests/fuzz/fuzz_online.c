@@ -1,5 +1,5 @@
-/* fuzz_online.c - changes to the state of an online learner, with correct checksums: what is restored
- * from it learns on, or there is an error. */
+/* fuzz_online.c - changes to the state of an online learner, with correct checksums: what is
+ * restored from it learns on, or there is an error. */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_options.c - any bytes as names and values of options: lines of name=value. What is accepted must be
- * returned unchanged, and an evaluation must cope with it. */
+/* fuzz_options.c - any bytes as names and values of options: lines of name=value. What is accepted
+ * must be returned unchanged, and an evaluation must cope with it. */
 #include "base/text.h"
 #include "fuzz/files.h"
 

@@ -1,6 +1,6 @@
-/* fuzz_templates.c - any bytes as templates in one of the three languages, as a word list, as clusters, as costs
- * or as constraints: whatever a training reads besides its corpus. The first byte selects which. What
- * compiles is run on a few tokens and trained with. */
+/* fuzz_templates.c - any bytes as templates in one of the three languages, as a word list, as
+ * clusters, as costs or as constraints: whatever a training reads besides its corpus. The first
+ * byte selects which. What compiles is run on a few tokens and trained with. */
 #include "base/text.h"
 #include "fuzz/files.h"
 

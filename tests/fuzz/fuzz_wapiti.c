@@ -1,7 +1,7 @@
 /* fuzz_wapiti.c - any bytes as a model of Wapiti.
  *
- * They are tried as they are, behind a sound beginning, and as a list of changes to a valid file. What
- * opens is used in every way.
+ * They are tried as they are, behind a sound beginning, and as a list of changes to a valid file.
+ * What opens is used in every way.
  */
 #include "fuzz/files.h"
 #include "model/test_hostile.h"

@@ -1,4 +1,5 @@
-/* test_graph.c - states, steps and fired features of every kind of graph, against their definitions. */
+/* test_graph.c - states, steps and fired features of every kind of graph, against their
+ * definitions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -20,8 +20,9 @@ enum { ROOM = 1024, NEWER = 40, CANARY = 0xA5 };
 /* Returns whether the call succeeded. */
 typedef bool call_function(void *object, void *at);
 
-/* Calls with the struct at the end of known bytes, in the sizes of three callers and without a size.
- * `size` is that of the library, `older` that before its last member; `given` has the input. */
+/* Calls with the struct at the end of known bytes, in the sizes of three callers and without a
+ * size. `size` is that of the library, `older` that before its last member; `given` has the
+ * input. */
 static void check_sizes(call_function *call, void *object, const void *given, size_t size,
                         size_t older)
 {
@@ -72,7 +73,7 @@ static trellis_text cells[] = {TEXT("x"), TEXT("y"), TEXT("x")};
 static const trellis_sequence sequence = {
     .length = 3, .columns = 1, .cells = cells, .labels = labels, .weight = 1};
 
-/* ---- evaluations ------------------------------------------------------------------------------ */
+/* ---- evaluations ----------------------------------------------------------------------------- */
 
 static bool add_labelled(void *evaluation, void *at)
 {
@@ -145,7 +146,7 @@ static void evaluations_fit_their_callers(void **state)
     trellis_evaluation_destroy(evaluation);
 }
 
-/* ---- searches, suggestions, word clusters ------------------------------------------------------- */
+/* ---- searches, suggestions, word clusters ---------------------------------------------------- */
 
 static bool next_trial(void *search, void *at)
 {
@@ -210,7 +211,7 @@ static void searches_and_clusters_fit_their_callers(void **state)
     trellis_clusters_destroy(clusters);
 }
 
-/* ---- sequences, sources, training --------------------------------------------------------------- */
+/* ---- sequences, sources, training ------------------------------------------------------------ */
 
 static bool add_sequence(void *corpus, void *at)
 {
@@ -357,7 +358,7 @@ static void sequences_and_training_fit_their_callers(void **state)
     trellis_corpus_destroy(corpus);
 }
 
-/* ---- chains ------------------------------------------------------------------------------------ */
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 enum { LABELS = 2 };
 static float nodes[3][LABELS] = {{1, 0}, {0, 2}, {1, 1}};

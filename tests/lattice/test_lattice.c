@@ -369,8 +369,8 @@ static void falls_back_in_time(void **state)
     }
 }
 
-/* Free steps where nearly all of the sum is forbidden: label 0 has all but 1e-12 of the first position,
- * and may not be followed or preceded by anything but itself. */
+/* Free steps where nearly all of the sum is forbidden: label 0 has all but 1e-12 of the first
+ * position, and may not be followed or preceded by anything but itself. */
 static void cancelling_sums(void **state)
 {
     (void)state;

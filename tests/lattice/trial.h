@@ -31,7 +31,8 @@ static const char *const kind_name[KINDS] = {"order 0",  "order 1",    "free ste
                                              "order 3",  "observed 2", "observed 3", "counted",
                                              "pruned 1", "pruned 2",   "pruned 3"};
 
-/* A test for every kind that lists its steps, which calls check(kind); TESTS_OF_EVERY_KIND lists them for cmocka. */
+/* A test for every kind that lists its steps, which calls check(kind); TESTS_OF_EVERY_KIND lists
+ * them for cmocka. */
 #define TEST_KIND(check, name, kind)                                                               \
     static void name(void **state)                                                                 \
     {                                                                                              \
@@ -147,8 +148,8 @@ static void make_plan(struct trial *trial, struct tr_random *random)
     plan->forbidden_count = forbidden;
 }
 
-/* Scores are small, large, or both; some are equal, so that ties are met. All are multiples of 1/64, so
- * that sums of a few are exact in single precision. */
+/* Scores are small, large, or both; some are equal, so that ties are met. All are multiples of
+ * 1/64, so that sums of a few are exact in single precision. */
 static float random_score(struct tr_random *random, unsigned seed)
 {
     static const double size[] = {1, 3, 30, 200, 1e4};
@@ -252,7 +253,8 @@ static inline void normalise(struct trial *trial)
     assert_int_equal(tr_lattice_normalise(trial->lattice, trial->steps, NULL), TRELLIS_OK);
 }
 
-/* How far a score may be off. Normalising sums in single precision, and rounds what it subtracts to it. */
+/* How far a score may be off. Normalising sums in single precision, and rounds what it subtracts to
+ * it. */
 static inline double slack(const struct trial *trial, double score)
 {
     const struct brute_chain *chain = &trial->chain;

@@ -1,10 +1,10 @@
 /* foreign_outputs.h - compares the answers of a model with what CRF++ or Wapiti printed for it.
  *
- * CRF++ (-v2 -n N): for each path "# RANK PROBABILITY", for each token its columns, LABEL/MARGINAL of the
- * path and LABEL/MARGINAL of every label, separated by tabs, and a blank line.
- * Wapiti (-s -n N): for each path "# RANK SCORE", for each token its line, the label and LABEL/VALUE. The
- * score is that of the path; for an MEMM it is its probability. With -p the values are marginals.
- * Both without options: for each token its line and the label; blank lines are passed over.
+ * CRF++ (-v2 -n N): for each path "# RANK PROBABILITY", for each token its columns, LABEL/MARGINAL
+ * of the path and LABEL/MARGINAL of every label, separated by tabs, and a blank line. Wapiti (-s -n
+ * N): for each path "# RANK SCORE", for each token its line, the label and LABEL/VALUE. The score
+ * is that of the path; for an MEMM it is its probability. With -p the values are marginals. Both
+ * without options: for each token its line and the label; blank lines are passed over.
  */
 #ifndef TRELLIS_TESTS_FOREIGN_OUTPUTS_H
 #define TRELLIS_TESTS_FOREIGN_OUTPUTS_H

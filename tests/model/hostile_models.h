@@ -1,4 +1,5 @@
-/* hostile_models.h - one small model of each kind for the tests to damage, and what they call on it.
+/* hostile_models.h - one small model of each kind for the tests to damage, and what they call on
+ * it.
  */
 #ifndef TRELLIS_TESTS_HOSTILE_MODELS_H
 #define TRELLIS_TESTS_HOSTILE_MODELS_H
@@ -35,7 +36,7 @@ static inline void limit_memory(void)
 #endif
 }
 
-/* ---- the models that are damaged ------------------------------------------------------------------- */
+/* ---- the models that are damaged ------------------------------------------------------------- */
 
 enum {
     EDGES,

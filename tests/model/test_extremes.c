@@ -17,8 +17,8 @@ enum {
 
 static size_t tried, refused, largest_opening, largest_asking;
 
-/* Ends the counting; no allocation was larger than the file justifies, or the steps that a graph may have
- * whatever its file (SECURITY.md). */
+/* Ends the counting; no allocation was larger than the file justifies, or the steps that a graph
+ * may have whatever its file (SECURITY.md). */
 static void check_largest(size_t size, size_t fixed, bool graph, size_t *max)
 {
     size_t asked = atomic_load(&largest), allowed = fixed + BY_BYTE * size;
@@ -72,7 +72,8 @@ static bool makes_graph(const unsigned char *name)
     return memcmp(name, "GRPH", 4) == 0 || memcmp(name, "LABL", 4) == 0;
 }
 
-/* Offset and size of section i, each alone and both: at all extremes, and at those of the other sections. */
+/* Offset and size of section i, each alone and both: at all extremes, and at those of the other
+ * sections. */
 static void section_extremes(const unsigned char *bytes, size_t size, uint32_t i)
 {
     const uint64_t fixed[] = {0,
@@ -217,7 +218,8 @@ static void test_contents(void **state)
     }
 }
 
-/* Every section that a model can have is in one of these models, else the tests above leave it out. */
+/* Every section that a model can have is in one of these models, else the tests above leave it
+ * out. */
 static void test_all_sections_are_there(void **state)
 {
     (void)state;

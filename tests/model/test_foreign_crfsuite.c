@@ -1,9 +1,9 @@
-/* test_foreign_crfsuite.c - models of CRFsuite: the same answers as its own tagger, the same file when
- * written again, and any damage a clear error.
+/* test_foreign_crfsuite.c - models of CRFsuite: the same answers as its own tagger, the same file
+ * when written again, and any damage a clear error.
  *
- * tests/model/foreign/crfsuite has models of every algorithm of CRFsuite 0.12.2, learned from train.txt
- * or, with values, train-values.txt, and what `crfsuite tag -p -i` printed; its README.md says how they
- * were made.
+ * tests/model/foreign/crfsuite has models of every algorithm of CRFsuite 0.12.2, learned from
+ * train.txt or, with values, train-values.txt, and what `crfsuite tag -p -i` printed; its README.md
+ * says how they were made.
  */
 #include "test_model.h"
 
@@ -29,7 +29,7 @@ static struct tr_buffer written(const trellis_model *model)
     return bytes;
 }
 
-/* ---- the same answers -------------------------------------------------------------------------- */
+/* ---- the same answers ------------------------------------------------------------------------ */
 
 /* The next line of the output, without its end. */
 static char *next_line(char **at)
@@ -105,7 +105,7 @@ static void test_answers(void **state)
     trellis_options_destroy(options);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static uint32_t u32_at(const char *data, size_t at)
 {
@@ -204,7 +204,8 @@ static void test_refused(void **state)
     }
 }
 
-/* A template model, written and opened again, has the attributes and the weights of the original. */
+/* A template model, written and opened again, has the attributes and the weights of the
+ * original. */
 static void test_templates(void **state)
 {
     (void)state;
@@ -234,7 +235,7 @@ static void test_templates(void **state)
     tr_buffer_free(&bytes);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------ */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static trellis_status try_open(const char *file, size_t size, trellis_error *error)
 {

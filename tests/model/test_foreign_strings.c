@@ -1,8 +1,9 @@
-/* test_foreign_strings.c - models of CRF++ and Wapiti: the same answers as their own programs, and any
- * damage a clear error.
+/* test_foreign_strings.c - models of CRF++ and Wapiti: the same answers as their own programs, and
+ * any damage a clear error.
  *
  * tests/model/foreign/make.sh says how the models and the outputs were made. The columns hold the
- * separators of templates, bytes that are not UTF-8, and texts that look like the ends of a sequence.
+ * separators of templates, bytes that are not UTF-8, and texts that look like the ends of a
+ * sequence.
  */
 #include "test_model.h"
 
@@ -10,7 +11,7 @@
 
 #define FOLDER "tests/model/foreign/"
 
-/* ---- the same answers -------------------------------------------------------------------------- */
+/* ---- the same answers ------------------------------------------------------------------------ */
 
 static const struct {
     const char *model, *output;
@@ -109,7 +110,7 @@ static void test_names(void **state)
     trellis_model_close(model);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------ */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static trellis_status try_open(const char *file, size_t size, trellis_error *error)
 {
@@ -275,7 +276,8 @@ static void test_crfpp_messages(void **state)
         memcpy(copy + changes[i].at, changes[i].bytes, 4);
         assert_refused(copy, size, changes[i].what);
     }
-    /* All states lead back to the first one: the first byte that does not end a string is a cycle. */
+    /* All states lead back to the first one: the first byte that does not end a string is a
+     * cycle. */
     memcpy(copy, file, size);
     uint32_t start;
     memcpy(&start, file + units, 4);

@@ -1,4 +1,5 @@
-/* test_hmm_check.c - HMMs as linear models: Example 1 of Wu (2013), and models that are not HMMs. */
+/* test_hmm_check.c - HMMs as linear models: Example 1 of Wu (2013), and models that are not
+ * HMMs. */
 #include <math.h>
 
 #include "model/test_model.h"
@@ -12,8 +13,8 @@ static void test_example(void **state)
     double score, log_z;
     assert_ok(trellis_model_check_hmm(model, &error), error);
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
-    /* The can can can the can: D N V V D N and D N N V D N have 0.8 * 1 * 0.6 * 0.2 * 0.8 * 1 each, and
-     * D N N N D N has 0.8 * 1 * 0.2 * 0.2 * 0.2 * 1. */
+    /* The can can can the can: D N V V D N and D N N V D N have 0.8 * 1 * 0.6 * 0.2 * 0.8 * 1 each,
+     * and D N N N D N has 0.8 * 1 * 0.2 * 0.2 * 0.2 * 1. */
     char *labels = tag_with(tagger, "the can can can the can", &score);
     assert_true(strcmp(labels, "D N V V D N") == 0 || strcmp(labels, "D N N V D N") == 0);
     assert_true(fabs(score - log(0.0768)) < 1e-9);
@@ -31,7 +32,8 @@ static void test_example(void **state)
     trellis_model_close(model);
 }
 
-/* The entries of w and Phi in the order of the paper: starts, steps from D, N and V, then words of D, N and V. */
+/* The entries of w and Phi in the order of the paper: starts, steps from D, N and V, then words of
+ * D, N and V. */
 enum { ENTRIES = 3 + 9 + 6 };
 
 static int state_of(const char *name)
@@ -84,8 +86,9 @@ static double score_under(const double w[ENTRIES])
     return score;
 }
 
-/* Equation 12, with the two digits of the paper and its minus infinities. Equation 15 is what the score gains as
- * a weight grows, once that of N N has fallen, so that no other labelling is as good. */
+/* Equation 12, with the two digits of the paper and its minus infinities. Equation 15 is what the
+ * score gains as a weight grows, once that of N N has fallen, so that no other labelling is as
+ * good. */
 static void test_entries(void **state)
 {
     (void)state;

@@ -101,8 +101,9 @@ static void test_pidgin(void **state)
     trellis_model *model = import_model("data/hmm/pidgin.txt");
     assert_string_equal(trellis_model_note(model, "type"), "hmm");
 
-    /* By hand: of the ways D N ? ? D N the middle two are N V (0.2 * 0.6 * 0.8), V V (0.6 * 0.2 * 0.8),
-     * which tie, N N (0.2 * 0.2 * 0.2) or V N (impossible); before them 0.8 * 1, after them 1. */
+    /* By hand: of the ways D N ? ? D N the middle two are N V (0.2 * 0.6 * 0.8), V V (0.6 * 0.2 *
+     * 0.8), which tie, N N (0.2 * 0.2 * 0.2) or V N (impossible); before them 0.8 * 1, after them
+     * 1. */
     double score, expected = log(0.8 * 0.2 * 0.6 * 0.8);
     char *found = tag_by(model, "the can can can the can", &score);
     assert_true(strcmp(found, "D N V V D N") == 0 || strcmp(found, "D N N V D N") == 0);

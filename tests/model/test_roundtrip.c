@@ -1,4 +1,5 @@
-/* test_roundtrip.c - a model is the same model after it was saved and opened, exported and imported. */
+/* test_roundtrip.c - a model is the same model after it was saved and opened, exported and
+ * imported. */
 #include "test_model.h"
 
 #include <jansson.h>

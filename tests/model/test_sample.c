@@ -181,7 +181,8 @@ static void test_other_models(void **state)
 
 enum { LONGEST = 3, VOCABULARY = 4 };
 
-/* A weight for each gram of A, B, C, < (start) and > (end), and the sum over the words of a label. */
+/* A weight for each gram of A, B, C, < (start) and > (end), and the sum over the words of a
+ * label. */
 struct exported {
     struct {
         char gram[4];
@@ -232,8 +233,8 @@ static double weight_of(const struct exported *e, const char *gram, size_t lengt
     return 0;
 }
 
-/* Reading the last of "<AB" after the others, the sum over its words: every gram of up to order + 1 labels
- * counts. */
+/* Reading the last of "<AB" after the others, the sum over its words: every gram of up to order + 1
+ * labels counts. */
 static double factor_of(const struct exported *e, const char *labels, size_t end, size_t order)
 {
     char last = labels[end - 1];

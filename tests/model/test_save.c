@@ -123,7 +123,8 @@ static void test_full_disk(void **state)
     free(bytes);
 }
 
-/* A folder that cannot be written to; root can write anywhere, so the test is nobody for a while. */
+/* A folder that cannot be written to; root can write anywhere, so the test is nobody for a
+ * while. */
 static void test_read_only_folder(void **state)
 {
     (void)state;

@@ -94,7 +94,8 @@ static void ranges_are_logarithmic_where_that_suits(void **state)
     trellis_search_destroy(search);
 }
 
-/* The score that a made-up learner reaches: the nearer to l2 = 1 the better, and better with more data. */
+/* The score that a made-up learner reaches: the nearer to l2 = 1 the better, and better with more
+ * data. */
 static double made_up(const trellis_trial *trial)
 {
     double distance = log(strtod(trial->values[0], NULL));

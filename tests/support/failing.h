@@ -1,8 +1,8 @@
 /* failing.h - an allocator that counts, and fails when told to, in place of the C library's.
  *
- * In a plain build the functions stand in for those of the C library, for the libraries under ours as well
- * as for ours. A sanitizer has an allocator of its own that must stay, so there only the calls of our library
- * are wrapped (tests/CMakeLists.txt links with --wrap).
+ * In a plain build the functions stand in for those of the C library, for the libraries under ours
+ * as well as for ours. A sanitizer has an allocator of its own that must stay, so there only the
+ * calls of our library are wrapped (tests/CMakeLists.txt links with --wrap).
  */
 #ifndef TRELLIS_TESTS_SUPPORT_FAILING_H
 #define TRELLIS_TESTS_SUPPORT_FAILING_H

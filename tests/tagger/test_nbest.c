@@ -1,4 +1,5 @@
-/* test_nbest.c - several labellings of a sequence, their probabilities, and beams, through a tagger. */
+/* test_nbest.c - several labellings of a sequence, their probabilities, and beams, through a
+ * tagger. */
 #include <math.h>
 
 #include "model/test_model.h"

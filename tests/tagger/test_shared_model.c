@@ -1,6 +1,8 @@
-/* test_shared_model.c - sixteen threads with one model and one corpus: the labels that one thread gives.
+/* test_shared_model.c - sixteen threads with one model and one corpus: the labels that one thread
+ * gives.
  *
- * Each thread has a tagger and a reader of its own. `make races` runs this under the thread sanitizer.
+ * Each thread has a tagger and a reader of its own. `make races` runs this under the thread
+ * sanitizer.
  */
 #include <setjmp.h>
 #include <stdarg.h>

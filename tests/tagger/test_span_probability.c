@@ -1,5 +1,5 @@
-/* test_span_probability.c - the probability of a span, of any labels and of all labels, against sums over
- * all labellings there are; and what a threshold leaves out. */
+/* test_span_probability.c - the probability of a span, of any labels and of all labels, against
+ * sums over all labellings there are; and what a threshold leaves out. */
 #include <math.h>
 
 #include "model/test_model.h"
@@ -67,7 +67,8 @@ static void list_labellings(trellis_tagger *tagger, const trellis_model *model,
     assert_true(fabs(sum - 1) < 1e-4);
 }
 
-/* The sum over the labellings that have the labels of one of them in begin .. end-1, cut off there. */
+/* The sum over the labellings that have the labels of one of them in begin .. end-1, cut off
+ * there. */
 static double brute(const struct labellings *all, const trellis_model *model, const uint16_t *path,
                     size_t begin, size_t end)
 {

@@ -1,4 +1,5 @@
-/* following.h - what the tests of learning without labels share: a training whose figures are kept. */
+/* following.h - what the tests of learning without labels share: a training whose figures are
+ * kept. */
 #ifndef TRELLIS_TESTS_TRAIN_FOLLOWING_H
 #define TRELLIS_TESTS_TRAIN_FOLLOWING_H
 

@@ -1,4 +1,5 @@
-/* hidden.h - small corpora whose labels are hidden, wholly or in part, for the tests of learning without labels. */
+/* hidden.h - small corpora whose labels are hidden, wholly or in part, for the tests of learning
+ * without labels. */
 #ifndef TRELLIS_TESTS_TRAIN_HIDDEN_H
 #define TRELLIS_TESTS_TRAIN_HIDDEN_H
 

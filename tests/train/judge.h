@@ -1,16 +1,17 @@
 /* judge.h - the likelihood and its gradient against all that can be chosen, one by one.
  *
- * What is learned is a list of choices. Each has some alternatives, one or more of which agree with what is
- * known, and costs
+ * What is learned is a list of choices. Each has some alternatives, one or more of which agree with
+ * what is known, and costs
  *
  *     weight (log sum over all of exp(w . Phi) - log sum over those that agree of exp(w . Phi))
  *
  * where a loss, if there is one, is added to w . Phi.
  *
- * For a CRF a sequence is one choice, among all label sequences. For an MEMM each label is one, among those
- * that may follow the labels before it. The judge writes out Phi of every alternative and sums in double
- * precision. It knows the dataset and the plan of the graph, not the graph. Weights and values are multiples
- * of small powers of 2, so that what the kernels round is their own sums and not their input.
+ * For a CRF a sequence is one choice, among all label sequences. For an MEMM each label is one,
+ * among those that may follow the labels before it. The judge writes out Phi of every alternative
+ * and sums in double precision. It knows the dataset and the plan of the graph, not the graph.
+ * Weights and values are multiples of small powers of 2, so that what the kernels round is their
+ * own sums and not their input.
  */
 #ifndef TRELLIS_TESTS_TRAIN_JUDGE_H
 #define TRELLIS_TESTS_TRAIN_JUDGE_H
@@ -51,7 +52,8 @@ static const char *const templates[] = {
     "step start end\n",
 };
 
-/* No sentence has these steps, so that they can be forbidden: B to A, the start to C, B to the end. */
+/* No sentence has these steps, so that they can be forbidden: B to A, the start to C, B to the
+ * end. */
 static const uint16_t forbidden[][2] = {{1, 0}, {LABELS, 2}, {1, LABELS + 1}};
 
 /* What a problem is made from. */
@@ -101,7 +103,7 @@ struct problem {
     TR_ARRAY(struct choice) choices;
 };
 
-/* ---- a corpus ------------------------------------------------------------------------------------ */
+/* ---- a corpus -------------------------------------------------------------------------------- */
 
 static inline bool is_forbidden(uint32_t from, uint32_t to)
 {
@@ -176,7 +178,7 @@ static inline const char *draw_corpus(struct tr_random *random, const struct rec
     return path;
 }
 
-/* ---- a training ---------------------------------------------------------------------------------- */
+/* ---- a training ------------------------------------------------------------------------------ */
 
 static inline void learn_dictionary(struct tr_training *t, struct tr_intern *words)
 {
@@ -232,7 +234,8 @@ static inline void add_gram(struct problem *p, struct tr_gram gram)
     p->grams[p->training.layout.plan.gram_count++] = gram;
 }
 
-/* The grams of the corpus, label priors where asked for, and for counted states c c d and c c c d. */
+/* The grams of the corpus, label priors where asked for, and for counted states c c d and c c c
+ * d. */
 static inline void make_grams(struct problem *p, const struct recipe *recipe)
 {
     struct tr_training *t = &p->training;
@@ -322,7 +325,7 @@ static inline struct problem *make_problem(const struct recipe *recipe)
     return p;
 }
 
-/* ---- what can be chosen -------------------------------------------------------------------------- */
+/* ---- what can be chosen ---------------------------------------------------------------------- */
 
 static inline void add_entry(struct problem *p, size_t feature, double value)
 {
@@ -345,7 +348,8 @@ static inline void add_attributes(struct problem *p, const struct tr_rows *rows,
     }
 }
 
-/* The grams that end at a place of the sequence as written out; false where the step is forbidden. */
+/* The grams that end at a place of the sequence as written out; false where the step is
+ * forbidden. */
 static inline bool add_grams(struct problem *p, const uint16_t *written, size_t place)
 {
     const struct tr_graph_plan *plan = &p->training.layout.plan;
@@ -451,7 +455,7 @@ static inline void write_out(struct problem *p)
     }
 }
 
-/* ---- the judge ----------------------------------------------------------------------------------- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 /* w . Phi, and the loss */
 static inline double dot(const struct problem *p, size_t alternative, const double *w)
@@ -464,7 +468,8 @@ static inline double dot(const struct problem *p, size_t alternative, const doub
     return sum;
 }
 
-/* log sum exp(w . Phi) over all alternatives, or those that agree; adds amount * E[Phi] to the gradient. */
+/* log sum exp(w . Phi) over all alternatives, or those that agree; adds amount * E[Phi] to the
+ * gradient. */
 static inline double judge_choice(const struct problem *p, const struct choice *choice, bool agree,
                                   const double *w, double amount, double *gradient)
 {
@@ -505,7 +510,7 @@ static inline double judge(const struct problem *p, double l2, const double *w, 
     return value;
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 /* Multiples of 1/16 in [-size, size]. */
 static inline void draw_weights(struct tr_random *random, double size, double *w, size_t count)

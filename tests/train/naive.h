@@ -1,5 +1,5 @@
-/* naive.h - a tiny corpus with real-valued attributes, dense weights for it, and all labellings tried one
- * by one: what the tests of online learners compare with. */
+/* naive.h - a tiny corpus with real-valued attributes, dense weights for it, and all labellings
+ * tried one by one: what the tests of online learners compare with. */
 #ifndef TRELLIS_TESTS_TRAIN_NAIVE_H
 #define TRELLIS_TESTS_TRAIN_NAIVE_H
 
@@ -32,8 +32,8 @@ struct naive {
     double cost[LABELS][LABELS];
 };
 
-/* Random sentences that no weights can label without a mistake, in the format of CRFsuite. The first one
- * shows the labels in the order of their numbers. */
+/* Random sentences that no weights can label without a mistake, in the format of CRFsuite. The
+ * first one shows the labels in the order of their numbers. */
 static inline void make_corpus(struct naive *naive, uint64_t seed, bool weighted,
                                struct tr_buffer *corpus)
 {
@@ -116,8 +116,8 @@ static inline double loss_of(const struct naive *naive, const struct sentence *s
     return sum;
 }
 
-/* The labellings of a sentence by number, so that of equal ones the first is the lowest read from its
- * end, which is the one that Viterbi finds. False behind the last. */
+/* The labellings of a sentence by number, so that of equal ones the first is the lowest read from
+ * its end, which is the one that Viterbi finds. False behind the last. */
 static inline bool labelling(const struct sentence *s, size_t number, int *labels)
 {
     for (size_t i = 0; i < s->n; i++, number /= LABELS) {

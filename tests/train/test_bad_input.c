@@ -1,5 +1,5 @@
-/* test_bad_input.c - data and options that nothing can be learned from, or just so: every case ends in a
- * sentence that says what is wrong, or in a model that is well defined. */
+/* test_bad_input.c - data and options that nothing can be learned from, or just so: every case ends
+ * in a sentence that says what is wrong, or in a model that is well defined. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "trellis.h"
 
-/* ---- helpers ------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static char *write_file(const char *name, const char *text)
 {
@@ -148,7 +148,7 @@ static const char *way(size_t i, const char *more)
 
 #define PLAIN "the D\ncat N\n\na D\ndog N\nruns V\n\n"
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void test_values_that_are_no_numbers(void **state)
 {
@@ -210,7 +210,7 @@ static void test_weights_of_sequences(void **state)
     }
 }
 
-/* ---- too little data ----------------------------------------------------------------------------- */
+/* ---- too little data ------------------------------------------------------------------------- */
 
 static void test_no_sequences(void **state)
 {
@@ -257,7 +257,7 @@ static void test_no_features(void **state)
     drop(templates);
 }
 
-/* ---- dev data ------------------------------------------------------------------------------------ */
+/* ---- dev data -------------------------------------------------------------------------------- */
 
 static const char *with_dev(size_t i, const char *dev)
 {
@@ -309,7 +309,7 @@ static void test_bad_dev(void **state)
     drop(templates);
 }
 
-/* ---- options ------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void test_unknown_ways(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_checkpoint.c - a training that was interrupted and resumed gives the model of one that was not,
- * to the byte, for every learner; and a checkpoint is as hostile as any other file. */
+/* test_checkpoint.c - a training that was interrupted and resumed gives the model of one that was
+ * not, to the byte, for every learner; and a checkpoint is as hostile as any other file. */
 #include "model/test_hostile.h"
 #include "train/naive.h"
 #include "train/ways.h"
@@ -22,7 +22,8 @@ static bool listen(void *user, const trellis_progress *progress)
     return !stopper->stopped;
 }
 
-/* Trains; the bytes of the model, which the caller frees, or NULL where the training was refused. */
+/* Trains; the bytes of the model, which the caller frees, or NULL where the training was
+ * refused. */
 static char *train_bytes(const char *path, const char *settings, uint64_t stop_after,
                          size_t *ret_size, trellis_error *error)
 {
@@ -61,8 +62,8 @@ static struct path path_to(const char *name)
     return path;
 }
 
-/* The same training: without interruption; and interrupted after each of some iterations and resumed,
- * several times over. True where there was something to interrupt. */
+/* The same training: without interruption; and interrupted after each of some iterations and
+ * resumed, several times over. True where there was something to interrupt. */
 static bool check_resumed(const char *path, const char *settings, const uint64_t *stops,
                           size_t count)
 {
@@ -162,7 +163,7 @@ static void test_variants(void **state)
     }
 }
 
-/* ---- without labels -------------------------------------------------------------------------------- */
+/* ---- without labels -------------------------------------------------------------------------- */
 
 static struct path write_words(const char *name, uint64_t seed)
 {
@@ -189,7 +190,8 @@ static struct path write_numbers(const char *name)
     return path_to(name);
 }
 
-/* Within the first start and within later ones; with weights of minus infinity, where alpha is 0. */
+/* Within the first start and within later ones; with weights of minus infinity, where alpha is
+ * 0. */
 static void test_without_labels(void **state)
 {
     (void)state;
@@ -265,7 +267,7 @@ static void test_second_phase(void **state)
     free(whole);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void assert_refused(const char *path, const char *settings, const char *sentence)
 {
@@ -324,7 +326,7 @@ static void test_checkpoint_is_no_model(void **state)
     assert_non_null(strstr(error.message, "checkpoint of a training, not a model"));
 }
 
-/* ---- hostile files --------------------------------------------------------------------------------- */
+/* ---- hostile files --------------------------------------------------------------------------- */
 
 /* Every 4 bytes set to extremes with valid checksums: an error, or a training that ends. */
 static void test_hostile(void **state)

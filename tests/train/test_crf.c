@@ -23,7 +23,7 @@
 
 enum { LABELS = 3, LONGEST = 4, SENTENCES = 60, ATTRIBUTES = 3, WORDS = 4 };
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The path of a file that does not exist yet; drop() removes it. */
 static char *temporary(const char *name)
@@ -54,7 +54,7 @@ static trellis_status keep_text(void *user, const char *data, size_t size)
     return TRELLIS_OK;
 }
 
-/* ---- training ------------------------------------------------------------------------------------ */
+/* ---- training -------------------------------------------------------------------------------- */
 
 /* A training and what it said on its way. */
 struct run {
@@ -155,7 +155,7 @@ static double accuracy(const trellis_model *model, const char *path, const char 
     return share;
 }
 
-/* ---- a corpus that cannot be separated ----------------------------------------------------------- */
+/* ---- a corpus that cannot be separated ------------------------------------------------------- */
 
 struct token {
     unsigned label;
@@ -213,7 +213,7 @@ static char *write_corpus(const struct corpus *corpus, const char *name)
     return path;
 }
 
-/* ---- the judge ----------------------------------------------------------------------------------- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 /* One number for each feature: (attribute, label) and (label, label). */
 struct features {
@@ -340,7 +340,7 @@ static double judged_objective(const struct corpus *corpus, const trellis_model 
     return verdict.value;
 }
 
-/* ---- optima -------------------------------------------------------------------------------------- */
+/* ---- optima ---------------------------------------------------------------------------------- */
 
 /* Expected and observed counts agree at the optimum (Wu 2013, below equation 42). */
 static void test_expected_is_observed(void **state)
@@ -399,8 +399,8 @@ static void test_optimisers_agree(void **state)
     drop(path);
 }
 
-/* The conditions of Karush, Kuhn and Tucker: the smooth part's gradient is -l1 sign(w_j) where w_j is not
- * 0, and within [-l1, l1] where it is. Returns how many weights are 0. */
+/* The conditions of Karush, Kuhn and Tucker: the smooth part's gradient is -l1 sign(w_j) where w_j
+ * is not 0, and within [-l1, l1] where it is. Returns how many weights are 0. */
 static size_t check_kkt(const char *path, const struct corpus *corpus, double l1, double l2,
                         bool l2_given)
 {
@@ -502,7 +502,7 @@ static void test_dialects(void **state)
     drop(path);
 }
 
-/* ---- stopping ------------------------------------------------------------------------------------ */
+/* ---- stopping -------------------------------------------------------------------------------- */
 
 static void test_stop_reasons(void **state)
 {
@@ -584,7 +584,7 @@ static void test_dev_keeps_the_best(void **state)
     drop(dev);
 }
 
-/* ---- what a model can learn ---------------------------------------------------------------------- */
+/* ---- what a model can learn ------------------------------------------------------------------ */
 
 /* The first two labels can be seen, each later one is that of two before: a task for order 2. */
 static char *write_echo(const char *name)
@@ -638,7 +638,8 @@ static void test_maxent_is_order_0(void **state)
     drop(path);
 }
 
-/* The word says whether the label changes: no sum of a weight for the word and one for the step tells. */
+/* The word says whether the label changes: no sum of a weight for the word and one for the step
+ * tells. */
 static char *write_xor(const char *name, unsigned sentences)
 {
     char *path = temporary(name);
@@ -687,7 +688,7 @@ static void test_edge_features(void **state)
     drop(edge);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static char *saved_bytes(const trellis_model *model, size_t *ret_size)
 {
@@ -741,7 +742,7 @@ static void test_same_bytes(void **state)
     drop(edge);
 }
 
-/* ---- the example --------------------------------------------------------------------------------- */
+/* ---- the example ----------------------------------------------------------------------------- */
 
 static void test_vowels(void **state)
 {

@@ -1,8 +1,9 @@
 /* test_em.c - hidden Markov models without labels: each iteration.
  *
- * The judge is a second implementation: probabilities in plain arrays, an E-step that goes through all label
- * sequences of every short sentence that agree with what is known, and an M-step by the book. Both begin with
- * the same labelled sentences, and must have the same likelihood after every iteration.
+ * The judge is a second implementation: probabilities in plain arrays, an E-step that goes through
+ * all label sequences of every short sentence that agree with what is known, and an M-step by the
+ * book. Both begin with the same labelled sentences, and must have the same likelihood after every
+ * iteration.
  */
 #include "train/hidden.h"
 
@@ -10,10 +11,10 @@
 
 #include "model/model.h"
 
-/* ---- the judge ----------------------------------------------------------------------------------- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
-/* Histories and steps of LABELS are the start and the end, word WORDS is unknown. At order 1 the label before
- * the last counts as 0. */
+/* Histories and steps of LABELS are the start and the end, word WORDS is unknown. At order 1 the
+ * label before the last counts as 0. */
 enum { HISTORIES = (LABELS + 1) * (LABELS + 1) };
 
 struct naive {
@@ -89,7 +90,8 @@ static bool next_labels(int *labels, size_t n)
     return false;
 }
 
-/* Adds the expected counts, or those of the best labels; returns log P of all of them, or of the best. */
+/* Adds the expected counts, or those of the best labels; returns log P of all of them, or of the
+ * best. */
 static double expect(const struct naive *theta, const struct sentence *sentence, bool hard,
                      struct naive *counts)
 {
@@ -194,7 +196,7 @@ static void test_as_the_judge(void **state)
     }
 }
 
-/* ---- scores -------------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 /* The probabilities of a model, each from its own weight; with alpha above 0. */
 static void read_theta(const trellis_model *model, struct naive *theta)
@@ -242,7 +244,8 @@ static void check_sums(const struct naive *theta)
     }
 }
 
-/* The probabilities sum to 1, the score of the best labels is log P(X, Z) and log Z is log P(X), with all digits. */
+/* The probabilities sum to 1, the score of the best labels is log P(X, Z) and log Z is log P(X),
+ * with all digits. */
 static void test_all_digits(void **state)
 {
     (void)state;
@@ -273,7 +276,7 @@ static void test_all_digits(void **state)
     }
 }
 
-/* ---- what EM promises ---------------------------------------------------------------------------- */
+/* ---- what EM promises ------------------------------------------------------------------------ */
 
 static void check_never_falls(const char *path, const char *algorithm, const char *alpha,
                               const char *seed, const char *states, const char *order)

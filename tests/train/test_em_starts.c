@@ -1,10 +1,10 @@
-/* test_em_starts.c - hidden Markov models without labels: where EM begins, which start is kept, when it stops, and
- * what it refuses. */
+/* test_em_starts.c - hidden Markov models without labels: where EM begins, which start is kept,
+ * when it stops, and what it refuses. */
 #include "train/hidden.h"
 
 #include <math.h>
 
-/* ---- starts -------------------------------------------------------------------------------------- */
+/* ---- starts ---------------------------------------------------------------------------------- */
 
 static void test_restarts_keep_the_best(void **state)
 {
@@ -30,7 +30,8 @@ static void test_restarts_keep_the_best(void **state)
     trellis_model_close(model);
 }
 
-/* A model that has settled is where it was when EM begins with it; so is one of order 1 at order 2. */
+/* A model that has settled is where it was when EM begins with it; so is one of order 1 at order
+ * 2. */
 static void test_begins_with_a_model(void **state)
 {
     (void)state;
@@ -123,7 +124,8 @@ static void test_dev_likelihood_decides(void **state)
     trellis_model_close(model);
 }
 
-/* States stand for labels: the score of --dev is that of `eval --clusters`, and the best iterate is kept. */
+/* States stand for labels: the score of --dev is that of `eval --clusters`, and the best iterate is
+ * kept. */
 static void check_dev_clusters(const char *score)
 {
     struct sentence corpus[SENTENCES];
@@ -160,7 +162,7 @@ static void test_dev_clusters(void **state)
     check_dev_clusters("many-to-one");
 }
 
-/* ---- what cannot be -------------------------------------------------------------------------------- */
+/* ---- what cannot be -------------------------------------------------------------------------- */
 
 struct refusal {
     const char *text; // of the corpus

@@ -1,6 +1,7 @@
-/* test_extremes.c - checkpoints of every learner with the offset and size of each section, and the numbers of the
- * header, at extreme values with valid checksums: an error with a sentence, or a training that ends, and no
- * allocation larger than training and file justify. What is in the sections is for test_checkpoint.c to damage.
+/* test_extremes.c - checkpoints of every learner with the offset and size of each section, and the
+ * numbers of the header, at extreme values with valid checksums: an error with a sentence, or a
+ * training that ends, and no allocation larger than training and file justify. What is in the
+ * sections is for test_checkpoint.c to damage.
  */
 #include "support/failing.h"
 

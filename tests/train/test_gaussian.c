@@ -1,5 +1,6 @@
-/* test_gaussian.c - states that emit real-valued columns by normal distributions: figures worked out by
- * hand, parameters recovered from data that was drawn with them, and data that is hard on them. */
+/* test_gaussian.c - states that emit real-valued columns by normal distributions: figures worked
+ * out by hand, parameters recovered from data that was drawn with them, and data that is hard on
+ * them. */
 #include "train/following.h"
 
 #include <math.h>
@@ -87,7 +88,7 @@ static void test_one_state_by_hand(void **state)
     trellis_model_close(model);
 }
 
-/* ---- data that was drawn ------------------------------------------------------------------------- */
+/* ---- data that was drawn --------------------------------------------------------------------- */
 
 enum { STATES = 3, COLUMNS = 2 };
 static const double step[STATES][STATES] = {{0.8, 0.1, 0.1}, {0.2, 0.7, 0.1}, {0.3, 0.1, 0.6}};
@@ -251,7 +252,7 @@ static void test_threads_do_not_matter(void **state)
     free(second);
 }
 
-/* ---- data that is hard on it --------------------------------------------------------------------- */
+/* ---- data that is hard on it ----------------------------------------------------------------- */
 
 static void test_hard_data(void **state)
 {
@@ -355,7 +356,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* ---- the model file ------------------------------------------------------------------------------ */
+/* ---- the model file -------------------------------------------------------------------------- */
 
 static trellis_status append(void *user, const char *data, size_t size)
 {

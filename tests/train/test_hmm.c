@@ -1,7 +1,7 @@
 /* test_hmm.c - hidden Markov models by counting, against one that keeps every count in a table.
  *
- * The second one sums over all label sequences, so it also says what P(X) and P(Z | X) are; and it says
- * whether what may follow a history has probability 1 in all.
+ * The second one sums over all label sequences, so it also says what P(X) and P(Z | X) are; and it
+ * says whether what may follow a history has probability 1 in all.
  */
 #include <math.h>
 
@@ -32,7 +32,7 @@ struct naive {
     double emit[LABELS][WORDS + 1], label[LABELS];
 };
 
-/* ---- the second HMM ------------------------------------------------------------------------------ */
+/* ---- the second HMM -------------------------------------------------------------------------- */
 
 static void count(struct naive *naive, const struct sentence *s)
 {
@@ -185,7 +185,7 @@ static double total(const struct naive *naive, const struct sentence *s, int *be
     return sum;
 }
 
-/* ---- the same corpus for both -------------------------------------------------------------------- */
+/* ---- the same corpus for both ---------------------------------------------------------------- */
 
 static void make_corpus(struct naive *naive, struct sentence *sentences, uint64_t seed,
                         struct tr_buffer *corpus)
@@ -286,7 +286,7 @@ static void test_against_naive(void **state)
     }
 }
 
-/* ---- unknown words ------------------------------------------------------------------------------- */
+/* ---- unknown words --------------------------------------------------------------------------- */
 
 /* Words seen once or twice stand in for unknown ones, by their last two letters. */
 static const char rare_words[] = "columns word\n"
@@ -325,8 +325,8 @@ static void test_endings(void **state)
     double longer = (1.0 / 2 + theta * ending) / (1 + theta),
            always = (1 + theta * ending) / (1 + theta);
     double upper = (1 + theta * 5 / 8) / (1 + theta);
-    /* The rare words ab, cb and Db count once more, shared out by their endings. So x, seen twice with A and
-     * twice with B, has this probability; of 8 tokens two, ab and Db, were seen once. */
+    /* The rare words ab, cb and Db count once more, shared out by their endings. So x, seen twice
+     * with A and twice with B, has this probability; of 8 tokens two, ab and Db, were seen once. */
     double share = (2 + 0.5) / (8 + 1), counts[] = {5 + 2 * always + longer, 0}, steps[2], x[2];
     counts[1] = 8 + 3 - counts[0];
     const char *const labels[] = {"A", "B"};
@@ -353,7 +353,7 @@ static void test_endings(void **state)
     trellis_model_close(model);
 }
 
-/* ---- what it does not take ----------------------------------------------------------------------- */
+/* ---- what it does not take ------------------------------------------------------------------- */
 
 static void assert_refused(const char *options_text, const char *expected)
 {

@@ -26,8 +26,8 @@ static struct problem *make_variant(const struct kind *kind, size_t variant, siz
     return p;
 }
 
-/* All kinds of graph by all kinds of features, with small weights and with such that single precision
- * must give up. */
+/* All kinds of graph by all kinds of features, with small weights and with such that single
+ * precision must give up. */
 static void check_value_and_gradient(bool local, bool loss)
 {
     for (size_t kind = 0; kind < TR_COUNT(kinds); kind++) {

@@ -1,7 +1,8 @@
 /* test_memm.c - maximum-entropy Markov models from a corpus to a tagger.
  *
- * A second implementation reads the weights from the text of a model and multiplies the probabilities of
- * the decisions, label by label. The gradient is judged by test_likelihood.c, the lattice by tests/lattice.
+ * A second implementation reads the weights from the text of a model and multiplies the
+ * probabilities of the decisions, label by label. The gradient is judged by test_likelihood.c, the
+ * lattice by tests/lattice.
  */
 #include "model/model.h"
 #include "model/test_model.h"
@@ -14,7 +15,7 @@ static const char corpus[] = "a A\nb B\nc C\n\na A\nb C\nc C\nd B\n\nd C\na A\nb
                              "c B\nd C\na B\n\nb B\nb C\nd A\n\nd B\nd A\nc A\n\nc C\nc C\n";
 static const char *const sentence[LENGTH] = {"d", "b", "unseen", "a"};
 
-/* ---- the second implementation ------------------------------------------------------------------- */
+/* ---- the second implementation --------------------------------------------------------------- */
 
 /* A line "kind weight field field ..." of a model as text. */
 struct item {
@@ -27,7 +28,8 @@ struct judge {
     char *text;
     struct item items[MAX_WEIGHTS];
     size_t count;
-    int given; // the place whose label is given, which goes before the dictionary; -1 where there is none
+    /* the place whose label is given, which goes before the dictionary; -1 where there is none */
+    int given;
 };
 
 static struct judge *make_judge(const trellis_model *model)
@@ -82,8 +84,8 @@ static bool sees(const char *attribute, int place)
     return strcmp(attribute, wanted) == 0;
 }
 
-/* exp of what the label at a place scores behind the others, the end with the last; 0 where the dictionary
- * does not have it. */
+/* exp of what the label at a place scores behind the others, the end with the last; 0 where the
+ * dictionary does not have it. */
 static double factor(const struct judge *judge, const unsigned *labels, int place)
 {
     double score = 0;
@@ -135,7 +137,7 @@ static void labels_of(unsigned path, unsigned *labels)
     }
 }
 
-/* ---- tagging ------------------------------------------------------------------------------------- */
+/* ---- tagging --------------------------------------------------------------------------------- */
 
 /* What a model is asked for, by label: all paths, their probabilities, and P(label at place). */
 struct answers {
@@ -173,8 +175,8 @@ static bool second_is_c(const unsigned *labels)
     return labels[1] == 2;
 }
 
-/* Everything that a tagger tells, against the judge. With `given` it is told the second label, which changes
- * what is known and not what was decided: P(Z | X, z_2) = P(Z | X) / P(z_2 | X). */
+/* Everything that a tagger tells, against the judge. With `given` it is told the second label,
+ * which changes what is known and not what was decided: P(Z | X, z_2) = P(Z | X) / P(z_2 | X). */
 static void check_tagger(const trellis_model *model, struct judge *judge, const char *settings,
                          bool given)
 {
@@ -277,7 +279,7 @@ static void test_decoding(void **state)
     }
 }
 
-/* ---- learning ------------------------------------------------------------------------------------ */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 static double objective_of(const trellis_model *model)
 {
@@ -286,8 +288,8 @@ static double objective_of(const trellis_model *model)
     return atof(note);
 }
 
-/* -log P of the corpus + l2 |w|^2, as the second implementation has it, for one sentence of it; and all
- * optimisers end at the same objective. */
+/* -log P of the corpus + l2 |w|^2, as the second implementation has it, for one sentence of it; and
+ * all optimisers end at the same objective. */
 static void test_optimisers_agree(void **state)
 {
     (void)state;
@@ -335,8 +337,8 @@ static void test_l1(void **state)
     assert_int_equal(before, 0);
 }
 
-/* Where the first decision is a matter of a coin and the second is certain, a lone weight is the logarithm of
- * odds: P(A | a) = 3/4 without a penalty. */
+/* Where the first decision is a matter of a coin and the second is certain, a lone weight is the
+ * logarithm of odds: P(A | a) = 3/4 without a penalty. */
 static void test_counts(void **state)
 {
     (void)state;
@@ -379,7 +381,7 @@ static void test_dev_is_tagged(void **state)
     trellis_model_close(model);
 }
 
-/* ---- keeping ------------------------------------------------------------------------------------- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
 /* A model says that it is locally normalised, in its file and as text; what says something else is
  * refused. */

@@ -1,11 +1,12 @@
-/* test_mira.c - the quadratic problem of MIRA by its optimality conditions, m = 1 against the closed
- * form, and m = all labellings against a problem solved by brute force. */
+/* test_mira.c - the quadratic problem of MIRA by its optimality conditions, m = 1 against the
+ * closed form, and m = all labellings against a problem solved by brute force. */
 #include "train/mira.h"
 #include "train/naive.h"
 
-/* ---- the quadratic problem ------------------------------------------------------------------------- */
+/* ---- the quadratic problem ------------------------------------------------------------------- */
 
-/* Karush, Kuhn, Tucker: with g_k = b_k - sum_j A_jk tau_j, what constraint k misses after the change,
+/* Karush, Kuhn, Tucker: with g_k = b_k - sum_j A_jk tau_j, what constraint k misses after the
+ * change,
  *
  *     tau_k = 0:  g_k <= 0        0 < tau_k < C:  g_k = 0        tau_k = C:  g_k >= 0
  */
@@ -35,8 +36,8 @@ static void test_conditions(void **state)
         double d[MOST][DIMENSIONS], a[MOST * MOST], b[MOST], tau[MOST];
         double c = trial % 3 == 0 ? INFINITY : trial % 3 == 1 ? 0.05 : 1;
         for (size_t k = 0; k < m; k++) {
-            /* Sparse counts. Now and then one constraint twice; never more constraints than dimensions
-             * without a cap, or nothing may satisfy them all. */
+            /* Sparse counts. Now and then one constraint twice; never more constraints than
+             * dimensions without a cap, or nothing may satisfy them all. */
             for (size_t i = 0; i < DIMENSIONS; i++) {
                 d[k][i] = (double)tr_random_below(&random, 4) - 1.5;
                 d[k][i] = c == INFINITY && k > 0 && k < DIMENSIONS && i == k ? 8 : d[k][i];
@@ -68,7 +69,7 @@ static void test_conditions(void **state)
     tr_mira_solve(NULL, NULL, 0, 1, &tau);
 }
 
-/* ---- the learner ----------------------------------------------------------------------------------- */
+/* ---- the learner ----------------------------------------------------------------------------- */
 
 struct rule {
     double c;

@@ -3,7 +3,7 @@
 #include "train/naive.h"
 #include "train/online.h"
 
-/* ---- second implementations ------------------------------------------------------------------------ */
+/* ---- second implementations ------------------------------------------------------------------ */
 
 struct rule {
     bool root;
@@ -115,8 +115,8 @@ static void test_arow(void **state)
     }
 }
 
-/* After one update by pa the margin of the labelling that violated it is kept, exactly and no more, whatever
- * the sentence weighs; and by the others it is not passed. */
+/* After one update by pa the margin of the labelling that violated it is kept, exactly and no more,
+ * whatever the sentence weighs; and by the others it is not passed. */
 static void test_margin_kept(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void test_margin_kept(void **state)
     }
 }
 
-/* ---- sparse vectors -------------------------------------------------------------------------------- */
+/* ---- sparse vectors -------------------------------------------------------------------------- */
 
 static void test_sparse(void **state)
 {
@@ -197,7 +197,7 @@ static void test_sparse(void **state)
     tr_sparse_free(&b);
 }
 
-/* ---- all learners ---------------------------------------------------------------------------------- */
+/* ---- all learners ---------------------------------------------------------------------------- */
 
 static const char *const ways[] = {
     "type=perceptron algorithm=pa",

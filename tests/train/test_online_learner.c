@@ -1,12 +1,12 @@
-/* test_online_learner.c - learning online, with labels and attributes that appear half way, against a
- * second implementation that tries all labellings; its state to the byte; and bad input. */
+/* test_online_learner.c - learning online, with labels and attributes that appear half way, against
+ * a second implementation that tries all labellings; its state to the byte; and bad input. */
 #include <math.h>
 
 #include "base/random.h"
 #include "model/test_hostile.h"
 #include "model/test_model.h"
 
-/* ---- sentences --------------------------------------------------------------------------------------- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 enum {
     LABELS = 10, // so that rows of 8 labels do not suffice
@@ -98,7 +98,7 @@ static void make_sentences(uint64_t seed, enum form form, bool weighted)
     make_sentences_with(seed, form, weighted, false);
 }
 
-/* ---- a second implementation ------------------------------------------------------------------------- */
+/* ---- a second implementation ----------------------------------------------------------------- */
 
 struct naive {
     enum form form;
@@ -109,8 +109,8 @@ struct naive {
     double steps;
 };
 
-/* A labelling by number: of equal ones the first is the lowest read from its end, which is the one that
- * Viterbi finds. False after the last. */
+/* A labelling by number: of equal ones the first is the lowest read from its end, which is the one
+ * that Viterbi finds. False after the last. */
 static bool labelling(const struct naive *naive, const struct sentence *s, size_t number,
                       int *labels)
 {
@@ -335,7 +335,7 @@ static void learn_naive(struct naive *naive, size_t learner, size_t first, size_
     }
 }
 
-/* ---- the library ------------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 static const char templates[] = "columns word x\n"
                                 "node real(x)&word\n"
@@ -461,7 +461,7 @@ static void test_learners(void **state)
     }
 }
 
-/* ---- one epoch of a training ------------------------------------------------------------------------- */
+/* ---- one epoch of a training ----------------------------------------------------------------- */
 
 /* The weights by name, each with all digits, in an order of their own. */
 static int by_line(const void *a, const void *b)
@@ -503,7 +503,8 @@ static char *sorted_weights(const trellis_model *model)
     return all.data;
 }
 
-/* In the order that the training will take; in both orders, labels are first seen in the same one. */
+/* In the order that the training will take; in both orders, labels are first seen in the same
+ * one. */
 static void test_epoch(void **state)
 {
     (void)state;
@@ -567,7 +568,7 @@ static void test_epoch(void **state)
     }
 }
 
-/* ---- state ------------------------------------------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
 static struct tr_buffer state_of(const trellis_online *online)
 {
@@ -697,7 +698,8 @@ static void test_damage(void **state)
     trellis_online_destroy(online);
 }
 
-/* Bytes that someone changed, with checksums that agree: an error, or a learner that can be used. */
+/* Bytes that someone changed, with checksums that agree: an error, or a learner that can be
+ * used. */
 static void test_hostile(void **state)
 {
     (void)state;
@@ -743,7 +745,7 @@ static void test_hostile(void **state)
     assert_true(usable > 100);
 }
 
-/* ---- from a model ------------------------------------------------------------------------------------ */
+/* ---- from a model ---------------------------------------------------------------------------- */
 
 static const char corpus[] = "the\t1\tDT\ndog\t1\tNN\nbarks\t1\tVB\n\n"
                              "a\t1\tDT\ncat\t1\tNN\n\nbarks\t1\tVB\n\n";
@@ -804,7 +806,7 @@ static void test_unfit_models(void **state)
     }
 }
 
-/* ---- mistakes of the caller -------------------------------------------------------------------------- */
+/* ---- mistakes of the caller ------------------------------------------------------------------ */
 
 static void test_refused_options(void **state)
 {
@@ -912,7 +914,8 @@ static void test_bad_sequences(void **state)
     }
 }
 
-/* A gold path that the constraint forbids is refused; so is a partial one that no path agrees with. */
+/* A gold path that the constraint forbids is refused; so is a partial one that no path agrees
+ * with. */
 static void test_constraints(void **state)
 {
     (void)state;

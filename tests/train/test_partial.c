@@ -1,7 +1,7 @@
 /* test_partial.c - learning from labels of which some are not known, or known to be one of several.
  *
- * The judge sums over all label sequences Z of every short sentence, and over those in C, which agree with
- * what is known:
+ * The judge sums over all label sequences Z of every short sentence, and over those in C, which
+ * agree with what is known:
  *
  *     f(w)  = sum_s weight_s (log sum_Z exp(w . Phi) - log sum_{Z in C} exp(w . Phi)) + l2 |w|^2
  *     df/dw = sum_s weight_s (E[Phi] - E[Phi | C]) + 2 l2 w
@@ -38,7 +38,7 @@ static void test_gradient(void **state)
     }
 }
 
-/* ---- features ------------------------------------------------------------------------------------ */
+/* ---- features -------------------------------------------------------------------------------- */
 
 static const char choices[] = "a A\nb B\nc C\n\na A|B\nb C\na B|C|B\nd A\n\nc A|C\nc A|B\n";
 static const char written_out[] = "a A\nb B\nc C\n\n"
@@ -116,7 +116,7 @@ static void test_unknown(void **state)
     problem_free(p);
 }
 
-/* ---- whole trainings ----------------------------------------------------------------------------- */
+/* ---- whole trainings ------------------------------------------------------------------------- */
 
 /* Where all is known, --partial changes nothing at all. */
 static void test_same_bytes(void **state)

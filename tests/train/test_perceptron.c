@@ -1,10 +1,10 @@
 /* test_perceptron.c - the perceptron against a second one that is too simple to be wrong.
  *
- * The second one keeps every weight in one dense table, tries all label sequences of a sentence, adds and
- * subtracts whole feature vectors, and averages by summing up all weights after each sequence. Weights
- * are whole numbers until they are averaged, so both compute exactly, and ties, which are common then,
- * are broken by the same rule: Viterbi's way back takes the lowest label, so of equal sequences the one
- * wins that is the lowest read from its end.
+ * The second one keeps every weight in one dense table, tries all label sequences of a sentence,
+ * adds and subtracts whole feature vectors, and averages by summing up all weights after each
+ * sequence. Weights are whole numbers until they are averaged, so both compute exactly, and ties,
+ * which are common then, are broken by the same rule: Viterbi's way back takes the lowest label, so
+ * of equal sequences the one wins that is the lowest read from its end.
  */
 #include <math.h>
 
@@ -87,14 +87,15 @@ static void best_labels(const struct naive *naive, const struct sentence *s, int
     }
 }
 
-/* ---- beams ----------------------------------------------------------------------------------------- */
+/* ---- beams ----------------------------------------------------------------------------------- */
 
 struct way {
     int labels[LONGEST];
     double score; // with the end where it is whole
 };
 
-/* Moves the best of the ways with `length` labels to the front: of equal ones the lowest last label. */
+/* Moves the best of the ways with `length` labels to the front: of equal ones the lowest last
+ * label. */
 static void sort_ways(struct way *ways, size_t count, size_t length)
 {
     for (size_t i = 0; i < count; i++) {
@@ -200,8 +201,8 @@ static void learn(struct naive *naive, int epochs, uint64_t seed)
     }
 }
 
-/* Random sentences that no weights can label without a mistake. The first one shows the labels in their
- * order, which is the order of their numbers. */
+/* Random sentences that no weights can label without a mistake. The first one shows the labels in
+ * their order, which is the order of their numbers. */
 static void make_sentences(struct naive *naive, uint64_t seed, struct tr_buffer *corpus)
 {
     struct tr_random random;
@@ -225,7 +226,7 @@ static void make_sentences(struct naive *naive, uint64_t seed, struct tr_buffer 
     tr_buffer_char(corpus, 0);
 }
 
-/* ---- the weights of a model ------------------------------------------------------------------------ */
+/* ---- the weights of a model ------------------------------------------------------------------ */
 
 static int label_of(const char *text)
 {
@@ -351,7 +352,7 @@ static void test_beams_against_naive(void **state)
     }
 }
 
-/* ---- beams ------------------------------------------------------------------------------------------ */
+/* ---- beams ----------------------------------------------------------------------------------- */
 
 /* A beam as wide as there are states is the exact search: the same weights. */
 static void test_wide_beam_is_exact(void **state)
@@ -360,7 +361,8 @@ static void test_wide_beam_is_exact(void **state)
     struct naive naive = {.edges = true};
     struct tr_buffer corpus = {0};
     make_sentences(&naive, 4, &corpus);
-    /* Learners whose weights are whole numbers: the beam sums in double precision, Viterbi in single. */
+    /* Learners whose weights are whole numbers: the beam sums in double precision, Viterbi in
+     * single. */
     static const char *const ways[] = {"", "algorithm=plain", "order=2", "counted=2"};
     for (size_t i = 0; i < TR_COUNT(ways); i++) {
         char exact[200], wide[200];
@@ -411,7 +413,7 @@ static void test_beams_learn(void **state)
     }
 }
 
-/* ---- the same again -------------------------------------------------------------------------------- */
+/* ---- the same again -------------------------------------------------------------------------- */
 
 static char *train_bytes(const char *options_text, size_t *ret_size)
 {
@@ -471,7 +473,7 @@ static void test_seeds_matter(void **state)
     tr_buffer_free(&corpus);
 }
 
-/* ---- progress -------------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 struct watch {
     uint64_t epochs, stop_after;

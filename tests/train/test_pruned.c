@@ -1,5 +1,5 @@
-/* test_pruned.c - the objective of a pruned CRF: exact where nothing is pruned, and its gradient where much
- * is. */
+/* test_pruned.c - the objective of a pruned CRF: exact where nothing is pruned, and its gradient
+ * where much is. */
 #include "train/judge.h"
 
 static struct problem *make_pruned(size_t kind, size_t variant, size_t sequences, double threshold)
@@ -45,8 +45,8 @@ static void test_nothing_is_pruned(void **state)
     }
 }
 
-/* df/dw by central differences. Where something that was kept on one side is pruned on the other, the value
- * jumps; these are few, and are passed over. */
+/* df/dw by central differences. Where something that was kept on one side is pruned on the other,
+ * the value jumps; these are few, and are passed over. */
 static void check_differences(struct problem *p, size_t *checked, size_t *jumps)
 {
     const double h = 1.0 / 128;

@@ -1,5 +1,6 @@
-/* test_sgd.c - stochastic gradient descent finds what L-BFGS finds, whatever the features, the batches
- * and the threads. With an l2 penalty there is one optimum, so weights can be compared one by one. */
+/* test_sgd.c - stochastic gradient descent finds what L-BFGS finds, whatever the features, the
+ * batches and the threads. With an l2 penalty there is one optimum, so weights can be compared one
+ * by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "base/random.h"
 #include "base/text.h"
 
-/* ---- helpers ------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static char *temporary(const char *name)
 {
@@ -147,8 +148,8 @@ static char *learned(const char *path, const char *settings, char *said)
     return text_of(model);
 }
 
-/* The weight in a model's text of the feature of a line "kind <tab> weight <tab> what": 0 where there is
- * none. */
+/* The weight in a model's text of the feature of a line "kind <tab> weight <tab> what": 0 where
+ * there is none. */
 static double weight_in(const char *text, const char *kind, size_t kind_size, const char *what,
                         size_t what_size)
 {
@@ -186,7 +187,7 @@ static double difference(const char *one, const char *other, double *ret_max)
     return wrong;
 }
 
-/* ---- tests --------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static const char *const templates[] = {
     "node word\nnode bias\nstep\n",
@@ -240,8 +241,8 @@ static char *without_notes(char *text)
     return behind;
 }
 
-/* Results depend on the batch, not on who looks at it; and the rate that was found by trial, given by
- * hand, leads to the same weights: trials leave nothing behind. */
+/* Results depend on the batch, not on who looks at it; and the rate that was found by trial, given
+ * by hand, leads to the same weights: trials leave nothing behind. */
 static void test_deterministic(void **state)
 {
     (void)state;
@@ -276,9 +277,9 @@ static void test_deterministic(void **state)
     drop(file);
 }
 
-/* Two batches in an epoch, so that in the second epoch there are two iterates, the second of which has the
- * share (1 + 3) / (2 + 3) of their average.
- * The first is what a training that is stopped in the middle has. */
+/* Two batches in an epoch, so that in the second epoch there are two iterates, the second of which
+ * has the share (1 + 3) / (2 + 3) of their average. The first is what a training that is stopped in
+ * the middle has. */
 static void test_average(void **state)
 {
     (void)state;

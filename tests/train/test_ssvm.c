@@ -1,5 +1,5 @@
-/* test_ssvm.c - the margin objective: the dual never falls, the gap closes, and the optimum is that of a
- * slow subgradient method over all labellings. */
+/* test_ssvm.c - the margin objective: the dual never falls, the gap closes, and the optimum is that
+ * of a slow subgradient method over all labellings. */
 #include "train/naive.h"
 
 struct trace {

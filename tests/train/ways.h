@@ -1,5 +1,5 @@
-/* ways.h - every learner with each of its algorithms, from the table of learners itself, so that a new one
- * is tested without being listed here. */
+/* ways.h - every learner with each of its algorithms, from the table of learners itself, so that a
+ * new one is tested without being listed here. */
 #ifndef TRELLIS_TESTS_TRAIN_WAYS_H
 #define TRELLIS_TESTS_TRAIN_WAYS_H
 
@@ -23,8 +23,8 @@ static inline bool way_at(size_t index, char way[100])
     return false;
 }
 
-/* A corpus that all of them can learn from, with two columns: words that mostly go with a label, and span
- * labels. */
+/* A corpus that all of them can learn from, with two columns: words that mostly go with a label,
+ * and span labels. */
 static inline void ways_corpus(uint64_t seed, size_t sentences, struct tr_buffer *corpus)
 {
     static const char *const labels[] = {"O", "B-X", "I-X"};
