@@ -28,7 +28,8 @@ static trellis_status collect(void *user, const char *more, size_t size)
         return TRELLIS_MEMORY;
     }
     memcpy(larger + bytes->size, more, size);
-    *bytes = (struct bytes){larger, bytes->size + size};
+    bytes->data = larger;
+    bytes->size += size;
     return TRELLIS_OK;
 }
 

@@ -403,7 +403,8 @@ double tr_window_loss(const struct tr_window *window, size_t v, size_t w)
  * changes the best partners of others. */
 static inline bool owns(const struct tr_window *window, size_t v, size_t w)
 {
-    return window->count[w] > window->count[v] || (window->count[w] == window->count[v] && w < v);
+    bool equal = window->count[w] == window->count[v];
+    return equal ? w < v : window->count[w] > window->count[v];
 }
 
 /* The least of n numbers; infinite if n is 0. */
