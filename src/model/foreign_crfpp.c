@@ -93,7 +93,10 @@ static trellis_status take_entries(struct crfpp_file *file)
         qsort(file->entries.at, count, sizeof *file->entries.at, by_weight);
     }
     for (size_t i = 0; !status && i < count; i++) {
-        uint64_t end = i + 1 < count ? file->entries.at[i + 1].weight : file->weight_count;
+        uint64_t end = file->weight_count;
+        if (i + 1 < count && file->entries.at[i + 1].weight < end) {
+            end = file->entries.at[i + 1].weight;
+        }
         status = take_entry(file, &file->entries.at[i], end);
     }
     return status;

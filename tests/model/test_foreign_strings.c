@@ -227,6 +227,21 @@ static void test_wapiti_messages(void **state)
     assert_non_null(strstr(error.message, path));
 }
 
+/* Weights of a string may end neither behind those of the next one nor behind the last of all. */
+static void test_crfpp_weights_beyond_the_end(void **state)
+{
+    (void)state;
+    static const char head[] = "version: 100\ncost-factor: 1\nmaxid: 2\nxsize: 1\n\nA\nB\n\n"
+                               "U00:%x[0,0]\n\n";
+    static const char *const strings[] = {"0 U00:a\n4000000000 U00:b\n", "1 U00:a\n900 U00:b\n",
+                                          "1000 U00:a\n2000000 U00:b\n", "1 U00:a\n"};
+    for (size_t i = 0; i < TR_COUNT(strings); i++) {
+        char file[300];
+        snprintf(file, sizeof file, "%s%s\n1\n2\n", head, strings[i]);
+        assert_refused(file, strlen(file), "the weights of a string do not fit");
+    }
+}
+
 static void test_many_labels(void **state)
 {
     (void)state;
@@ -296,10 +311,15 @@ static void test_crfpp_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),     cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_changed),     cmocka_unit_test(test_wapiti_messages),
-        cmocka_unit_test(test_many_labels), cmocka_unit_test(test_crfpp_messages),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_wapiti_messages),
+        cmocka_unit_test(test_crfpp_weights_beyond_the_end),
+        cmocka_unit_test(test_many_labels),
+        cmocka_unit_test(test_crfpp_messages),
     };
     return cmocka_run_group_tests_name("foreign_strings", tests, group_setup, group_teardown);
 }
