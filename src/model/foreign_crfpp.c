@@ -68,7 +68,8 @@ static trellis_status take_entry(struct crfpp_file *file, const struct crfpp_str
 {
     struct tr_string_model *model = &file->model;
     uint64_t labels = tr_intern_count(&model->labels);
-    trellis_text text = {file->texts.data + entry->text, entry->size};
+    trellis_text text = entry->size ? (trellis_text){file->texts.data + entry->text, entry->size}
+                                    : (trellis_text){"", 0};
     bool edge = text.size == 0 || text.data[0] != 'U';
     uint64_t count = edge ? labels * labels : labels;
     if (entry->weight > end || count > end - entry->weight) {
