@@ -91,20 +91,28 @@ size_t trellis_corpus_bytes(const trellis_corpus *corpus)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
+/* Names a column that has been named, or the next one; NULL for no name. */
+static bool name_column(trellis_corpus *corpus, size_t column, const char *name)
+{
+    char *copy = tr_copy_text(name ? name : "", name ? strlen(name) : 0);
+    if (copy && column < corpus->names.size) {
+        free(corpus->names.at[column]);
+        corpus->names.at[column] = copy;
+        return true;
+    }
+    if (copy && tr_push(&corpus->names, copy)) {
+        return true;
+    }
+    free(copy);
+    return false;
+}
+
 trellis_status trellis_corpus_name_columns(trellis_corpus *corpus, const char *const *names,
                                            size_t count, trellis_error *error)
 {
-    bool ok = tr_reserve(&corpus->names, count);
+    bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
-        const char *name = names[i] ? names[i] : "";
-        char *copy = tr_copy_text(name, strlen(name));
-        ok = copy;
-        if (ok && i < corpus->names.size) {
-            free(corpus->names.at[i]);
-            corpus->names.at[i] = copy;
-        } else if (ok) {
-            corpus->names.at[corpus->names.size++] = copy;
-        }
+        ok = name_column(corpus, i, names[i]);
     }
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -315,10 +323,7 @@ trellis_status trellis_corpus_read(trellis_corpus *corpus, const trellis_source 
     bool named = corpus->names.size;
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         for (size_t c = 0; !named && !status && c < sequence->columns; c++) {
-            const char *name = trellis_reader_column_name(reader, c);
-            char *copy = tr_copy_text(name ? name : "", name ? strlen(name) : 0);
-            if (!copy || !tr_push(&corpus->names, copy)) {
-                free(copy);
+            if (!name_column(corpus, c, trellis_reader_column_name(reader, c))) {
                 status = tr_fail_memory(error);
             }
         }

@@ -5,17 +5,12 @@
 bool tr_take_column_names(trellis_reader *reader)
 {
     const trellis_source *source = &reader->source;
+    size_t count = source->corpus ? tr_corpus_column_count(source->corpus) : source->column_count;
     bool ok = true;
-    for (size_t i = 0; ok; i++) {
-        const char *name = source->corpus ? tr_corpus_column_name(source->corpus, i)
-                           : i < source->column_count && source->column_names
-                               ? source->column_names[i]
-                               : NULL;
-        size_t count = source->corpus ? tr_corpus_column_count(source->corpus)
-                                      : source->column_count;
-        if (i >= count) {
-            break;
-        }
+    for (size_t i = 0; ok && i < count; i++) {
+        const char *name = source->corpus         ? tr_corpus_column_name(source->corpus, i)
+                           : source->column_names ? source->column_names[i]
+                                                  : NULL;
         char *copy = name ? tr_copy_text(name, strlen(name)) : NULL;
         ok = (copy || !name) && tr_push(&reader->names.found, copy);
         if (!ok) {
