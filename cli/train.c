@@ -14,6 +14,7 @@
 #include "iteration_log.h"
 #include "message.h"
 #include "progress.h"
+#include "train.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -58,8 +59,7 @@ static bool on_progress(void *user, const trellis_progress *progress)
     return !interrupted;
 }
 
-/* Checked before training, which may take hours. */
-static int check_model_path(const char *path)
+int check_model_path(const char *path)
 {
     struct stat status;
     bool exists = stat(path, &status) == 0;
@@ -167,15 +167,15 @@ static int save(struct training *training, trellis_status status, const trellis_
     return EXIT_SUCCESS;
 }
 
-static int train(struct training *training, const struct arguments *arguments)
+static int train(struct training *training, const trellis_options *options,
+                 const struct arguments *arguments)
 {
     trellis_model *model = NULL;
     trellis_error error = {0};
     catch_signals();
     progress_begin(&training->view, argument_flag(arguments, "quiet"));
-    trellis_status status = trellis_train_files(arguments->options, arguments->paths,
-                                                arguments->path_count, on_progress, training,
-                                                &model, &error);
+    trellis_status status = trellis_train_files(options, arguments->paths, arguments->path_count,
+                                                on_progress, training, &model, &error);
     progress_end(&training->view);
     int result = status == TRELLIS_OK || status == TRELLIS_INTERRUPTED
                      ? save(training, status, model)
@@ -184,29 +184,29 @@ static int train(struct training *training, const struct arguments *arguments)
     return result;
 }
 
+int train_model(const struct arguments *arguments, const trellis_options *options, const char *path)
+{
+    struct training training = {.model_path = path, .best_f1 = NAN, .best_accuracy = NAN};
+    const char *log_path = trellis_options_get(options, "log");
+    int result = open_log(&training, log_path);
+    if (result == EXIT_SUCCESS) {
+        result = train(&training, options, arguments);
+    }
+    int logged = close_log(&training, log_path);
+    return result ? result : logged;
+}
+
 static int run(const struct arguments *arguments)
 {
-    struct training training = {
-        .model_path = argument(arguments, "model"),
-        .best_f1 = NAN,
-        .best_accuracy = NAN,
-    };
-    const char *log_path = trellis_options_get(arguments->options, "log");
-    if (!training.model_path) {
+    const char *path = argument(arguments, "model");
+    if (!path) {
         return usage_error(arguments->command, "-m is missing: the model file to write");
     }
     if (arguments->path_count == 0) {
         return usage_error(arguments->command, "no training file given");
     }
-    int result = check_model_path(training.model_path);
-    if (result == EXIT_SUCCESS) {
-        result = open_log(&training, log_path);
-    }
-    if (result == EXIT_SUCCESS) {
-        result = train(&training, arguments);
-    }
-    int logged = close_log(&training, log_path);
-    return result ? result : logged;
+    int result = check_model_path(path);
+    return result ? result : train_model(arguments, arguments->options, path);
 }
 
 static const struct own_option own[] = {

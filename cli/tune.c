@@ -6,6 +6,7 @@
 #include "experiment.h"
 #include "message.h"
 #include "output_file.h"
+#include "train.h"
 
 enum { DEFAULT_FOLDS = 3, MAX_TASK = 8192, MAX_SHOWN = 30 };
 
@@ -18,14 +19,22 @@ struct tuning {
 
 /* ---- one trial ------------------------------------------------------------------------------- */
 
-/* The options of a trial; with --budget epochs its share of the budget is a share of --epochs. */
-static trellis_status make_options(const struct tuning *tuning, const trellis_trial *trial,
-                                   trellis_options **ret_options, trellis_error *error)
+/* The options given, with the settings of a trial. */
+static trellis_status apply_settings(const struct tuning *tuning, const trellis_trial *trial,
+                                     trellis_options **ret_options, trellis_error *error)
 {
     trellis_status status = trellis_options_copy(tuning->arguments->options, ret_options, error);
     for (size_t i = 0; !status && i < trial->setting_count; i++) {
         status = trellis_options_set(*ret_options, trial->names[i], trial->values[i], error);
     }
+    return status;
+}
+
+/* The options of a trial; with --budget epochs its share of the budget is a share of --epochs. */
+static trellis_status make_options(const struct tuning *tuning, const trellis_trial *trial,
+                                   trellis_options **ret_options, trellis_error *error)
+{
+    trellis_status status = apply_settings(tuning, trial, ret_options, error);
     if (!status && tuning->by_epochs) {
         double epochs = strtod(trellis_options_get(*ret_options, "epochs"), NULL);
         char text[32];
@@ -174,6 +183,68 @@ static void write_json(FILE *out, const trellis_search *search)
     fputs("\n]\n", out);
 }
 
+/* ---- the winner ------------------------------------------------------------------------------ */
+
+/* A word as a shell reads it: quoted unless all its characters are harmless. */
+static void write_word(FILE *out, const char *word)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "%+,-./:=@_";
+    if (*word && !word[strspn(word, harmless)]) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++) {
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    }
+    fputc('\'', out);
+}
+
+static void write_option(FILE *out, const trellis_option *option, const char *value)
+{
+    bool off = option->type == TRELLIS_FLAG && strcmp(value, "no") == 0;
+    fprintf(out, " --%s%s", off ? "no-" : "", option->name);
+    if (option->type != TRELLIS_FLAG) {
+        fputc(' ', out);
+        write_word(out, value);
+    }
+}
+
+/* The `trellis train` that makes a model with these options: what was given, less what only a
+ * search takes. */
+static void write_command(FILE *out, const struct arguments *arguments,
+                          const trellis_options *options)
+{
+    const char *model = argument(arguments, "model");
+    fputs("trellis train", out);
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        const trellis_option *option = trellis_option_at(i);
+        if (trellis_options_given(options, option->name) &&
+            !(option->groups & TRELLIS_GROUP_TUNE)) {
+            write_option(out, option, trellis_options_get(options, option->name));
+        }
+    }
+    fputs(" -m ", out);
+    write_word(out, model ? model : "MODEL");
+    for (size_t i = 0; i < arguments->path_count; i++) {
+        fputc(' ', out);
+        write_word(out, arguments->paths[i]);
+    }
+    fputc('\n', out);
+}
+
+/* The options of the best setting. */
+static trellis_status find_winner(const struct tuning *tuning, trellis_options **ret_options,
+                                  trellis_error *error)
+{
+    trellis_trial trial = {.struct_size = sizeof trial};
+    if (trellis_search_ranked(tuning->search, 0, &trial) || isnan(trial.score)) {
+        return set_error(error, TRELLIS_DATA, "no setting could be trained");
+    }
+    return apply_settings(tuning, &trial, ret_options, error);
+}
+
 /* ---- the search ------------------------------------------------------------------------------ */
 
 /* Identifies the search in a results file: all options given that are not searched over. */
@@ -224,7 +295,7 @@ static int plot(const struct tuning *tuning, const char *path)
     return result;
 }
 
-static trellis_status tune(struct tuning *tuning, trellis_error *error)
+static trellis_status search(struct tuning *tuning, trellis_error *error)
 {
     const struct arguments *arguments = tuning->arguments;
     const char *tries[64], *results = argument(arguments, "results");
@@ -271,32 +342,55 @@ static int check(struct tuning *tuning)
     return check_files(arguments, arguments->paths, arguments->path_count);
 }
 
-static int run(const struct arguments *arguments)
+/* Searches and writes the results. */
+static int tune(struct tuning *tuning, trellis_options **ret_winner)
 {
-    struct tuning tuning = {.arguments = arguments};
+    const struct arguments *arguments = tuning->arguments;
     struct output output;
     trellis_error error = {0};
-    int result = check(&tuning);
-    if (result == EXIT_SUCCESS) {
-        result = output_open(&output, argument(arguments, "output"));
-    }
+    int result = output_open(&output, argument(arguments, "output"));
     if (result != EXIT_SUCCESS) {
         return result;
     }
-    trellis_status status = tune(&tuning, &error);
+    trellis_status status = search(tuning, &error);
     if (!status) {
-        (argument_flag(arguments, "json") ? write_json : write_table)(output.file, tuning.search);
+        status = find_winner(tuning, ret_winner, &error);
     }
-    result = output_end(&output, status, &error);
-    const char *plot_path = argument(arguments, "plot");
+    if (!status && argument_flag(arguments, "json")) {
+        write_json(output.file, tuning->search);
+    } else if (!status) {
+        write_table(output.file, tuning->search);
+        fputs("\nThe best setting:\n", output.file);
+        write_command(output.file, arguments, *ret_winner);
+    }
+    return output_end(&output, status, &error);
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct tuning tuning = {.arguments = arguments};
+    trellis_options *winner = NULL;
+    const char *plot_path = argument(arguments, "plot"), *model = argument(arguments, "model");
+    int result = check(&tuning);
+    if (result == EXIT_SUCCESS && model) {
+        result = check_model_path(model);
+    }
+    if (result == EXIT_SUCCESS) {
+        result = tune(&tuning, &winner);
+    }
     if (result == EXIT_SUCCESS && plot_path) {
         result = plot(&tuning, plot_path);
     }
+    if (result == EXIT_SUCCESS && model) {
+        result = train_model(arguments, winner, model);
+    }
+    trellis_options_destroy(winner);
     trellis_search_destroy(tuning.search);
     return result;
 }
 
 static const struct own_option own[] = {
+    {"model", 'm', "FILE", "Train the best setting on all data and write the model to FILE."},
     {"try", 0, "NAME=VALUES",
      "A training option and the values to try: a list (l2=0.1,0.5,1 or type=crf,perceptron) or a "
      "range (l2=0.01..10, order=1..3; l2=0.01..10/7 is a grid of 7 points). May be given several "
@@ -323,13 +417,15 @@ const struct command command_tune = {
         "cross-validation.\n\n"
         "With --halving F (successive halving), all settings are first trained on a small share "
         "of the data (or of the epochs, see --budget), the best 1/F of them on F times as much, "
-        "and so on; only the last few get the full budget.",
+        "and so on; only the last few get the full budget.\n\n"
+        "The table ends with the 'trellis train' command of the best setting; with -m it is "
+        "trained, too.",
     .own = own,
     .groups = TRELLIS_GROUP_TUNE | TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part log checkpoint every resume",
     .examples = "trellis tune --try l2=0.1,0.5,1 --try order=1,2 -t crf -a sgd -e 5 --dev dev.txt "
-                "train.txt\n"
+                "-m best.model train.txt\n"
                 "# 27 random settings, most of them trained on a small part of the data only\n"
                 "trellis tune --try l2=0.01..10 --try min-count=1..5 --trials 27 --halving 3 "
                 "-t crf -a sgd -e 5 -r results.jsonl --plot tried.svg train.txt\n",

@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "base/structs.h"
 
-enum { MAX_TRIALS = 100000, MAX_RUNGS = 5 };
+enum { MAX_TRIALS = 100000 };
 
 /* ---- the trials ------------------------------------------------------------------------------ */
 
@@ -116,7 +116,7 @@ static void plan_rungs(trellis_search *search)
 {
     search->rungs = 1;
     for (size_t left = search->trials.size;
-         search->factor > 1 && left >= search->factor && search->rungs < MAX_RUNGS;
+         search->factor > 1 && left >= search->factor && search->rungs < TR_MAX_RUNGS;
          left /= search->factor) {
         search->rungs++;
     }
@@ -169,7 +169,7 @@ static void note_score(trellis_search *search, double score, double seconds)
     trial->scored = true;
     trial->rung = search->rung;
     trial->share = tr_search_share(search, search->rung);
-    trial->score = score;
+    trial->score = trial->scores[search->rung] = score;
     trial->seconds = seconds;
 }
 

@@ -4,11 +4,14 @@
 
 #include "search/space.h"
 
+enum { TR_MAX_RUNGS = 5 };
+
 struct tr_trial {
     char (*values)[TR_VALUE_ROOM]; // [axes]
     size_t rung;                   // the last one it was scored in
     bool scored;
     double score, seconds, share; // in that rung; the score is NaN where it could not be scored
+    double scores[TR_MAX_RUNGS];  // in each rung up to that one
 };
 
 /* A line of the results file. */

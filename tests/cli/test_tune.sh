@@ -30,8 +30,26 @@ search="$learn -k 2 --try order=0..2 --try min-count=1,2,3 --halving 3"
 run 0 tune $search -r $t/whole --plot $t/plot.svg $data
 cp $out $t/table
 want "nine settings, three of them with three times as much, one with all" test "$(grep -c settings $t/whole)" = 13
-want "the picture is well-formed" python3 -c 'import sys, xml.dom.minidom as m; d=m.parse(sys.argv[1]); assert len(d.getElementsByTagName("circle")) == 18' $t/plot.svg
-want "the table has all settings" test "$(grep -c -- --min-count $t/table)" = 9
+want "the picture is well-formed" python3 -c 'import sys, xml.dom.minidom as m; d=m.parse(sys.argv[1]); assert len(d.getElementsByTagName("circle")) == 26' $t/plot.svg
+want "each budget has its part of the picture" test "$(grep -oE '>(Full budget|1/[0-9]+ of the budget): [0-9]+ settings?<' $t/plot.svg | tr -d '<>' | paste -sd, )" = "Full budget: 1 setting,1/3 of the budget: 3 settings,1/9 of the budget: 9 settings"
+want "ticks are round" python3 - $t/plot.svg <<'PY'
+import sys, xml.dom.minidom as m
+ticks = [t for t in m.parse(sys.argv[1]).getElementsByTagName("text") if t.getAttribute("class") == "tick"]
+panels = {}
+for t in ticks:
+    panels.setdefault((t.getAttribute("x"), int(float(t.getAttribute("y"))) // 274), []).append(float(t.firstChild.data))
+assert len(panels) == 6, panels
+for scores in panels.values():
+    steps = {round(b - a, 6) for a, b in zip(scores, scores[1:])}
+    assert len(steps) == 1 and float("%e" % steps.pop().__abs__()) in [d * 10 ** p for d in (1, 2, 5) for p in (-2, -1, 0, 1)], scores
+PY
+want "the table has all settings, and the command of the best" test "$(grep -c -- --min-count $t/table)" = 10
+command=$(tail -n 1 $t/table)
+want "the command has the best setting" grep -qE "^trellis train --label 3 .*$(awk 'NR == 2 { print $6, $7 }' $t/table)" <<<"$command"
+run 0 $(sed "s|^trellis ||; s|MODEL|$t/by_hand|" <<<"$command")
+run 0 tune -q $search -r $t/whole -m "$t/it's best" $data
+want "-m trains what the command trains" cmp $t/by_hand "$t/it's best"
+want "names are quoted for the shell" grep -qF -- "-m '$t/it'\\''s best' $data" $out
 run 0 tune $search -r $t/whole $data
 want "nothing is tried again" test ! -s $err
 want "and the result is the same" cmp $out $t/table
@@ -49,7 +67,7 @@ for wait in 0.02 0.05 0.1 0.2 0.3; do
 done
 run 0 tune -q $learn --budget epochs -e 9 -k 2 --try order=0,1,2 --halving 3 --json $data
 want "epochs are a budget, too" grep -q '"share": 0.333' $out
-run 0 tune -q $learn -k 2 --try l2=0.01..10 --trials 3 --seed 5 --json $data
+run 0 tune -q -t crf -e 2 --label 3 -k 2 --try l2=0.01..10 --trials 3 --seed 5 --json $data
 want "three random settings" test "$(grep -c '"l2"' $out)" = 3
 
 check tune_other_task 1 tune -q -t perceptron -e 1 --label 3 -k 2 --try order=0..2 --try min-count=1,2,3 --halving 3 -r $t/whole $data
@@ -59,5 +77,6 @@ check tune_bad_try 2 tune --try l3=1,2 $data
 check tune_bad_range 2 tune --try l2=3..1 $data
 check tune_budget 2 tune --try l2=1,2 --budget epochs $data
 check tune_folds_dev 2 tune --try l2=1,2 -k 3 --dev $data $data
+check tune_no_setting 1 tune -q $learn -k 2 --try l2=0.1,1 $data
 check tune_no_results 1 tune -q --try l2=1,2 -r $t/no/such $data
 finish
