@@ -327,6 +327,16 @@ TRELLIS_API trellis_status trellis_scheme_convert(trellis_scheme from, trellis_s
                                                   const trellis_text **ret_labels,
                                                   trellis_error *error);
 TRELLIS_API void trellis_scheme_storage_destroy(trellis_scheme_storage *storage);
+/* A span: tokens begin .. end-1. Never grows. */
+typedef struct trellis_span {
+    trellis_text type; // points into the label of its first token; may be empty
+    size_t begin, end;
+} trellis_span;
+/* The spans that labels [length] encode, whatever their scheme, as conlleval reads them; a label
+ * that is not a part of spans is outside of them. Fills in ret_spans [length] and returns how many
+ * there are, in the order of their tokens. */
+TRELLIS_API size_t trellis_spans_find(const trellis_text *labels, size_t length,
+                                      trellis_span *ret_spans);
 
 /* ------------------------------------------------------------------------------------------------
  * Features
@@ -426,6 +436,8 @@ TRELLIS_API bool trellis_model_note_at(const trellis_model *model, size_t index,
 /* Whether the model is probabilistic, that is of type crf, maxent, hmm or memm: its scores are
  * log-probabilities up to a constant for each sequence. */
 TRELLIS_API bool trellis_model_has_probabilities(const trellis_model *model);
+/* Whether the labels mark spans: all of them are O, B-TYPE, I-TYPE, ..., and not only O. */
+TRELLIS_API bool trellis_model_has_spans(const trellis_model *model);
 
 /* Describes the model, as text or as JSON. */
 TRELLIS_API trellis_status trellis_model_info(const trellis_model *model, bool json,

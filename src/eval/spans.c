@@ -11,6 +11,7 @@
 #include "eval/spans.h"
 
 #include "corpus/corpus.h"
+#include "model/model.h"
 
 bool tr_span_label_read(trellis_text label, char *letter, trellis_text *type)
 {
@@ -113,4 +114,48 @@ bool tr_spans_find(struct tr_spans *spans, const uint32_t *labels, size_t length
         before = here;
     }
     return true;
+}
+
+/* ---- of texts -------------------------------------------------------------------------------- */
+
+/* Types are compared with those of the neighbours only, so that a new number for each change of
+ * the type will do. */
+size_t trellis_spans_find(const trellis_text *labels, size_t length, trellis_span *ret_spans)
+{
+    struct tr_span_label before = {'O', true, 0};
+    trellis_text before_type = {"", 0};
+    size_t count = 0;
+    bool is_open = false;
+    for (size_t i = 0; i <= length; i++) {
+        struct tr_span_label here = {'O', true, 0};
+        trellis_text type = {"", 0};
+        if (i < length && !tr_span_label_read(labels[i], &here.letter, &type)) {
+            here.letter = 'O';
+            type = (trellis_text){"", 0};
+        }
+        here.type = before.type + !tr_text_equal(type, before_type);
+        if (is_open && tr_span_cut(before, here)) {
+            ret_spans[count++].end = i;
+            is_open = false;
+        }
+        if (begins(before, here)) {
+            ret_spans[count] = (trellis_span){type, i, i};
+            is_open = true;
+        }
+        before = here;
+        before_type = type;
+    }
+    return count;
+}
+
+bool trellis_model_has_spans(const trellis_model *model)
+{
+    bool all = true, any = false;
+    for (size_t i = 0; all && i < trellis_model_label_count(model); i++) {
+        char letter;
+        trellis_text type;
+        all = tr_span_label_read(trellis_model_label(model, i), &letter, &type);
+        any = any || letter != 'O';
+    }
+    return all && any;
 }
