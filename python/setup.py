@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -18,6 +19,8 @@ HERE = Path(__file__).resolve().parent
 LIBRARY = HERE / "library" if (HERE / "library").is_dir() else HERE.parent
 LIBRARY_FILES = ["CMakeLists.txt", "LICENSE", "cmake", "include", "src"]
 PACKAGES = ["libutf8proc", "libpcre2-8", "zlib", "libzstd", "jansson"]
+# One binary for all versions from 3.10 on; free-threaded interpreters have no stable ABI.
+STABLE_ABI = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 def version() -> str:
@@ -42,6 +45,7 @@ class BuildExtension(build_ext):
             )
         libraries = subprocess.run(["pkg-config", "--libs", *PACKAGES], check=True, capture_output=True, text=True)
         extension.extra_objects = [str(build / "libtrellis.a")]
+        extension.depends += extension.extra_objects
         extension.extra_link_args += [*libraries.stdout.split(), "-lm", "-pthread"]
         super().build_extension(extension)
 
@@ -64,14 +68,14 @@ setup(
     ext_modules=[
         Extension(
             "trellis._trellis",
-            sources=[f"src/extension/{name}.c" for name in ("chain", "errors", "items", "model", "module", "training")],
+            sources=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/extension/*.c")),
             depends=["src/extension/extension.h"],
             include_dirs=[str(LIBRARY / "include")],
-            define_macros=[("_GNU_SOURCE", None)],
+            define_macros=[("_GNU_SOURCE", None)] + [("Py_LIMITED_API", "0x030A0000")] * STABLE_ABI,
             extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],
             extra_link_args=["-Wl,--exclude-libs,ALL"],
-            py_limited_api=True,
+            py_limited_api=STABLE_ABI,
         )
     ],
-    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    options={"bdist_wheel": {"py_limited_api": "cp310"}} if STABLE_ABI else {},
 )

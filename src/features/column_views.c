@@ -450,6 +450,11 @@ static trellis_status check_columns(struct tr_column_views *rows, const trellis_
             continue;
         }
         size_t at = tr_binding_at(&rows->binding, column);
+        if (at >= sequence->columns && sequence->line == 0) {
+            return tr_fail(error, TRELLIS_FORMAT,
+                           "the templates need column %zu, but there are %zu columns", at + 1,
+                           sequence->columns);
+        }
         if (at >= sequence->columns) {
             return tr_fail_at(error, TRELLIS_FORMAT, (struct tr_place){.line = sequence->line},
                               "line %llu: the templates need column %zu, but there are %zu columns",

@@ -71,7 +71,10 @@ static trellis_status open_templates(struct tr_growing *growing, trellis_error *
     if (!status) {
         status = tr_extractor_create(*features, true, &growing->extractor, error);
     }
-    return status ? status : tr_extractor_bind(growing->extractor, NULL, SIZE_MAX, error);
+    if (!status) { // a column that has a name only waits for trellis_online_bind()
+        (void)tr_extractor_bind(growing->extractor, NULL, SIZE_MAX, NULL);
+    }
+    return status;
 }
 
 static trellis_status write_templates(struct tr_growing *growing, const trellis_features *features,

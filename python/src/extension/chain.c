@@ -112,7 +112,7 @@ static int take_array(buffers *held, PyObject *object, const char *name, char fo
 typedef struct tpy_chain {
     PyObject_HEAD trellis_chain *chain;
     Py_ssize_t labels;
-    bool busy;
+    tpy_lock lock;
 } tpy_chain;
 
 static PyObject *chain_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -127,8 +127,7 @@ static PyObject *chain_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (!options) {
         return NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    tpy_chain *self = (tpy_chain *)allocate(type, 0);
+    tpy_chain *self = tpy_allocate(type);
     trellis_error error = {0};
     trellis_status status = TRELLIS_OK;
     if (self) {
@@ -146,20 +145,8 @@ static PyObject *chain_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 
 static void chain_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release_memory = (freefunc)PyType_GetSlot(type, Py_tp_free);
     trellis_chain_destroy(((tpy_chain *)self)->chain);
-    release_memory(self);
-    Py_DECREF(type);
-}
-
-static bool enter(tpy_chain *chain)
-{
-    if (chain->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "the chain is in use by another thread");
-        return false;
-    }
-    return chain->busy = true;
+    tpy_free(self);
 }
 
 /* set(transitions, start, end, allowed): each None or an array. */
@@ -168,7 +155,8 @@ static PyObject *chain_set(PyObject *self, PyObject *args)
     PyObject *transitions, *first, *last, *allowed;
     tpy_chain *chain = (tpy_chain *)self;
     buffers held = {0};
-    if (!PyArg_ParseTuple(args, "OOOO", &transitions, &first, &last, &allowed) || !enter(chain)) {
+    if (!PyArg_ParseTuple(args, "OOOO", &transitions, &first, &last, &allowed) ||
+        !tpy_lock_take(&chain->lock, "the chain")) {
         return NULL;
     }
     Py_ssize_t square[2] = {chain->labels, chain->labels};
@@ -187,7 +175,7 @@ static PyObject *chain_set(PyObject *self, PyObject *args)
         status = trellis_chain_set(chain->chain, &scores, &error);
     }
     release(&held);
-    chain->busy = false;
+    tpy_lock_give(&chain->lock);
     if (!ready) {
         return NULL;
     }
@@ -240,7 +228,7 @@ static PyObject *chain_run(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "IO!O", &questions, &PyTuple_Type, &tuple, &gradient) ||
         (gradient != Py_None &&
          !PyArg_ParseTuple(gradient, "OOO", &shared[0], &shared[1], &shared[2])) ||
-        !enter(chain)) {
+        !tpy_lock_take(&chain->lock, "the chain")) {
         return NULL;
     }
     size_t count = (size_t)PyTuple_Size(tuple);
@@ -268,7 +256,7 @@ static PyObject *chain_run(PyObject *self, PyObject *args)
         Py_END_ALLOW_THREADS;
     }
     release(&held);
-    chain->busy = false;
+    tpy_lock_give(&chain->lock);
     PyObject *result = NULL;
     if (ready) {
         result = status ? tpy_raise(status, &error, NULL) : PyList_New(0);

@@ -1,4 +1,4 @@
-/* errors.c - exceptions, options and texts: between the library's C and Python's objects */
+/* errors.c - exceptions, options, texts and locks: between the library's C and Python's objects */
 #include "extension.h"
 
 #include <stdlib.h>
@@ -76,4 +76,109 @@ trellis_status tpy_collect(void *user, const char *data, size_t size)
     memcpy(bytes->at + bytes->size, data, size);
     bytes->size += size;
     return TRELLIS_OK;
+}
+
+PyObject *tpy_take_bytes(trellis_status status, const trellis_error *error, tpy_bytes *bytes)
+{
+    PyObject *result = status ? tpy_raise(status, error, NULL)
+                              : PyBytes_FromStringAndSize(bytes->at, (Py_ssize_t)bytes->size);
+    free(bytes->at);
+    *bytes = (tpy_bytes){0};
+    return result;
+}
+
+void *tpy_allocate(PyTypeObject *type)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return allocate(type, 0);
+}
+
+void tpy_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static bool refuse(const char *what)
+{
+    PyErr_Format(PyExc_RuntimeError, "%s is in use by another thread", what);
+    return false;
+}
+
+bool tpy_lock_take(tpy_lock *lock, const char *what)
+{
+    int nobody = 0;
+    return atomic_compare_exchange_strong(&lock->users, &nobody, -1) || refuse(what);
+}
+
+void tpy_lock_give(tpy_lock *lock)
+{
+    atomic_store(&lock->users, 0);
+}
+
+bool tpy_lock_share(tpy_lock *lock, const char *what)
+{
+    int users = atomic_load(&lock->users);
+    while (users >= 0) {
+        if (atomic_compare_exchange_weak(&lock->users, &users, users + 1)) {
+            return true;
+        }
+    }
+    return refuse(what);
+}
+
+void tpy_lock_unshare(tpy_lock *lock)
+{
+    atomic_fetch_sub(&lock->users, 1);
+}
+
+const char **tpy_names(PyObject *tuple, size_t *ret_count)
+{
+    size_t count = (size_t)PyTuple_Size(tuple);
+    const char **names = calloc(count + 1, sizeof *names);
+    if (!names) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (size_t c = 0; c < count; c++) {
+        names[c] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, (Py_ssize_t)c), NULL);
+        if (!names[c]) {
+            free(names);
+            return NULL;
+        }
+    }
+    *ret_count = count;
+    return names;
+}
+
+static trellis_status no_sequence(void *user, const trellis_sequence **ret_sequence,
+                                  trellis_error *error)
+{
+    (void)user;
+    (void)ret_sequence;
+    (void)error;
+    return TRELLIS_END;
+}
+
+trellis_status tpy_column_reader(PyObject *columns, trellis_reader **ret_reader,
+                                 trellis_error *error)
+{
+    *ret_reader = NULL;
+    if (columns == Py_None || PyTuple_Size(columns) <= 0) {
+        return TRELLIS_OK;
+    }
+    size_t count;
+    const char **names = tpy_names(columns, &count);
+    if (!names) {
+        return TRELLIS_OPTION;
+    }
+    trellis_source source = {.struct_size = sizeof source,
+                             .next = no_sequence,
+                             .column_names = names,
+                             .column_count = count};
+    trellis_status status = trellis_reader_open_source(&source, NULL, ret_reader, error);
+    free(names);
+    return status;
 }

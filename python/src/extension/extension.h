@@ -1,13 +1,15 @@
 /* extension.h - what the files of the extension share: errors, items, and the types of the module.
  *
- * The extension uses the public header of the library and the stable ABI of CPython 3.10.
+ * The extension uses the public header of the library and the stable ABI of CPython 3.10; setup.py
+ * defines Py_LIMITED_API, except for free-threaded interpreters, which have no stable ABI yet.
  */
 #ifndef TRELLIS_PYTHON_EXTENSION_H
 #define TRELLIS_PYTHON_EXTENSION_H
 
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030A0000
 #include <Python.h>
+
+#include <stdatomic.h>
 
 #include <trellis.h>
 
@@ -42,6 +44,32 @@ typedef struct tpy_bytes {
     size_t size, room;
 } tpy_bytes;
 trellis_status tpy_collect(void *user, const char *data, size_t size);
+/* What was collected as bytes, or the exception of a failure; the storage is freed. */
+PyObject *tpy_take_bytes(trellis_status status, const trellis_error *error, tpy_bytes *bytes);
+
+/* A new object of a type, all 0; NULL with an exception. tpy_free() ends its deallocation. */
+void *tpy_allocate(PyTypeObject *type);
+void tpy_free(PyObject *self);
+
+/* An object that one thread uses at a time. Without a lock that waits: a second thread is told so by
+ * a RuntimeError, since waiting with the interpreter lock held would never end. */
+typedef struct tpy_lock {
+    atomic_int users; // -1: one thread changes the object; otherwise how many read it
+} tpy_lock;
+/* `what` is for the message, such as "the tagger". False with an exception. */
+bool tpy_lock_take(tpy_lock *lock, const char *what);
+void tpy_lock_give(tpy_lock *lock);
+/* For any number of readers. */
+bool tpy_lock_share(tpy_lock *lock, const char *what);
+void tpy_lock_unshare(tpy_lock *lock);
+
+/* Names [*ret_count] from a tuple of str, to be freed; they live as long as the tuple. NULL with an
+ * exception on failure. */
+const char **tpy_names(PyObject *tuple, size_t *ret_count);
+/* A reader of nothing whose columns have these names, for the functions that bind columns by name;
+ * NULL in *ret_reader for None and for no names. May leave an exception. */
+trellis_status tpy_column_reader(PyObject *columns, trellis_reader **ret_reader,
+                                 trellis_error *error);
 
 /* ---- items (items.c) ------------------------------------------------------------------------------ */
 
@@ -77,7 +105,7 @@ void tpy_items_free(tpy_items *items);
 typedef struct tpy_corpus {
     PyObject_HEAD trellis_corpus *corpus;
     tpy_items items;
-    int users; // trainings that read it now
+    tpy_lock lock; // shared by the trainings that read it now
 } tpy_corpus;
 
 typedef struct tpy_model {
@@ -85,11 +113,11 @@ typedef struct tpy_model {
 } tpy_model;
 
 extern PyType_Spec tpy_corpus_spec, tpy_model_spec, tpy_tagger_spec, tpy_weights_spec,
-    tpy_chain_spec;
+    tpy_chain_spec, tpy_online_spec;
 
 /* The types that other files create or check; set when the module is loaded. */
 typedef struct tpy_types {
-    PyTypeObject *corpus, *model, *tagger, *weights, *chain;
+    PyTypeObject *corpus, *model, *tagger, *weights, *chain, *online;
 } tpy_types;
 extern tpy_types tpy_module_types;
 

@@ -71,6 +71,7 @@ PyMODINIT_FUNC PyInit__trellis(void)
         add_type(module, &tpy_tagger_spec, "Tagger", &types->tagger) ||
         add_type(module, &tpy_weights_spec, "Weights", &types->weights) ||
         add_type(module, &tpy_chain_spec, "Chain", &types->chain) ||
+        add_type(module, &tpy_online_spec, "Online", &types->online) ||
         PyModule_AddStringConstant(module, "version", trellis_version())) {
         Py_XDECREF(module);
         return NULL;

@@ -1,159 +1,7 @@
-/* training.c - the type Corpus, and train() */
+/* training.c - train(), with its progress, signals and exceptions */
 #include "extension.h"
 
 #include <stdlib.h>
-
-/* ---- corpora -------------------------------------------------------------------------------------- */
-
-static PyObject *corpus_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
-{
-    (void)keywords;
-    if (!PyArg_ParseTuple(args, "")) {
-        return NULL;
-    }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    tpy_corpus *self = (tpy_corpus *)allocate(type, 0);
-    trellis_error error = {0};
-    trellis_status status = self ? trellis_corpus_create(&self->corpus, &error) : TRELLIS_OK;
-    if (status) {
-        Py_DECREF((PyObject *)self);
-        return tpy_raise(status, &error, NULL);
-    }
-    return (PyObject *)self;
-}
-
-static void corpus_dealloc(PyObject *self)
-{
-    tpy_corpus *corpus = (tpy_corpus *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    trellis_corpus_destroy(corpus->corpus);
-    tpy_items_free(&corpus->items);
-    release(self);
-    Py_DECREF(type);
-}
-
-/* False with an exception while a training reads the corpus without the interpreter lock. */
-static bool may_change(const tpy_corpus *corpus)
-{
-    if (corpus->users > 0) {
-        PyErr_SetString(PyExc_RuntimeError, "the corpus is in use by a training");
-        return false;
-    }
-    return true;
-}
-
-static PyObject *corpus_add(PyObject *self, PyObject *args)
-{
-    PyObject *sequence, *labels = Py_None, *columns = Py_None;
-    unsigned int group = 0;
-    double weight = 1;
-    tpy_corpus *corpus = (tpy_corpus *)self;
-    if (!PyArg_ParseTuple(args, "O|OOId", &sequence, &labels, &columns, &group, &weight) ||
-        !may_change(corpus)) {
-        return NULL;
-    }
-    corpus->items.number = trellis_corpus_sequences(corpus->corpus);
-    corpus->users++; // converting may run Python code, which must not add to this corpus
-    int failed = tpy_items_convert(&corpus->items, sequence, labels, columns);
-    corpus->users--;
-    if (failed) {
-        return NULL;
-    }
-    corpus->items.sequence.group = group;
-    corpus->items.sequence.weight = weight;
-    trellis_error error = {0};
-    trellis_status status = trellis_corpus_add(corpus->corpus, &corpus->items.sequence, &error);
-    if (status) {
-        return tpy_raise(status, &error, NULL);
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *corpus_read(PyObject *self, PyObject *args)
-{
-    const char *path;
-    PyObject *settings;
-    tpy_corpus *corpus = (tpy_corpus *)self;
-    if (!PyArg_ParseTuple(args, "sO!", &path, &PyDict_Type, &settings) || !may_change(corpus)) {
-        return NULL;
-    }
-    trellis_options *options = tpy_options(settings);
-    if (!options) {
-        return NULL;
-    }
-    trellis_error error = {0};
-    trellis_source source = {.struct_size = sizeof source, .path = path};
-    trellis_status status;
-    corpus->users++;
-    Py_BEGIN_ALLOW_THREADS;
-    status = trellis_corpus_read(corpus->corpus, &source, options, &error);
-    Py_END_ALLOW_THREADS;
-    corpus->users--;
-    trellis_options_destroy(options);
-    if (status) {
-        return tpy_raise(status, &error, path);
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *corpus_name_columns(PyObject *self, PyObject *args)
-{
-    PyObject *columns;
-    tpy_corpus *corpus = (tpy_corpus *)self;
-    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &columns) || !may_change(corpus)) {
-        return NULL;
-    }
-    size_t count = (size_t)PyTuple_Size(columns);
-    const char **names = calloc(count + 1, sizeof *names);
-    if (!names) {
-        return PyErr_NoMemory();
-    }
-    for (size_t c = 0; c < count && !PyErr_Occurred(); c++) {
-        names[c] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(columns, (Py_ssize_t)c), NULL);
-    }
-    trellis_error error = {0};
-    trellis_status status = TRELLIS_OK;
-    if (!PyErr_Occurred()) {
-        status = trellis_corpus_name_columns(corpus->corpus, names, count, &error);
-    }
-    free(names);
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    if (status) {
-        return tpy_raise(status, &error, NULL);
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *corpus_sizes(PyObject *self, PyObject *unused)
-{
-    const trellis_corpus *corpus = ((tpy_corpus *)self)->corpus;
-    (void)unused;
-    return Py_BuildValue("(nnn)", (Py_ssize_t)trellis_corpus_sequences(corpus),
-                         (Py_ssize_t)trellis_corpus_tokens(corpus),
-                         (Py_ssize_t)trellis_corpus_bytes(corpus));
-}
-
-static PyMethodDef corpus_methods[] = {
-    {"add", corpus_add, METH_VARARGS, "add(items, labels=None, columns=None, group=0, weight=1.0)"},
-    {"read", corpus_read, METH_VARARGS, "read(path, options)"},
-    {"name_columns", corpus_name_columns, METH_VARARGS, "name_columns(names)"},
-    {"sizes", corpus_sizes, METH_NOARGS, "Sequences, tokens and bytes."},
-    {NULL, NULL, 0, NULL}};
-
-static PyType_Slot corpus_slots[] = {{Py_tp_new, corpus_new},
-                                     {Py_tp_dealloc, corpus_dealloc},
-                                     {Py_tp_methods, corpus_methods},
-                                     {Py_tp_doc, "Sequences in memory."},
-                                     {0, NULL}};
-PyType_Spec tpy_corpus_spec = {.name = "trellis._trellis.Corpus",
-                               .basicsize = sizeof(tpy_corpus),
-                               .flags = Py_TPFLAGS_DEFAULT,
-                               .slots = corpus_slots};
-
-/* ---- training ------------------------------------------------------------------------------------- */
 
 typedef struct observer {
     PyObject *callback;                 // or None
@@ -172,12 +20,47 @@ static int set_number(PyObject *dict, const char *name, double number)
     return failed;
 }
 
+/* The scores on the dev data: a dict of counts, with a dict {label: (gold, predicted, correct)}. */
+static PyObject *describe_dev(const trellis_evaluation *dev)
+{
+    trellis_scores scores = {.struct_size = sizeof scores};
+    trellis_row row = {.struct_size = sizeof row};
+    trellis_evaluation_scores(dev, &scores);
+    PyObject *labels = PyDict_New();
+    for (size_t k = 0; labels && trellis_evaluation_row(dev, TRELLIS_BY_LABEL, k, &row); k++) {
+        PyObject *name = tpy_str(row.name);
+        PyObject *counts = Py_BuildValue("(KKK)", (unsigned long long)row.gold,
+                                         (unsigned long long)row.predicted,
+                                         (unsigned long long)row.correct);
+        if (!name || !counts || PyDict_SetItem(labels, name, counts)) {
+            Py_CLEAR(labels);
+        }
+        Py_XDECREF(name);
+        Py_XDECREF(counts);
+    }
+    if (!labels) {
+        return NULL;
+    }
+    return Py_BuildValue("{sKsKsKsKsN}", "sequences", (unsigned long long)scores.sequences,
+                         "sequences_correct", (unsigned long long)scores.sequences_correct,
+                         "tokens", (unsigned long long)scores.tokens, "tokens_correct",
+                         (unsigned long long)scores.tokens_correct, "labels", labels);
+}
+
 static PyObject *describe(const trellis_progress *p)
 {
-    PyObject *dict = Py_BuildValue("{sssKsKsK}", "phase", trellis_phase_name(p->phase), "iteration",
-                                   (unsigned long long)p->iteration, "max_iterations",
+    PyObject *dict = Py_BuildValue("{sssKsKsKsK}", "phase", trellis_phase_name(p->phase),
+                                   "iteration", (unsigned long long)p->iteration, "max_iterations",
                                    (unsigned long long)p->max_iterations, "active_features",
-                                   (unsigned long long)p->active_features);
+                                   (unsigned long long)p->active_features, "line_search_trials",
+                                   (unsigned long long)p->line_search_trials);
+    if (dict && p->dev) {
+        PyObject *dev = describe_dev(p->dev);
+        if (!dev || PyDict_SetItemString(dict, "dev", dev)) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(dev);
+    }
     if (dict && p->message) {
         PyObject *message = PyUnicode_FromString(p->message);
         if (!message || PyDict_SetItemString(dict, "message", message)) {
@@ -197,6 +80,7 @@ static PyObject *describe(const trellis_progress *p)
                    {"dev_f1", p->dev_f1},
                    {"likelihood", p->likelihood},
                    {"dev_likelihood", p->dev_likelihood},
+                   {"line_search_step", p->line_search_step},
                    {"seconds", p->seconds},
                    {"tokens_per_second", p->tokens_per_second}};
     for (size_t k = 0; dict && k < sizeof numbers / sizeof *numbers; k++) {
@@ -267,15 +151,29 @@ static trellis_source *fill_sources(PyObject *tuple)
     return sources;
 }
 
-/* Marks the corpora of some sources as in use, or no longer. */
-static void count_users(PyObject *tuple, int change)
+/* Ends the sharing of the corpora of the first `count` sources. */
+static void unshare(PyObject *tuple, Py_ssize_t count)
+{
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *source = PyTuple_GetItem(tuple, k);
+        if (PyTuple_Check(source)) {
+            tpy_lock_unshare(&((tpy_corpus *)PyTuple_GetItem(source, 0))->lock);
+        }
+    }
+}
+
+/* Nobody may add to the corpora of these sources, which were checked, until unshare(). */
+static bool share(PyObject *tuple)
 {
     for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); k++) {
         PyObject *source = PyTuple_GetItem(tuple, k);
-        if (PyTuple_Check(source)) {
-            ((tpy_corpus *)PyTuple_GetItem(source, 0))->users += change;
+        if (PyTuple_Check(source) &&
+            !tpy_lock_share(&((tpy_corpus *)PyTuple_GetItem(source, 0))->lock, "the corpus")) {
+            unshare(tuple, k);
+            return false;
         }
     }
+    return true;
 }
 
 /* train(options, train, dev, init, templates, progress): the model, or None if there is none yet, and the
@@ -301,7 +199,11 @@ PyObject *tpy_train(PyObject *module, PyObject *args, PyObject *keywords)
     trellis_options *options = tpy_options(settings);
     trellis_source *train_sources = options ? fill_sources(train) : NULL;
     trellis_source *dev_sources = !PyErr_Occurred() ? fill_sources(dev) : NULL;
-    bool ready = !PyErr_Occurred();
+    bool ready = !PyErr_Occurred() && share(train);
+    if (ready && !share(dev)) {
+        unshare(train, PyTuple_Size(train));
+        ready = false;
+    }
     if (ready) {
         trellis_training training = {.struct_size = sizeof training,
                                      .train = train_sources,
@@ -312,13 +214,11 @@ PyObject *tpy_train(PyObject *module, PyObject *args, PyObject *keywords)
                                      .templates = templates,
                                      .progress = on_progress,
                                      .user = &o};
-        count_users(train, 1);
-        count_users(dev, 1);
         Py_BEGIN_ALLOW_THREADS;
         status = trellis_train(options, &training, &model, &error);
         Py_END_ALLOW_THREADS;
-        count_users(train, -1);
-        count_users(dev, -1);
+        unshare(train, PyTuple_Size(train));
+        unshare(dev, PyTuple_Size(dev));
     }
     trellis_options_destroy(options);
     free(train_sources);

@@ -8,11 +8,13 @@
 ['DET', 'NOUN']
 
 `train()` makes a `Model`, which tags sequences. A `Corpus` holds training data in memory. A `Chain` is the trellis by
-itself, for scores that something else computed. `options()` lists the options that `train()` and `Model` take.
+itself, for scores that something else computed. An `OnlineLearner` learns from sequences as they come. `options()`
+lists the options that `train()` and `Model` take.
 """
 
 from ._chain import Chain
 from ._model import Labelling, Model, Weight
+from ._online import OnlineLearner
 from ._options import Option, options
 from ._training import Corpus, Progress, train
 from ._trellis import version as __version__
@@ -22,6 +24,7 @@ __all__ = [
     "Corpus",
     "Labelling",
     "Model",
+    "OnlineLearner",
     "Option",
     "Progress",
     "Weight",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from array import array
 from typing import Any
 
 try:
-    import numpy
+    numpy: Any = importlib.import_module("numpy")
 except ImportError:
-    numpy = None  # type: ignore[assignment]
+    numpy = None
 
 _CODES = {"f": "float32", "i": "int32", "B": "uint8"}
 
@@ -19,7 +20,8 @@ def from_bytearray(data: bytearray, code: str, shape: tuple[int, ...]) -> Any:
         return numpy.frombuffer(data, dtype=_CODES[code]).reshape(shape)
     if not data:
         return memoryview(data)
-    return memoryview(data).cast("B").cast(code, shape)
+    view: Any = memoryview(data)
+    return view.cast("B").cast(code, shape)
 
 
 def empty(code: str, shape: tuple[int, ...]) -> Any:
@@ -48,5 +50,6 @@ def take(values: Any, code: str) -> Any:
         flat = array(code, (value for row in values for value in row))
         if any(len(row) != len(values[0]) for row in values):
             raise ValueError("the rows differ in length")
-        return memoryview(flat).cast("B").cast(code, (len(values), len(values[0])))
+        flat_view: Any = memoryview(flat)
+        return flat_view.cast("B").cast(code, (len(values), len(values[0])))
     return array(code, values)

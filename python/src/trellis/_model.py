@@ -43,13 +43,16 @@ class Model:
     in lists and tuples; without names they are in the order of the training data.
     """
 
+    has_templates: bool
+    """Whether items are tokens or columns, of which templates make attributes."""
+
     def __init__(self, core: _trellis.Model, columns: Sequence[str] | None = None) -> None:
         if not isinstance(core, _trellis.Model):
             raise TypeError("use trellis.train(), Model.open() or Model.from_bytes() to make a model")
         self._core = core
         self.columns = tuple(columns or ())
         self._labels = core.labels()
-        self._templates = json.loads(core.info().decode("utf-8", "replace")).get("templates", 0) > 0
+        self.has_templates = json.loads(core.info().decode("utf-8", "replace")).get("templates", 0) > 0
         # Taggers that no thread is using now, by their columns and options.
         self._pools: dict[Any, list[_trellis.Tagger]] = {}
 
@@ -157,7 +160,7 @@ class Model:
 
     def _columns(self, items: Iterable[Any]) -> tuple[Any, tuple[str, ...] | None]:
         """The items, and the names of their columns; None for attributes."""
-        if not self._templates:
+        if not self.has_templates:
             return items, None
         if not isinstance(items, (list, tuple)):
             items = items if isinstance(items, str) else list(items)

@@ -35,6 +35,12 @@ class Progress(NamedTuple):
     dev_likelihood: float | None = None
     seconds: float | None = None
     tokens_per_second: float | None = None
+    line_search_trials: int = 0
+    """Evaluations in this iteration, with batch methods."""
+    line_search_step: float | None = None
+    dev: dict[str, Any] | None = None
+    """Counts on the dev data where this iteration was scored: sequences, sequences_correct, tokens, tokens_correct, and
+    labels: {label: (gold, predicted, correct)}."""
 
 
 class Corpus:
