@@ -92,6 +92,7 @@ static trellis_status score_model(struct scoring *scoring, const trellis_model *
     bool all = !scoring->clusters &&
                (argument_flag(arguments, "json") || argument_flag(arguments, "details"));
     tagging.marginals = tagging.likelihood = all && trellis_model_has_probabilities(model);
+    tagging.spans = tagging.marginals && trellis_model_has_spans(model);
     const char *type = trellis_model_note(model, "type");
     tagging.log_z = all && type && strcmp(type, "hmm") == 0;
     tagging.paths = argument_inputs(arguments, &tagging.path_count);

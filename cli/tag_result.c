@@ -87,6 +87,28 @@ static trellis_status copy_all_marginals(struct tag_result *result, const struct
     return status;
 }
 
+/* The probability of each span of the best labelling, at its first token. */
+static trellis_status find_span_probabilities(struct tag_result *result, trellis_tagger *tagger,
+                                              size_t length, struct batch *memory,
+                                              trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    trellis_span *spans = batch_alloc(memory, length * sizeof *spans);
+    float *probabilities = batch_alloc(memory, length * sizeof *probabilities);
+    if (!spans || !probabilities) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    size_t count = trellis_spans_find(result->labelled.predicted, length, spans);
+    for (size_t i = 0; !status && i < count; i++) {
+        double probability = 0;
+        status = trellis_tagger_nth_span_probability(tagger, 0, spans[i].begin, spans[i].end,
+                                                     &probability, error);
+        probabilities[spans[i].begin] = (float)probability;
+    }
+    result->labelled.span_probabilities = probabilities;
+    return status;
+}
+
 static trellis_status copy_known(struct tag_result *result, const struct tagging *tagging,
                                  trellis_tagger *tagger, const trellis_sequence *sequence,
                                  struct batch *memory, trellis_error *error)
@@ -161,6 +183,9 @@ trellis_status tag_sequence(const struct tagging *tagging, trellis_tagger *tagge
     }
     if (!status && tagging->all_marginals) {
         status = copy_all_marginals(&result, tagging, tagger, sequence->length, memory, error);
+    }
+    if (!status && tagging->spans) {
+        status = find_span_probabilities(&result, tagger, sequence->length, memory, error);
     }
     if (!status && tagging->likelihood && sequence->labels) {
         status = copy_likelihood(&result, tagger, sequence, memory, error);

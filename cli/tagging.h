@@ -13,6 +13,7 @@ struct tagging {
     size_t nbest;               // labellings of each sequence; 0 and 1 are the same
     bool marginals;             // compute the probability of each predicted label
     bool all_marginals;         // and of all other labels
+    bool spans;                 // and of each predicted span
     bool likelihood;            // and of the gold labels
     bool log_z;                 // and of the input itself, under an HMM
     bool known;                 // mark in-vocabulary words,

@@ -983,6 +983,8 @@ typedef struct trellis_labelled {
     const float *marginals;               // [length] posterior of the predicted label
     const double *log_likelihood;         // log P(gold | sequence), one number
     const double *log_probability;        // log P(sequence) under an HMM, one number
+    const float *span_probabilities;      // [length] posterior of the predicted span that begins
+                                          // at each token; not read where none begins
 } trellis_labelled;
 TRELLIS_API trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
                                                            const trellis_labelled *sequence,
@@ -1006,7 +1008,16 @@ TRELLIS_API trellis_status trellis_evaluation_clusters(const trellis_evaluation 
                                                        trellis_cluster_scores *ret_scores,
                                                        trellis_error *error);
 
-/* Breakdowns of the scores. Lengths and positions are binned as 1, 2, 3-4, 5-8, 9-16, ... */
+/* Breakdowns of the scores. Lengths and positions are binned as 1, 2, 3-4, 5-8, 9-16, ...
+ *
+ * The outcome of a span: its counterpart has the same boundaries and type ("correct"), the same
+ * boundaries ("wrong type"), overlaps it and has the same type ("wrong boundaries"), overlaps it
+ * ("wrong type and boundaries"), or there is none: a gold span is "missed", a predicted one
+ * "spurious". Where several overlap, the first outcome of this list counts.
+ *
+ * Thresholds are those of `tag --threshold`: predictions are spans if span_probabilities are given,
+ * otherwise tokens. Each row counts the predictions that would be left, so that its precision,
+ * recall and F1 are those at the threshold. */
 typedef enum trellis_breakdown {
     TRELLIS_BY_LABEL = 0,            // tokens by label, in alphabetical order
     TRELLIS_BY_TYPE = 1,             // spans by type, in alphabetical order
@@ -1015,7 +1026,9 @@ typedef enum trellis_breakdown {
     TRELLIS_BY_POSITION = 4,         // tokens by position in the sequence, from 1
     TRELLIS_SEQUENCES_BY_LENGTH = 5, // sequences by length
     TRELLIS_SPANS_BY_LENGTH = 6,     // spans by length
-    TRELLIS_BY_CONFIDENCE = 7        // tokens by posterior of the predicted label, in ten bins
+    TRELLIS_BY_CONFIDENCE = 7,       // tokens by posterior of the predicted label, in ten bins
+    TRELLIS_SPANS_BY_OUTCOME = 8,    // spans: correct, wrong type, wrong boundaries, ...
+    TRELLIS_BY_THRESHOLD = 9         // predictions with at least this posterior, all gold ones
 } trellis_breakdown;
 /* A key for programs ("by_label") and a heading for people ("tokens by label"); NULL if there is no
  * such breakdown: those that exist are numbered from 0 without gaps. */

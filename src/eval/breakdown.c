@@ -18,6 +18,17 @@ static const char *const confidences[TR_CONFIDENCES] = {
     "0.0-0.1", "0.1-0.2", "0.2-0.3", "0.3-0.4", "0.4-0.5",
     "0.5-0.6", "0.6-0.7", "0.7-0.8", "0.8-0.9", "0.9-1.0",
 };
+static const char *const outcomes[TR_SPAN_OUTCOMES] = {
+    [TR_SPAN_CORRECT] = "correct",
+    [TR_SPAN_TYPE] = "wrong type",
+    [TR_SPAN_BOUNDARIES] = "wrong boundaries",
+    [TR_SPAN_BOTH] = "wrong type and boundaries",
+    [TR_SPAN_MISSED] = "missed",
+    [TR_SPAN_SPURIOUS] = "spurious",
+};
+static const char *const thresholds[TR_THRESHOLDS] = {
+    "0", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.98", "0.99", "0.999",
+};
 static const char *const words[2] = {"in vocabulary", "OOV"};
 
 static const struct {
@@ -31,6 +42,8 @@ static const struct {
     [TRELLIS_SEQUENCES_BY_LENGTH] = {"sequences_by_length", "sequences by length"},
     [TRELLIS_SPANS_BY_LENGTH] = {"spans_by_length", "spans by length"},
     [TRELLIS_BY_CONFIDENCE] = {"by_confidence", "tokens by probability of the predicted label"},
+    [TRELLIS_SPANS_BY_OUTCOME] = {"spans_by_outcome", "spans by outcome"},
+    [TRELLIS_BY_THRESHOLD] = {"by_threshold", "predictions by threshold of their probability"},
 };
 
 const char *trellis_breakdown_key(trellis_breakdown breakdown)
@@ -126,6 +139,15 @@ static struct parts parts_of(const trellis_evaluation *evaluation, trellis_break
     case TRELLIS_BY_CONFIDENCE:
         return (struct parts){TR_CONFIDENCES, NULL, confidences, evaluation->by_confidence,
                               evaluation->confidence};
+    case TRELLIS_SPANS_BY_OUTCOME:
+        return (struct parts){TR_SPAN_OUTCOMES, NULL, outcomes, evaluation->spans_by_outcome, NULL};
+    case TRELLIS_BY_THRESHOLD: {
+        const struct tr_tally *all = &evaluation->spans_by_threshold[0];
+        bool spans = evaluation->has_spans && all->gold + all->predicted > 0;
+        return (struct parts){
+            TR_THRESHOLDS, NULL, thresholds,
+            spans ? evaluation->spans_by_threshold : evaluation->tokens_by_threshold, NULL};
+    }
     }
     return (struct parts){0};
 }

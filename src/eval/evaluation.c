@@ -275,6 +275,8 @@ static trellis_status add(trellis_evaluation *evaluation, const trellis_labelled
         return tr_fail_memory(error);
     }
     count_spans(evaluation, &outcome);
+    tr_span_outcomes_add(evaluation);
+    tr_thresholds_add(evaluation, sequence);
     count_likelihood(evaluation, sequence->log_likelihood);
     if (sequence->log_probability && isfinite(*sequence->log_probability)) {
         evaluation->log_probability += *sequence->log_probability;

@@ -5,10 +5,21 @@
 #include "base/intern.h"
 #include "eval/spans.h"
 
-enum { TR_RANGES = 17, TR_CONFIDENCES = 10 };
+enum { TR_RANGES = 17, TR_CONFIDENCES = 10, TR_THRESHOLDS = 10 };
 /* How many there are of trellis_measure and of trellis_breakdown. */
 #define TR_MEASURES (TRELLIS_F1 + 1)
-#define TR_BREAKDOWNS (TRELLIS_BY_CONFIDENCE + 1)
+#define TR_BREAKDOWNS (TRELLIS_BY_THRESHOLD + 1)
+
+/* What became of a span; see trellis_breakdown. */
+enum tr_span_outcome {
+    TR_SPAN_CORRECT,
+    TR_SPAN_TYPE,
+    TR_SPAN_BOUNDARIES,
+    TR_SPAN_BOTH,
+    TR_SPAN_MISSED,
+    TR_SPAN_SPURIOUS,
+    TR_SPAN_OUTCOMES
+};
 
 /* In the gold labels, in the labels predicted, and in both at the same place. */
 struct tr_tally {
@@ -46,6 +57,9 @@ struct trellis_evaluation {
     struct tr_tally sequences_by_length[TR_RANGES], spans_by_length[TR_RANGES];
     struct tr_tally by_confidence[TR_CONFIDENCES];
     double confidence[TR_CONFIDENCES]; // the sum of the probabilities
+    struct tr_tally spans_by_outcome[TR_SPAN_OUTCOMES];
+    /* Predictions with a probability, and the gold ones in their sequences. */
+    struct tr_tally tokens_by_threshold[TR_THRESHOLDS], spans_by_threshold[TR_THRESHOLDS];
 
     uint64_t likely, impossible; // sequences with a likelihood, and those for which it is 0
     double log_likelihood;       // of the likely ones
@@ -93,5 +107,10 @@ void tr_breakdown_add(trellis_evaluation *evaluation, const trellis_labelled *se
 /* Counts spans by their length. */
 void tr_breakdown_add_span(trellis_evaluation *evaluation, struct tr_span span,
                            struct tr_tally count);
+
+/* Counts the current sequence by what became of its spans, and by threshold
+ * (span_outcome.c). */
+void tr_span_outcomes_add(trellis_evaluation *evaluation);
+void tr_thresholds_add(trellis_evaluation *evaluation, const trellis_labelled *sequence);
 
 #endif

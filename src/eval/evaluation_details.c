@@ -3,14 +3,20 @@
 
 #include "eval/evaluation_report.h"
 
-enum { MAX_IN_MATRIX = 12, MAX_ERRORS = 20, NAME_WIDTH = 17 };
+enum { MAX_IN_MATRIX = 12, MAX_ERRORS = 20, NAME_WIDTH = 17, OUTCOME_WIDTH = 25 };
 
 /* Precision, recall and F1 apply where gold and predicted counts may differ; elsewhere all equal
  * accuracy. */
 static bool has_rates(trellis_breakdown breakdown)
 {
     return breakdown == TRELLIS_BY_LABEL || breakdown == TRELLIS_BY_TYPE ||
-           breakdown == TRELLIS_SPANS_BY_LENGTH;
+           breakdown == TRELLIS_SPANS_BY_LENGTH || breakdown == TRELLIS_BY_THRESHOLD;
+}
+
+/* Averages make sense over labels and types only. */
+static bool has_averages(trellis_breakdown breakdown)
+{
+    return breakdown == TRELLIS_BY_LABEL || breakdown == TRELLIS_BY_TYPE;
 }
 
 static void rate_row(struct tr_buffer *out, const trellis_row *row, const char *name)
@@ -33,8 +39,7 @@ static void rate_table(struct tr_buffer *out, const trellis_evaluation *evaluati
         rate_row(out, &row, NULL);
     }
     static const char *const names[] = {"micro", "macro", "weighted"};
-    for (int i = TRELLIS_MICRO; breakdown != TRELLIS_SPANS_BY_LENGTH && i <= TRELLIS_WEIGHTED;
-         i++) {
+    for (int i = TRELLIS_MICRO; has_averages(breakdown) && i <= TRELLIS_WEIGHTED; i++) {
         row = tr_evaluation_average(evaluation, breakdown, (trellis_average)i);
         rate_row(out, &row, names[i]);
     }
@@ -55,6 +60,17 @@ static void accuracy_table(struct tr_buffer *out, const trellis_evaluation *eval
             tr_buffer_format(out, " %9.2f%%", 100 * row.confidence);
         }
         tr_buffer_char(out, '\n');
+    }
+}
+
+/* Counts only. */
+static void outcome_table(struct tr_buffer *out, const trellis_evaluation *evaluation)
+{
+    trellis_row row;
+    tr_buffer_format(out, "%*s %9s %9s\n", OUTCOME_WIDTH, "", "gold", "predicted");
+    for (size_t i = 0; tr_evaluation_row(evaluation, TRELLIS_SPANS_BY_OUTCOME, i, &row); i++) {
+        tr_buffer_format(out, "%*.*s %9llu %9llu\n", OUTCOME_WIDTH, TR_SHOW(row.name),
+                         (unsigned long long)row.gold, (unsigned long long)row.predicted);
     }
 }
 
@@ -123,7 +139,9 @@ void tr_report_details(struct tr_buffer *out, const trellis_evaluation *evaluati
         trellis_breakdown breakdown = (trellis_breakdown)i;
         if (tr_breakdown_applies(evaluation, breakdown)) {
             tr_buffer_format(out, "%s\n", trellis_breakdown_title(breakdown));
-            if (has_rates(breakdown)) {
+            if (breakdown == TRELLIS_SPANS_BY_OUTCOME) {
+                outcome_table(out, evaluation);
+            } else if (has_rates(breakdown)) {
                 rate_table(out, evaluation, breakdown);
             } else {
                 accuracy_table(out, evaluation, breakdown);

@@ -60,10 +60,12 @@ static void rates(struct tr_buffer *out, const trellis_row *row)
 
 static const char *name_key(trellis_breakdown breakdown)
 {
-    return breakdown == TRELLIS_BY_LABEL  ? "label"
-           : breakdown == TRELLIS_BY_TYPE ? "type"
-           : breakdown == TRELLIS_BY_WORD ? "words"
-                                          : "range";
+    return breakdown == TRELLIS_BY_LABEL           ? "label"
+           : breakdown == TRELLIS_BY_TYPE          ? "type"
+           : breakdown == TRELLIS_BY_WORD          ? "words"
+           : breakdown == TRELLIS_SPANS_BY_OUTCOME ? "outcome"
+           : breakdown == TRELLIS_BY_THRESHOLD     ? "threshold"
+                                                   : "range";
 }
 
 /* "KEY": [ one object for each row ], */

@@ -37,7 +37,8 @@ struct tr_confusion *tr_sorted_confusions(const trellis_evaluation *evaluation)
 bool tr_breakdown_applies(const trellis_evaluation *evaluation, trellis_breakdown breakdown)
 {
     trellis_row row;
-    bool of_spans = breakdown == TRELLIS_BY_TYPE || breakdown == TRELLIS_SPANS_BY_LENGTH;
+    bool of_spans = breakdown == TRELLIS_BY_TYPE || breakdown == TRELLIS_SPANS_BY_LENGTH ||
+                    breakdown == TRELLIS_SPANS_BY_OUTCOME;
     return tr_evaluation_row(evaluation, breakdown, 0, &row) &&
            (!of_spans || tr_evaluation_scores(evaluation).has_spans);
 }

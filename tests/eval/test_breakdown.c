@@ -53,6 +53,61 @@ static void rows_have_correct_counts(void **state)
     trellis_evaluation_destroy(e);
 }
 
+static void spans_have_outcomes(void **state)
+{
+    (void)state;
+    // A correct; B has another type; C is too short; D is missed; E overlaps F; G is spurious.
+    trellis_evaluation *e = evaluate("B-A O B-B O B-C I-C O B-D O B-E I-E O",
+                                     "B-A O B-A O B-C O O O O B-F O B-G");
+    check_rows(e, TRELLIS_SPANS_BY_OUTCOME,
+               "correct 1/1/1, wrong type 1/1/0, wrong boundaries 1/1/0, "
+               "wrong type and boundaries 1/1/0, missed 1/0/0, spurious 0/1/0");
+    trellis_evaluation_destroy(e);
+    // Of two that overlap, the one with the same type counts; each span is counted once.
+    e = evaluate("B-A I-A I-A I-A|B-B B-A", "B-B B-A I-A O|B-A I-A");
+    check_rows(e, TRELLIS_SPANS_BY_OUTCOME,
+               "wrong boundaries 2/2/0, wrong type and boundaries 1/1/0");
+    trellis_evaluation_destroy(e);
+    e = evaluate("O O", "O O");
+    check_rows(e, TRELLIS_SPANS_BY_OUTCOME, "");
+    trellis_evaluation_destroy(e);
+}
+
+static void add_probable(trellis_evaluation *e, const char *gold, const char *predicted,
+                         const float *marginals, const float *spans)
+{
+    trellis_text gold_labels[MAX_LABELS], predicted_labels[MAX_LABELS];
+    size_t length;
+    next_sequence(gold, gold_labels, &length);
+    next_sequence(predicted, predicted_labels, &length);
+    trellis_labelled labelled = {.struct_size = sizeof labelled,
+                                 .length = length,
+                                 .gold = gold_labels,
+                                 .predicted = predicted_labels,
+                                 .marginals = marginals,
+                                 .span_probabilities = spans};
+    assert_int_equal(trellis_evaluation_add_labelled(e, &labelled, NULL), TRELLIS_OK);
+}
+
+static void thresholds_leave_the_probable(void **state)
+{
+    (void)state;
+    const float marginals[] = {0.999F, 0.5F, 0.97F, 0.3F}, spans[] = {0.92F, 0, 0.6F, 0.99F};
+    trellis_evaluation *e;
+    assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
+    add_probable(e, "B-A I-A B-B O", "B-A I-A B-C B-D", marginals, NULL);
+    check_rows(e, TRELLIS_BY_THRESHOLD,
+               "0 4/4/2, 0.5 4/3/2, 0.6 4/2/1, 0.7 4/2/1, 0.8 4/2/1, 0.9 4/2/1, 0.95 4/2/1, "
+               "0.98 4/1/1, 0.99 4/1/1, 0.999 4/1/1");
+    trellis_evaluation_destroy(e);
+    assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
+    add_probable(e, "B-A I-A B-B O", "B-A I-A B-C B-D", marginals, spans);
+    check_rows(e, TRELLIS_BY_THRESHOLD,
+               "0 2/3/1, 0.5 2/3/1, 0.6 2/3/1, 0.7 2/2/1, 0.8 2/2/1, 0.9 2/2/1, 0.95 2/1/0, "
+               "0.98 2/1/0, 0.99 2/1/0, 0.999 2/0/0");
+    trellis_evaluation_destroy(e);
+}
+
 static void ranges_double(void **state)
 {
     (void)state;
@@ -93,8 +148,14 @@ static void confidence_is_compared_with_accuracy(void **state)
     float marginals[] = {0.55f, 0.52f, 0.9f, 1.0f};
     double likely = -1.5, unlikely = -INFINITY;
     const double probability = -4 * log(3); // of the sequence, 4 tokens
-    trellis_labelled sequence = {sizeof sequence, 4,         gold,    predicted,
-                                 known,           marginals, &likely, &probability};
+    trellis_labelled sequence = {.struct_size = sizeof sequence,
+                                 .length = 4,
+                                 .gold = gold,
+                                 .predicted = predicted,
+                                 .known = known,
+                                 .marginals = marginals,
+                                 .log_likelihood = &likely,
+                                 .log_probability = &probability};
     trellis_evaluation *e;
     trellis_row row = {.struct_size = sizeof row};
     assert_int_equal(trellis_evaluation_create(NULL, &e, NULL), TRELLIS_OK);
@@ -193,8 +254,13 @@ static void probabilities_are_in_the_reports(void **state)
     float marginals[] = {0.5f, 0.5f, 0.75f, 1.0f};
     double likely = -1.5, unlikely = -INFINITY;
     const double probability = -4 * log(3);
-    trellis_labelled sequence = {sizeof sequence, 4,       labels,      labels, NULL,
-                                 marginals,       &likely, &probability};
+    trellis_labelled sequence = {.struct_size = sizeof sequence,
+                                 .length = 4,
+                                 .gold = labels,
+                                 .predicted = labels,
+                                 .marginals = marginals,
+                                 .log_likelihood = &likely,
+                                 .log_probability = &probability};
     static const char *const details[] = {
         "          0.5-0.6         4         4    100.00%     50.00%\n",
         "log-probability of the sequences: -8.79, perplexity 3.000 per token\n",
@@ -221,6 +287,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_correct_counts),
+        cmocka_unit_test(spans_have_outcomes),
+        cmocka_unit_test(thresholds_leave_the_probable),
         cmocka_unit_test(ranges_double),
         cmocka_unit_test(averages_are_those_of_the_textbook),
         cmocka_unit_test(confidence_is_compared_with_accuracy),
