@@ -42,7 +42,7 @@ _trellis() {
         inspect) names="--help --model --label --json --output --top" ;;
         explain) names="--help --model --words --json --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --top --sequence --errors" ;;
         show) names="--help --model --words --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --top --sequence --errors" ;;
-        report) names="--help --model --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --strict --top --errors --threads" ;;
+        report) names="--help --model --against --output --format --label --columns --separator --invalid-utf8 --part --scheme --constrain --decode --beam --strict --bootstrap --top --errors --threads" ;;
         export) names="--help --model --json --output" ;;
         import) names="--help --model" ;;
         sample) names="--help --model --output --output-format --labels --vocabulary --tokens --mean-length --seed" ;;

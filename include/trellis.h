@@ -1290,6 +1290,13 @@ TRELLIS_API trellis_status trellis_report_add(trellis_report *report,
                                               const trellis_sequence *sequence,
                                               const trellis_labelled *labelled,
                                               trellis_error *error);
+/* What another model predicted for the next sequence, so that the page compares the two. Call it
+ * for each sequence of the data, in their order, before the first is added with
+ * trellis_report_add(); `name` stands for that model on the page. TRELLIS_DATA if the sequences
+ * added later are others. */
+TRELLIS_API trellis_status trellis_report_add_other(trellis_report *report, const char *name,
+                                                    const trellis_labelled *labelled,
+                                                    trellis_error *error);
 TRELLIS_API trellis_status trellis_report_write(const trellis_report *report, trellis_sink sink,
                                                 void *user, trellis_error *error);
 

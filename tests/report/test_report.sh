@@ -12,6 +12,11 @@ want "it names no other address" test "$(grep -coE '(src|href)="(https?:)?//' $t
 run 0 report -m $t/chunk.model $english -j 3 data/english/test.conll
 want "the same with threads and to standard output" cmp $out $t/report.html
 
+run 0 train -q -t perceptron -e 4 -f chunk $english -m $t/other.model data/english/train.conll
+run 0 report -m $t/chunk.model --against $t/other.model data/english/test.conll -o $t/both.html
+run 0 eval -m $t/chunk.model --against $t/other.model --bootstrap 1000 --json data/english/test.conll
+cp $out $t/both.json
+
 check report_no_model 2 report data/english/test.conll
 check report_no_labels 1 report -m $t/chunk.model --label none --columns word,pos,chunk,entity data/english/test.conll -o $t/none.html
 want "no page without data" test ! -e $t/none.html
@@ -37,7 +42,7 @@ page $t/report.html
 want "no request leaves the page" test ! -s $requests
 want "all was drawn" grep -q 'data-drawn="yes"' $dom
 want "no error was told" grep -qE '<p id="problem"[^>]* hidden' $dom
-for heading in Summary Training Labels 'Confusion matrix' Calibration Features Transitions Errors; do
+for heading in Summary Training Labels 'Spans and thresholds' 'Confusion matrix' Calibration Features Transitions Errors; do
     want "a part on $heading" grep -q "<h2>$heading</h2>" $dom
 done
 f1=$(grep -m 1 -oE '"f1": [0-9.]+' $t/eval.json | awk '{ printf "%.2f %%", 100 * $2 }')
@@ -46,6 +51,13 @@ tokens=$(grep -oE '"tokens_correct": [0-9]+' $t/eval.json | grep -oE '[0-9]+')
 want "as many correct tokens" test "$(grep -oE '[0-9,]+ of [0-9,]+</small>' $dom | tr -d , | grep -c "^$tokens of ")" -ge 1
 wrong=$(grep -oE '"sequences(_correct)?": [0-9]+' $t/eval.json | awk '{ n = $2 - n } END { print -n }')
 want "$wrong sentences with errors" grep -qF "$wrong sentences with errors" $dom
+want "no comparison without a second model" test "$(occurrences '<h2>Two models</h2>')" = 0
+interval=$(python3 -c 'import json,sys; i=json.load(open(sys.argv[1]))["first"]["intervals"]["f1"]; print("95 %%: %.2f–%.2f" % (100*i[0], 100*i[1]))' $t/both.json)
+want "the interval of the F1, $interval" grep -qF "$interval" $dom
+outcome=$(python3 -c 'import json,sys; print([r["gold"] for r in json.load(open(sys.argv[1]))["first"]["spans_by_outcome"] if r["outcome"]=="wrong boundaries"][0])' $t/both.json)
+want "$outcome spans with wrong boundaries" grep -qE "wrong boundaries</th><td>$outcome<" $dom
+threshold=$(python3 -c 'import json,sys; print("%.2f %%" % (100*[r for r in json.load(open(sys.argv[1]))["first"]["by_threshold"] if r["threshold"]=="0.9"][0]["precision"]))' $t/both.json)
+want "the precision at 0.9, $threshold" grep -qE "<th scope=\"row\">0.9</th><td>[0-9,]+</td><td>$threshold<" $dom
 want "each table has headings" test "$(occurrences '<th scope="col"')" -gt 40
 want "pictures have a name" test "$(occurrences '<svg[^>]*role="img"[^>]*aria-label=')" -ge 3
 
@@ -79,6 +91,41 @@ want "nothing is wider than the page" grep -q '^wide true' $said
 want "texts stand out from the paper" grep -q '^contrast true' $said
 want "no error while it was used" grep -q '^problem true' $said
 want "no error of the script" test "$(grep -c 'SCRIPT ERROR' $said)" = 0
+
+# Order: the error that the model is surest of comes first.
+page $t/report.html '
+  var order = document.getElementById("order");
+  order.value = "surest"; order.dispatchEvent(new Event("change"));
+  function probabilities(item) { return [].map.call(item.querySelectorAll(".token.bad"), function (e) { return Number(e.title.match(/probability (\d+)/)[1]); }); }
+  var items = [].slice.call(document.querySelectorAll("#errors li")).map(function (item) { return Math.max.apply(null, probabilities(item)); });
+  say("sorted", items.length > 3 && items.every(function (p, i) { return i === 0 || p <= items[i - 1]; }), items[0] > items[items.length - 1]);
+  order.value = "least"; order.dispatchEvent(new Event("change"));
+  items = [].slice.call(document.querySelectorAll("#errors li")).map(function (item) {
+    return Math.min.apply(null, [].map.call(item.querySelectorAll(".token"), function (e) { return Number(e.title.match(/probability (\d+)/)[1]); })); });
+  say("least", items.every(function (p, i) { return i === 0 || p >= items[i - 1]; }));
+  [].forEach.call(document.querySelectorAll("svg.chart text"), function (text) {
+    var size = parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getBoundingClientRect().width / text.ownerSVGElement.viewBox.baseVal.width;
+    if (size > 16) say("large", size); });'
+want "errors in the order of confidence" grep -q '^sorted true true' $said
+want "sentences in the order of doubt" grep -q '^least true' $said
+want "no text of a chart is larger than that of the page" test "$(grep -c '^large' $said)" = 0
+
+# Two models side by side.
+page $t/both.html '
+  say("rows", document.querySelectorAll("#comparison table")[0].querySelectorAll("tbody tr").length);
+  say("f1", document.querySelector("#comparison tbody tr:last-child").textContent);
+  var who = document.getElementById("who");
+  ["only first", "only second", "both"].forEach(function (value) {
+    who.value = value; who.dispatchEvent(new Event("change"));
+    while (!document.querySelector("#errors .more").hidden) document.querySelector("#errors .more").click();
+    say("tokens", value, document.querySelectorAll("#errors .token.hit").length);
+  });
+  say("problem", document.getElementById("problem").hidden, document.documentElement.scrollWidth <= document.documentElement.clientWidth);'
+want "five measures" grep -q '^rows 5$' $said
+want "F1 of both" grep -qF "F1$(python3 -c 'import json,sys; c=json.load(open(sys.argv[1]))["comparison"]["f1"]; print("%.2f %%%.2f %%" % (100*c["first"], 100*c["second"]))' $t/both.json)" $said
+only=$(python3 -c 'import json,sys; c=json.load(open(sys.argv[1]))["comparison"]; print(c["only_second"], c["only_first"])' $t/both.json)
+want "tokens that one of them has wrong" test "$(awk '$1 == "tokens" && $2 == "only" { printf "%s ", $4 }' $said)" = "$only "
+want "no error while models were compared" grep -q '^problem true true' $said
 
 for name in perceptron hmm right; do
     page $t/$name.html
