@@ -2,6 +2,7 @@
 #include "experiment.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -119,6 +120,12 @@ static bool note_features(void *user, const trellis_progress *progress)
     return true;
 }
 
+static void copy_note(const trellis_model *model, const char *name, char *text, size_t room)
+{
+    const char *note = trellis_model_note(model, name);
+    snprintf(text, room, "%s", note ? note : "");
+}
+
 trellis_status experiment_run(const struct experiment *experiment, trellis_evaluation *evaluation,
                               struct figures *ret_figures, trellis_error *error)
 {
@@ -136,6 +143,9 @@ trellis_status experiment_run(const struct experiment *experiment, trellis_evalu
     }
     figures.train_seconds = now() - began;
     if (!status) {
+        copy_note(model, "type", figures.type, sizeof figures.type);
+        copy_note(model, "algorithm", figures.algorithm, sizeof figures.algorithm);
+        copy_note(model, "features", figures.templates, sizeof figures.templates);
         status = tag(experiment, model, options, evaluation, &figures, error);
     }
     trellis_model_close(model);

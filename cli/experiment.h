@@ -21,6 +21,7 @@ struct figures {
     double oov_accuracy; // of words not seen in training; NaN if there are none
     double train_seconds, tag_seconds;
     uint64_t features;
+    char type[32], algorithm[32], templates[256]; // what the model was trained with
 };
 
 /* The predictions are also added to `evaluation`, which may be NULL. */

@@ -56,6 +56,25 @@ assert rows["perceptron:plain", "id"]["f1"] != rows["perceptron", "id"]["f1"]
 PY
 run 0 compare --label 3 -e 1 --types perceptron --sets id $data data/english/test.conll
 want "the best row is marked" grep -q 'perceptron .* \*$' $out
+
+# By itself it compares what `train` does by itself with the other learners, on the same templates.
+run 0 compare -q --label 3 --types perceptron,crf:sgd,hmm --json $data data/english/test.conll
+cp $out $t/json
+run 0 train -q --label 3 -m $t/model $data
+run 0 eval -m $t/model --json data/english/test.conll
+want "the first row is plain train, and nothing worse is recommended" python3 - $t/json $out <<'PY'
+import json, sys
+rows = json.load(open(sys.argv[1]))
+plain = rows[0]
+assert plain["learner"] == "default" and plain["type"] and abs(plain["f1"] - json.load(open(sys.argv[2]))["f1"]) < 1e-12
+assert [(r["learner"], r["features"]) for r in rows[1:]] == [("perceptron", plain["features"]), ("crf:sgd", plain["features"]), ("hmm", "hmm")]
+best = [r for r in rows if r["best"]]
+assert len(best) == 1 and "p" not in best[0] and best[0]["f1"] == max(r["f1"] for r in rows)
+assert rows[3]["p"] < 0.05, "the HMM is significantly worse"
+assert all(0 < r["p"] <= 1 for r in rows if not r["best"])
+PY
+run 0 compare -q --label 3 --types perceptron,hmm $data data/english/test.conll
+want "rows that are no worse are marked, others are not" test "$(awk '/^hmm/ { print NF } /^(default|perceptron) / { marks = marks $NF } END { print marks }' $out | paste -sd' ')" = '8 *~'
 check compare_one_file 2 compare $data
 check compare_missing 1 compare -q $data $t/nowhere
 finish
