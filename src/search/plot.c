@@ -135,8 +135,9 @@ static void draw_scores(struct tr_buffer *out, const struct frame *frame)
     enum { PARTS = 5 };
     double step = round_step(100 * (frame->highest - frame->lowest), PARTS);
     int places = step >= 1 ? 0 : (int)-floor(log10(step));
-    for (double tick = ceil(100 * frame->lowest / step) * step; tick <= 100 * frame->highest;
-         tick += step) {
+    int64_t last = (int64_t)floor(100 * frame->highest / step);
+    for (int64_t i = (int64_t)ceil(100 * frame->lowest / step); i <= last; i++) {
+        double tick = (double)i * step;
         double x = frame->x + LEFT, y = upwards(frame, tick / 100);
         tr_buffer_format(out, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\">%.*f</text>\n", x - 6,
                          y + 4, places, tick);
@@ -171,8 +172,8 @@ static void draw_logarithmic(struct tr_buffer *out, const struct frame *frame)
     static const double times[] = {1, 2, 5};
     double decades = frame->high - frame->low;
     size_t count = decades <= 2 ? TR_COUNT(times) : 1;
-    double apart = fmax(1, ceil(decades / 5));
-    for (double power = floor(frame->low); power <= frame->high; power += apart) {
+    int apart = decades > 5 ? (int)ceil(decades / 5) : 1;
+    for (int power = (int)floor(frame->low); power <= (int)frame->high; power += apart) {
         for (size_t i = 0; i < count; i++) {
             draw_number(out, frame, power + log10(times[i]), pow(10, power) * times[i]);
         }
@@ -187,8 +188,8 @@ static void draw_linear(struct tr_buffer *out, const struct frame *frame)
         return;
     }
     double step = fmax(frame->step, round_step(frame->high - frame->low, PARTS));
-    for (double tick = ceil(frame->low / step); tick * step <= frame->high; tick++) {
-        draw_number(out, frame, tick * step, tick * step);
+    for (int64_t i = (int64_t)ceil(frame->low / step); (double)i * step <= frame->high; i++) {
+        draw_number(out, frame, (double)i * step, (double)i * step);
     }
 }
 
@@ -333,8 +334,9 @@ static bool draw_rung(struct tr_buffer *out, const trellis_search *search, const
     bool ok = true;
     draw_heading(out, search, rung, y);
     for (size_t i = 0; ok && i < search->space.axes.size; i++) {
+        size_t row = i / ACROSS;
         struct frame frame = {.x = (double)(i % ACROSS * PANEL),
-                              .y = (double)(y + HEADING + i / ACROSS * HEIGHT),
+                              .y = (double)(y + HEADING + row * HEIGHT),
                               .lowest = rung->lowest,
                               .highest = rung->highest};
         ok = set_scale(&frame, search, i);
