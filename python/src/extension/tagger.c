@@ -1,19 +1,54 @@
-/* tagger.c - the type Tagger: a decoder, for one thread at a time */
+/* tagger.c - the type Tagger: a decoder, for one thread at a time
+ *
+ * Sequences are converted with the interpreter lock and tagged without it. Many of them are taken by
+ * batches of about a millisecond, so that another thread converts its batch while this one is tagged.
+ * A single sequence that takes less time than passing the lock on is tagged with the lock.
+ */
 #include "extension.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { MAX_BATCH = 64, BATCH_TOKENS = 2000 };
+
+/* What the sequences of a batch get, one after the other. */
+typedef struct answers {
+    int32_t *numbers; // labels, as numbers of the model; -1: a text of its own, the next one
+    size_t number_count, number_room;
+    tpy_bytes texts;  // of these labels: a size_t, then the bytes
+    tpy_bytes floats; // marginals
+} answers;
 
 typedef struct tpy_tagger {
     PyObject_HEAD PyObject *model;
     trellis_tagger *tagger;
-    tpy_items items;  // the sequence tagged last
-    tpy_items labels; // given labels
-    size_t length;    // of the sequence tagged last
+    tpy_items batch[MAX_BATCH]; // the first one is the sequence tagged last
+    tpy_items labels;           // given labels
+    answers answers;
+    size_t length; // of the sequence tagged last
     size_t label_count;
-    PyObject **names; // [label_count] of the labels, as str
+    PyObject **names;       // [label_count] of the labels, as str
+    const char **name_data; // [label_count] of the labels in the model
+    double token_seconds;   // what a token took last; 0: not known
     tpy_lock lock;
 } tpy_tagger;
+
+/* Makes a str for each label, which all answers share; leaves an exception on failure. */
+static void name_labels(tpy_tagger *tagger, const trellis_model *model)
+{
+    tagger->names = calloc(tagger->label_count + 1, sizeof *tagger->names);
+    tagger->name_data = calloc(tagger->label_count + 1, sizeof *tagger->name_data);
+    if (!tagger->names || !tagger->name_data) {
+        PyErr_NoMemory();
+        return;
+    }
+    for (size_t k = 0; !PyErr_Occurred() && k < tagger->label_count; k++) {
+        tagger->names[k] = tpy_str(trellis_model_label(model, k));
+        tagger->name_data[k] = trellis_model_label(model, k).data;
+    }
+}
 
 static PyObject *tagger_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -31,7 +66,7 @@ static PyObject *tagger_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     }
     Py_INCREF(model);
     self->model = model;
-    self->items.number = self->labels.number = SIZE_MAX;
+    self->labels.number = SIZE_MAX;
     const trellis_model *m = ((tpy_model *)model)->model;
     trellis_error error = {0};
     trellis_status status = trellis_tagger_create(m, options, &self->tagger, &error);
@@ -45,14 +80,10 @@ static PyObject *tagger_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         free(names);
     }
     self->label_count = status ? 0 : trellis_model_label_count(m);
-    self->names = calloc(self->label_count + 1, sizeof *self->names);
-    for (size_t k = 0; self->names && !PyErr_Occurred() && k < self->label_count; k++) {
-        self->names[k] = tpy_str(trellis_model_label(m, k));
-    }
     if (status) {
         tpy_raise(status, &error, NULL);
-    } else if (!self->names) {
-        PyErr_NoMemory();
+    } else if (!PyErr_Occurred()) {
+        name_labels(self, m);
     }
     if (PyErr_Occurred()) {
         Py_DECREF((PyObject *)self);
@@ -69,29 +100,121 @@ static void tagger_dealloc(PyObject *self)
         Py_XDECREF(tagger->names[k]);
     }
     free(tagger->names);
-    tpy_items_free(&tagger->items);
+    free(tagger->name_data);
+    free(tagger->answers.numbers);
+    free(tagger->answers.texts.at);
+    free(tagger->answers.floats.at);
+    for (size_t k = 0; k < MAX_BATCH; k++) {
+        tpy_items_free(&tagger->batch[k]);
+    }
     tpy_items_free(&tagger->labels);
     Py_XDECREF(tagger->model);
     tpy_free(self);
 }
 
-/* A list of the labels of a rank of the sequence tagged last. */
-static PyObject *labels_of(tpy_tagger *tagger, size_t rank, const trellis_text *labels)
+/* ---- without the interpreter lock ------------------------------------------------------------------ */
+
+static void clear_answers(answers *a)
 {
-    const trellis_model *model = ((tpy_model *)tagger->model)->model;
-    size_t length = tagger->items.sequence.length;
-    const int32_t *numbers = length ? trellis_tagger_nth_numbers(tagger->tagger, rank) : NULL;
+    a->number_count = a->texts.size = a->floats.size = 0;
+}
+
+static trellis_status add_number(answers *a, int32_t number)
+{
+    if (a->number_count == a->number_room) {
+        size_t room = a->number_room ? 2 * a->number_room : 4096;
+        int32_t *numbers = realloc(a->numbers, room * sizeof *numbers);
+        if (!numbers) {
+            return TRELLIS_MEMORY;
+        }
+        a->numbers = numbers;
+        a->number_room = room;
+    }
+    a->numbers[a->number_count++] = number;
+    return TRELLIS_OK;
+}
+
+/* With --train-scheme, the labels inside the model are not those of the output. */
+static trellis_status add_label(tpy_tagger *tagger, int32_t number, trellis_text label)
+{
+    answers *a = &tagger->answers;
+    if (number >= 0 && (size_t)number < tagger->label_count &&
+        tagger->name_data[number] == label.data) {
+        return add_number(a, number);
+    }
+    trellis_status status = add_number(a, -1);
+    if (!status) {
+        status = tpy_collect(&a->texts, (const char *)&label.size, sizeof label.size);
+    }
+    return status ? status : tpy_collect(&a->texts, label.data, label.size);
+}
+
+/* The labels of a rank of the sequence tagged last. */
+static trellis_status add_labels(tpy_tagger *tagger, size_t length, size_t rank,
+                                 const trellis_text *labels)
+{
+    const int32_t *numbers = trellis_tagger_nth_numbers(tagger->tagger, rank);
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < length; i++) {
+        status = add_label(tagger, numbers ? numbers[i] : -1, labels[i]);
+    }
+    return status;
+}
+
+static trellis_status add_marginals(tpy_tagger *tagger, size_t length, trellis_error *error)
+{
+    const float *marginals = NULL;
+    trellis_status status = trellis_tagger_marginals(tagger->tagger, &marginals, error);
+    size_t size = length * tagger->label_count * sizeof *marginals;
+    return status ? status : tpy_collect(&tagger->answers.floats, (const char *)marginals, size);
+}
+
+/* Tags the sequences of a batch: labels, or marginals instead. Stops at the first that fails. */
+static trellis_status tag_batch(tpy_tagger *tagger, size_t count, bool marginals,
+                                size_t *ret_failed, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    clear_answers(&tagger->answers);
+    for (size_t k = 0; !status && k < count; k++) {
+        const trellis_sequence *sequence = &tagger->batch[k].sequence;
+        const trellis_text *labels = NULL;
+        if (sequence->length) {
+            *ret_failed = k;
+            status = trellis_tagger_tag(tagger->tagger, sequence, &labels, error);
+            status = status      ? status
+                     : marginals ? add_marginals(tagger, sequence->length, error)
+                                 : add_labels(tagger, sequence->length, 0, labels);
+        }
+    }
+    return status;
+}
+
+/* ---- with it ---------------------------------------------------------------------------------------- */
+
+/* Where the answers of the next sequence of a batch begin. */
+typedef struct place {
+    size_t number, text, byte;
+} place;
+
+static PyObject *take_text(const tpy_bytes *texts, size_t *at)
+{
+    size_t size;
+    memcpy(&size, texts->at + *at, sizeof size);
+    const char *data = texts->at + *at + sizeof size;
+    *at += sizeof size + size;
+    return tpy_str((trellis_text){data, size});
+}
+
+/* The next labels as a list. */
+static PyObject *take_labels(const tpy_tagger *tagger, size_t length, place *at)
+{
+    const answers *a = &tagger->answers;
     PyObject *list = PyList_New((Py_ssize_t)length);
     for (size_t i = 0; list && i < length; i++) {
-        PyObject *label;
-        size_t number = numbers ? (size_t)numbers[i] : SIZE_MAX;
-        // With --train-scheme, the labels inside the model are not those of the output.
-        if (number < tagger->label_count &&
-            trellis_model_label(model, number).data == labels[i].data) {
-            label = tagger->names[number];
+        int32_t number = a->numbers[at->number++];
+        PyObject *label = number < 0 ? take_text(&a->texts, &at->text) : tagger->names[number];
+        if (number >= 0) {
             Py_INCREF(label);
-        } else {
-            label = tpy_str(labels[i]);
         }
         if (!label || PyList_SetItem(list, (Py_ssize_t)i, label)) {
             Py_CLEAR(list);
@@ -100,31 +223,178 @@ static PyObject *labels_of(tpy_tagger *tagger, size_t rank, const trellis_text *
     return list;
 }
 
-/* tag(items, columns, number): number -1 if the sequence has none. */
+/* The next marginals: floats [length][labels], in a bytearray. */
+static PyObject *take_marginals(const tpy_tagger *tagger, size_t length, place *at)
+{
+    size_t size = length * tagger->label_count * sizeof(float);
+    const char *data = size ? tagger->answers.floats.at + at->byte : "";
+    at->byte += size;
+    return PyByteArray_FromStringAndSize(data, (Py_ssize_t)size);
+}
+
+/* Raises why a sequence could not be tagged; `number` is SIZE_MAX if it has none. */
+static void raise_for(trellis_status status, const trellis_error *error, size_t number)
+{
+    trellis_error numbered = *error;
+    if (number != SIZE_MAX && error->message[0]) {
+        snprintf(numbered.message, sizeof numbered.message, "sequence %zu: %.900s", number,
+                 error->message);
+    }
+    tpy_raise(status, &numbered, NULL);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* tag_batch(), without the interpreter lock if it takes long enough. */
+static trellis_status tag_unlocked(tpy_tagger *tagger, size_t count, bool marginals,
+                                   size_t *ret_failed, trellis_error *error)
+{
+    static const double worthwhile = 100e-6;
+    size_t tokens = 0;
+    trellis_status status;
+    for (size_t k = 0; k < count; k++) {
+        tokens += tagger->batch[k].sequence.length;
+    }
+    double estimate = tagger->token_seconds * (double)tokens, began = now();
+    if (estimate > 0 && estimate < worthwhile) {
+        status = tag_batch(tagger, count, marginals, ret_failed, error);
+    } else {
+        Py_BEGIN_ALLOW_THREADS;
+        status = tag_batch(tagger, count, marginals, ret_failed, error);
+        Py_END_ALLOW_THREADS;
+    }
+    tagger->token_seconds = tokens ? (now() - began) / (double)tokens : 0;
+    return status;
+}
+
+/* Tags the sequences of a batch and appends what they get to a list; -1 with an exception. */
+static int answer_batch(tpy_tagger *tagger, size_t count, bool marginals, PyObject *list)
+{
+    trellis_error error = {0};
+    size_t failed = 0;
+    place at = {0};
+    trellis_status status = tag_unlocked(tagger, count, marginals, &failed, &error);
+    if (status) {
+        raise_for(status, &error, tagger->batch[failed].number);
+        return -1;
+    }
+    int bad = 0;
+    for (size_t k = 0; !bad && k < count; k++) {
+        size_t length = tagger->batch[k].sequence.length;
+        PyObject *answer = marginals ? take_marginals(tagger, length, &at)
+                                     : take_labels(tagger, length, &at);
+        bad = !answer || PyList_Append(list, answer);
+        Py_XDECREF(answer);
+    }
+    return bad ? -1 : 0;
+}
+
+/* Converts sequences until a batch is full or there are no more; the number of them, or -1. */
+static Py_ssize_t fill_batch(tpy_tagger *tagger, PyObject *iterator, PyObject *columns,
+                             size_t first)
+{
+    size_t count = 0, tokens = 0;
+    int failed = 0;
+    PyObject *sequence;
+    while (!failed && count < MAX_BATCH && tokens < BATCH_TOKENS &&
+           (sequence = PyIter_Next(iterator))) {
+        tpy_items *items = &tagger->batch[count++];
+        items->number = first + count - 1;
+        failed = tpy_items_convert(items, sequence, Py_None, columns);
+        tokens += items->sequence.length;
+        Py_DECREF(sequence);
+    }
+    return failed || PyErr_Occurred() ? -1 : (Py_ssize_t)count;
+}
+
+/* tag_many(sequences, columns, marginals): a list of lists of labels, or of marginals as bytearrays. */
+static PyObject *tagger_tag_many(PyObject *self, PyObject *args)
+{
+    PyObject *sequences, *columns;
+    int marginals;
+    tpy_tagger *tagger = (tpy_tagger *)self;
+    if (!PyArg_ParseTuple(args, "OOp", &sequences, &columns, &marginals)) {
+        return NULL;
+    }
+    PyObject *iterator = PyObject_GetIter(sequences);
+    PyObject *list = iterator ? PyList_New(0) : NULL;
+    if (!list || !tpy_lock_take(&tagger->lock, "the tagger")) {
+        Py_XDECREF(iterator);
+        Py_XDECREF(list);
+        return NULL;
+    }
+    size_t done = 0;
+    Py_ssize_t count;
+    while ((count = fill_batch(tagger, iterator, columns, done)) > 0) {
+        count = answer_batch(tagger, (size_t)count, marginals, list) ? -1 : count;
+        if (count < 0) {
+            break;
+        }
+        done += (size_t)count;
+    }
+    tagger->length = 0;
+    tpy_lock_give(&tagger->lock);
+    Py_DECREF(iterator);
+    if (count < 0) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* Converts and tags one sequence, with labels or marginals as the only element of a new list. */
+static PyObject *answer_one(tpy_tagger *tagger, PyObject *sequence, PyObject *columns,
+                            bool marginals)
+{
+    PyObject *list = PyList_New(0), *answer = NULL;
+    tagger->batch[0].number = SIZE_MAX;
+    if (list && !tpy_items_convert(&tagger->batch[0], sequence, Py_None, columns) &&
+        !answer_batch(tagger, 1, marginals, list)) {
+        answer = PyList_GetItem(list, 0);
+        Py_XINCREF(answer);
+    }
+    Py_XDECREF(list);
+    tagger->length = answer ? tagger->batch[0].sequence.length : 0;
+    return answer;
+}
+
+/* tag(items, columns, marginals): the labels, or the marginals as a bytearray. */
 static PyObject *tagger_tag(PyObject *self, PyObject *args)
 {
-    PyObject *sequence, *columns = Py_None, *result = NULL;
-    Py_ssize_t number = -1;
+    PyObject *sequence, *columns = Py_None;
+    int marginals = 0;
     tpy_tagger *tagger = (tpy_tagger *)self;
-    if (!PyArg_ParseTuple(args, "O|On", &sequence, &columns, &number) ||
+    if (!PyArg_ParseTuple(args, "O|Op", &sequence, &columns, &marginals) ||
         !tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    tagger->items.number = number < 0 ? SIZE_MAX : (size_t)number;
-    if (!tpy_items_convert(&tagger->items, sequence, Py_None, columns)) {
-        trellis_error error = {0};
-        const trellis_text *labels = NULL;
-        trellis_status status = TRELLIS_OK;
-        if (tagger->items.sequence.length) {
-            Py_BEGIN_ALLOW_THREADS;
-            status = trellis_tagger_tag(tagger->tagger, &tagger->items.sequence, &labels, &error);
-            Py_END_ALLOW_THREADS;
-        }
-        result = status ? tpy_raise(status, &error, NULL) : labels_of(tagger, 0, labels);
-    }
-    tagger->length = result ? tagger->items.sequence.length : 0;
+    PyObject *answer = answer_one(tagger, sequence, columns, marginals);
     tpy_lock_give(&tagger->lock);
-    return result;
+    return answer;
+}
+
+/* A labelling as (labels, score, probability or None). */
+static PyObject *describe_rank(tpy_tagger *tagger, size_t rank)
+{
+    size_t length = tagger->batch[0].sequence.length;
+    place at = {0};
+    const trellis_text *texts = trellis_tagger_nth_labels(tagger->tagger, rank);
+    clear_answers(&tagger->answers);
+    if (!texts || add_labels(tagger, length, rank, texts)) {
+        return PyErr_NoMemory();
+    }
+    PyObject *labels = take_labels(tagger, length, &at);
+    double p = trellis_tagger_nth_probability(tagger->tagger, rank);
+    double score = trellis_tagger_nth_score(tagger->tagger, rank);
+    if (!labels) {
+        return NULL;
+    }
+    return p == p ? Py_BuildValue("(Ndd)", labels, score, p)
+                  : Py_BuildValue("(NdO)", labels, score, Py_None);
 }
 
 /* nbest(items, n, columns): a list of (labels, score, probability or None). */
@@ -143,59 +413,28 @@ static PyObject *tagger_nbest(PyObject *self, PyObject *args)
     if (!tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    tagger->items.number = SIZE_MAX;
-    if (!tpy_items_convert(&tagger->items, sequence, Py_None, columns)) {
+    tpy_items *items = &tagger->batch[0];
+    items->number = SIZE_MAX;
+    if (!tpy_items_convert(items, sequence, Py_None, columns)) {
         trellis_error error = {0};
         trellis_status status = TRELLIS_OK;
         size_t count = 0;
-        if (tagger->items.sequence.length) {
+        if (items->sequence.length) {
             Py_BEGIN_ALLOW_THREADS;
-            status = trellis_tagger_nbest(tagger->tagger, &tagger->items.sequence, (size_t)n,
-                                          &count, &error);
+            status = trellis_tagger_nbest(tagger->tagger, &items->sequence, (size_t)n, &count,
+                                          &error);
             Py_END_ALLOW_THREADS;
         }
         result = status ? tpy_raise(status, &error, NULL) : PyList_New(0);
         for (size_t rank = 0; result && rank < count; rank++) {
-            const trellis_text *texts = trellis_tagger_nth_labels(tagger->tagger, rank);
-            PyObject *labels = texts ? labels_of(tagger, rank, texts) : PyErr_NoMemory();
-            double p = trellis_tagger_nth_probability(tagger->tagger, rank);
-            double score = trellis_tagger_nth_score(tagger->tagger, rank);
-            PyObject *row = !labels  ? NULL
-                            : p == p ? Py_BuildValue("(Odd)", labels, score, p)
-                                     : Py_BuildValue("(OdO)", labels, score, Py_None);
-            Py_XDECREF(labels);
+            PyObject *row = describe_rank(tagger, rank);
             if (!row || PyList_Append(result, row)) {
                 Py_CLEAR(result);
             }
             Py_XDECREF(row);
         }
     }
-    tagger->length = result ? tagger->items.sequence.length : 0;
-    tpy_lock_give(&tagger->lock);
-    return result;
-}
-
-/* The posteriors of the sequence tagged last: floats [length][labels], in a bytearray. */
-static PyObject *tagger_marginals(PyObject *self, PyObject *unused)
-{
-    tpy_tagger *tagger = (tpy_tagger *)self;
-    const float *marginals = NULL;
-    trellis_error error = {0};
-    trellis_status status = TRELLIS_OK;
-    (void)unused;
-    if (!tpy_lock_take(&tagger->lock, "the tagger")) {
-        return NULL;
-    }
-    if (tagger->length) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = trellis_tagger_marginals(tagger->tagger, &marginals, &error);
-        Py_END_ALLOW_THREADS;
-    }
-    PyObject *result = status ? tpy_raise(status, &error, NULL)
-                              : PyByteArray_FromStringAndSize(
-                                    (const char *)marginals,
-                                    (Py_ssize_t)(tagger->length * tagger->label_count *
-                                                 sizeof *marginals));
+    tagger->length = result ? items->sequence.length : 0;
     tpy_lock_give(&tagger->lock);
     return result;
 }
@@ -242,9 +481,9 @@ static PyObject *tagger_score(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef tagger_methods[] = {
-    {"tag", tagger_tag, METH_VARARGS, "tag(items, columns=None, number=-1): the labels"},
+    {"tag", tagger_tag, METH_VARARGS, "tag(items, columns=None, marginals=False)"},
+    {"tag_many", tagger_tag_many, METH_VARARGS, "tag_many(sequences, columns, marginals)"},
     {"nbest", tagger_nbest, METH_VARARGS, "nbest(items, n, columns=None)"},
-    {"marginals", tagger_marginals, METH_NOARGS, "Posteriors of the sequence tagged last."},
     {"log_probability", tagger_log_probability, METH_O, "Of labels for the sequence tagged last."},
     {"score", tagger_score, METH_NOARGS, "The score of the last prediction."},
     {NULL, NULL, 0, NULL}};

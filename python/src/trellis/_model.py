@@ -11,6 +11,10 @@ from . import _arrays, _trellis
 from ._options import as_settings
 
 
+# Marginals need no best path.
+_POSTERIOR = {"decode": "posterior"}
+
+
 class Weight(NamedTuple):
     """A weight of a model."""
 
@@ -111,19 +115,14 @@ class Model:
         """The labels of a sequence."""
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
-        labels = tagger.tag(items, columns)
+        labels: list[str] = tagger.tag(items, columns)
         pool.append(tagger)
         return labels
 
     def tag_many(self, sequences: Iterable[Iterable[Any]], **options: Any) -> list[list[str]]:
         """The labels of many sequences."""
-        result = []
-        for number, sequence in enumerate(sequences):
-            items, columns = self._columns(sequence)
-            pool, tagger = self._take(columns, options)
-            result.append(tagger.tag(items, columns, number))
-            pool.append(tagger)
-        return result
+        found: list[list[str]] = self._many(sequences, options, False)
+        return found
 
     def nbest(self, items: Iterable[Any], n: int = 10, **options: Any) -> list[Labelling]:
         """The n best labellings of a sequence, best first; fewer where there are fewer."""
@@ -139,11 +138,14 @@ class Model:
         An array of numpy where it is installed, otherwise a memoryview.
         """
         items, columns = self._columns(items)
-        pool, tagger = self._take(columns, options)
-        length = len(tagger.tag(items, columns))
-        data = tagger.marginals()
+        pool, tagger = self._take(columns, options or _POSTERIOR)
+        data = tagger.tag(items, columns, True)
         pool.append(tagger)
-        return _arrays.from_bytearray(data, "f", (length, len(self._labels)))
+        return self._as_marginals(data)
+
+    def marginals_many(self, sequences: Iterable[Iterable[Any]], **options: Any) -> list[Any]:
+        """The marginals of many sequences."""
+        return [self._as_marginals(data) for data in self._many(sequences, options or _POSTERIOR, True)]
 
     def log_probability(self, items: Iterable[Any], labels: Sequence[str], **options: Any) -> float:
         """log P(labels | items); minus infinity if the model excludes them."""
@@ -157,6 +159,23 @@ class Model:
     def probability(self, items: Iterable[Any], labels: Sequence[str], **options: Any) -> float:
         """P(labels | items)."""
         return math.exp(self.log_probability(items, labels, **options))
+
+    def _as_marginals(self, data: bytearray) -> Any:
+        labels = len(self._labels)
+        return _arrays.from_bytearray(data, "f", (len(data) // (4 * labels), labels))
+
+    def _many(self, sequences: Iterable[Iterable[Any]], options: dict[str, Any], marginals: bool) -> Any:
+        """Labels or marginals of many sequences; the first one tells what their columns are."""
+        columns = None
+        if self.has_templates:
+            if not isinstance(sequences, (list, tuple)):
+                sequences = list(sequences)
+            first, columns = self._columns(sequences[0] if sequences else ())
+            sequences = [first, *sequences[1:]] if sequences else sequences
+        pool, tagger = self._take(columns, options)
+        found = tagger.tag_many(sequences, columns, marginals)
+        pool.append(tagger)
+        return found
 
     def _columns(self, items: Iterable[Any]) -> tuple[Any, tuple[str, ...] | None]:
         """The items, and the names of their columns; None for attributes."""
