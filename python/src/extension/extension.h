@@ -113,11 +113,13 @@ typedef struct tpy_model {
 } tpy_model;
 
 extern PyType_Spec tpy_corpus_spec, tpy_model_spec, tpy_tagger_spec, tpy_weights_spec,
-    tpy_chain_spec, tpy_online_spec;
+    tpy_chain_spec, tpy_online_spec, tpy_evaluation_spec, tpy_reader_spec, tpy_writer_spec,
+    tpy_explainer_spec;
 
 /* The types that other files create or check; set when the module is loaded. */
 typedef struct tpy_types {
-    PyTypeObject *corpus, *model, *tagger, *weights, *chain, *online;
+    PyTypeObject *corpus, *model, *tagger, *weights, *chain, *online, *evaluation, *reader, *writer,
+        *explainer;
 } tpy_types;
 extern tpy_types tpy_module_types;
 

@@ -152,6 +152,12 @@ static PyObject *model_has_probabilities(PyObject *self, PyObject *unused)
     return PyBool_FromLong(trellis_model_has_probabilities(((tpy_model *)self)->model));
 }
 
+static PyObject *model_has_spans(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(trellis_model_has_spans(((tpy_model *)self)->model));
+}
+
 static PyObject *model_weights(PyObject *self, PyObject *unused);
 
 static PyMethodDef model_methods[] = {
@@ -164,6 +170,7 @@ static PyMethodDef model_methods[] = {
     {"info", model_info, METH_NOARGS, "A description as JSON, in bytes."},
     {"labels", model_labels, METH_NOARGS, "The labels in their order."},
     {"has_probabilities", model_has_probabilities, METH_NOARGS, "Whether it is probabilistic."},
+    {"has_spans", model_has_spans, METH_NOARGS, "Whether the labels mark spans."},
     {"weights", model_weights, METH_NOARGS, "An iterator over (kind, attribute, labels, weight)."},
     {NULL, NULL, 0, NULL}};
 

@@ -72,9 +72,16 @@ PyMODINIT_FUNC PyInit__trellis(void)
         add_type(module, &tpy_weights_spec, "Weights", &types->weights) ||
         add_type(module, &tpy_chain_spec, "Chain", &types->chain) ||
         add_type(module, &tpy_online_spec, "Online", &types->online) ||
+        add_type(module, &tpy_evaluation_spec, "Evaluation", &types->evaluation) ||
+        add_type(module, &tpy_reader_spec, "Reader", &types->reader) ||
+        add_type(module, &tpy_writer_spec, "Writer", &types->writer) ||
+        add_type(module, &tpy_explainer_spec, "Explainer", &types->explainer) ||
         PyModule_AddStringConstant(module, "version", trellis_version())) {
         Py_XDECREF(module);
         return NULL;
     }
+#ifdef Py_GIL_DISABLED
+    PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
     return module;
 }

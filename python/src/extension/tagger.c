@@ -4,36 +4,12 @@
  * batches of about a millisecond, so that another thread converts its batch while this one is tagged.
  * A single sequence that takes less time than passing the lock on is tagged with the lock.
  */
-#include "extension.h"
+#include "tagger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { MAX_BATCH = 64, BATCH_TOKENS = 2000 };
-
-/* What the sequences of a batch get, one after the other. */
-typedef struct answers {
-    int32_t *numbers; // labels, as numbers of the model; -1: a text of its own, the next one
-    size_t number_count, number_room;
-    tpy_bytes texts;  // of these labels: a size_t, then the bytes
-    tpy_bytes floats; // marginals
-} answers;
-
-typedef struct tpy_tagger {
-    PyObject_HEAD PyObject *model;
-    trellis_tagger *tagger;
-    tpy_items batch[MAX_BATCH]; // the first one is the sequence tagged last
-    tpy_items labels;           // given labels
-    answers answers;
-    size_t length; // of the sequence tagged last
-    size_t label_count;
-    PyObject **names;       // [label_count] of the labels, as str
-    const char **name_data; // [label_count] of the labels in the model
-    double token_seconds;   // what a token took last; 0: not known
-    tpy_lock lock;
-} tpy_tagger;
 
 /* Makes a str for each label, which all answers share; leaves an exception on failure. */
 static void name_labels(tpy_tagger *tagger, const trellis_model *model)
@@ -346,8 +322,7 @@ static PyObject *tagger_tag_many(PyObject *self, PyObject *args)
     return list;
 }
 
-/* Converts and tags one sequence, with labels or marginals as the only element of a new list. */
-static PyObject *answer_one(tpy_tagger *tagger, PyObject *sequence, PyObject *columns,
+PyObject *tpy_tagger_answer(tpy_tagger *tagger, PyObject *sequence, PyObject *columns,
                             bool marginals)
 {
     PyObject *list = PyList_New(0), *answer = NULL;
@@ -372,7 +347,7 @@ static PyObject *tagger_tag(PyObject *self, PyObject *args)
         !tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    PyObject *answer = answer_one(tagger, sequence, columns, marginals);
+    PyObject *answer = tpy_tagger_answer(tagger, sequence, columns, marginals);
     tpy_lock_give(&tagger->lock);
     return answer;
 }
@@ -486,6 +461,10 @@ static PyMethodDef tagger_methods[] = {
     {"nbest", tagger_nbest, METH_VARARGS, "nbest(items, n, columns=None)"},
     {"log_probability", tagger_log_probability, METH_O, "Of labels for the sequence tagged last."},
     {"score", tagger_score, METH_NOARGS, "The score of the last prediction."},
+    {"annotate", tpy_tagger_annotate, METH_VARARGS, "annotate(items, columns)"},
+    {"draw", tpy_tagger_draw, METH_VARARGS, "draw(items, columns, max_labels): SVG, in bytes"},
+    {"sample", tpy_tagger_sample, METH_VARARGS, "sample(items, columns, seed, count)"},
+    {"entropy", tpy_tagger_entropy, METH_VARARGS, "entropy(items, columns), in nats"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot tagger_slots[] = {

@@ -12,23 +12,43 @@ itself, for scores that something else computed. An `OnlineLearner` learns from 
 lists the options that `train()` and `Model` take.
 """
 
+from ._annotation import Annotation, Contribution, Explanation, Explanations, Picture, Span
 from ._chain import Chain
+from ._evaluation import Comparison, Evaluation, compare, evaluate
+from ._files import Reader, Sentence, Writer, read, write
 from ._model import Labelling, Model, Weight
 from ._online import OnlineLearner
 from ._options import Option, options
-from ._training import Corpus, Progress, train
+from ._progress import Bar, Progress
+from ._training import Corpus, train
 from ._trellis import version as __version__
 
 __all__ = [
+    "Annotation",
+    "Bar",
     "Chain",
+    "Comparison",
+    "Contribution",
     "Corpus",
+    "Evaluation",
+    "Explanation",
+    "Explanations",
     "Labelling",
     "Model",
     "OnlineLearner",
     "Option",
+    "Picture",
     "Progress",
+    "Reader",
+    "Sentence",
+    "Span",
     "Weight",
+    "Writer",
     "__version__",
+    "compare",
+    "evaluate",
     "options",
+    "read",
     "train",
+    "write",
 ]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
+from html import escape
 from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 
 from . import _arrays, _trellis
+from ._annotation import Annotation, Contribution, Explanation, Explanations, Picture, Span
+from ._evaluation import Evaluation, evaluate
 from ._options import as_settings
 
 
@@ -111,6 +114,16 @@ class Model:
         """All weights that are not 0: of the transitions, then of the attributes."""
         return map(Weight._make, self._core.weights())
 
+    def weight_dict(self) -> dict[tuple[str | None, ...], float]:
+        """All weights by (attribute, label, ...); the attribute of a transition is None, as are start and end.
+
+        >>> import trellis
+        >>> model = trellis.train([[["a"], ["b"]]], [["A", "B"]], type="crf")
+        >>> model.weight_dict()["a", "A"] > 0 > model.weight_dict().get(("a", "B"), -1)
+        True
+        """
+        return {(w.attribute, *w.labels): w.weight for w in self.weights()}
+
     def tag(self, items: Iterable[Any], **options: Any) -> list[str]:
         """The labels of a sequence."""
         items, columns = self._columns(items)
@@ -160,6 +173,69 @@ class Model:
         """P(labels | items)."""
         return math.exp(self.log_probability(items, labels, **options))
 
+    def annotate(self, items: Iterable[Any], text: str | None = None, **options: Any) -> Annotation:
+        """Labels, spans and probabilities of a sequence; coloured spans in a notebook.
+
+        `text` is the text that the tokens are from, for the offsets of spans; without it, they are joined by blanks.
+        """
+        given, columns = self._columns(items if isinstance(items, (list, tuple)) else list(items))
+        pool, tagger = self._take(columns, options)
+        found = tagger.annotate(given, columns)
+        pool.append(tagger)
+        return Annotation(_tokens(given, columns), found, text, self._core.has_spans())
+
+    def spans(self, items: Iterable[Any], text: str | None = None, **options: Any) -> list[Span]:
+        """The spans of a sequence, such as named entities, with their offsets in `text` and their probabilities."""
+        return self.annotate(items, text, **options).spans
+
+    def explain(self, items: Iterable[Any], **options: Any) -> Explanations:
+        """Why each token got its label: the contributions of all features, against the runner-up."""
+        given, columns = self._columns(items if isinstance(items, (list, tuple)) else list(items))
+        rows = _trellis.Explainer(self._core, as_settings(options), columns).explain(given, columns)
+        tokens = _tokens(given, columns)
+        return Explanations([_explanation(token, *row) for token, row in zip(tokens, rows)])
+
+    def draw(self, items: Iterable[Any], max_labels: int = 5, **options: Any) -> Picture:
+        """The trellis of a short sequence as SVG, with the best path and the `max_labels` most probable labels."""
+        given, columns = self._columns(items)
+        pool, tagger = self._take(columns, options)
+        picture = tagger.draw(given, columns, max_labels)
+        pool.append(tagger)
+        return Picture(picture.decode("utf-8"))
+
+    def sample(self, items: Iterable[Any], n: int = 1, seed: int = 1, **options: Any) -> list[list[str]]:
+        """Labellings drawn from P(labels | items)."""
+        given, columns = self._columns(items)
+        pool, tagger = self._take(columns, options)
+        drawn = tagger.sample(given, columns, seed, n)
+        pool.append(tagger)
+        return drawn
+
+    def entropy(self, items: Iterable[Any], **options: Any) -> float:
+        """The entropy of P(labels | items) in nats: 0 if the model is certain."""
+        given, columns = self._columns(items)
+        pool, tagger = self._take(columns, options)
+        found = tagger.entropy(given, columns)
+        pool.append(tagger)
+        return found
+
+    def evaluate(self, X: Iterable[Iterable[Any]], y: Sequence[Iterable[str]], **options: Any) -> Evaluation:
+        """Tags sequences and scores the labels against the gold labels y."""
+        return evaluate(y, self.tag_many(X), **options)
+
+    def _repr_html_(self) -> str:
+        notes = self.info["notes"]
+        known = {
+            "type": notes.get("type"),
+            "algorithm": notes.get("algorithm"),
+            "labels": ", ".join(self._labels[:20]) + (", ..." if len(self._labels) > 20 else ""),
+            "features": self.info.get("features"),
+            "iterations": notes.get("iterations"),
+            "objective": notes.get("objective"),
+        }
+        rows = (f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in known.items() if value)
+        return f"<table>{''.join(rows)}</table>"
+
     def _as_marginals(self, data: bytearray) -> Any:
         labels = len(self._labels)
         return _arrays.from_bytearray(data, "f", (len(data) // (4 * labels), labels))
@@ -195,3 +271,30 @@ class Model:
             return pool, pool.pop()
         except IndexError:
             return pool, _trellis.Tagger(self._core, as_settings(options), columns)
+
+
+def _tokens(items: Sequence[Any], columns: tuple[str, ...] | None) -> list[str]:
+    """What stands for the items where they are shown: words, or all attributes."""
+    return [_token(item, columns) for item in items]
+
+
+def _token(item: Any, columns: tuple[str, ...] | None) -> str:
+    if isinstance(item, dict):
+        for name in "word", "token", "form", "w":
+            if isinstance(item.get(name), str):
+                return str(item[name])
+        return " ".join(f"{key}={value}" for key, value in item.items())
+    if isinstance(item, (list, tuple)):
+        return str(item[0]) if columns is not None and item else " ".join(map(str, item))
+    return str(item)
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _explanation(
+    token: str, predicted: str, runner_up: str | None, margin: float, p: float, q: float, rows: list[tuple[Any, ...]]
+) -> Explanation:
+    parts = [Contribution(at, name, tuple(labels), first, second) for at, name, labels, first, second in rows]
+    return Explanation(token, predicted, runner_up, margin, _known(p), _known(q), parts)

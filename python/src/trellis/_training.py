@@ -4,43 +4,14 @@ from __future__ import annotations
 
 import os
 from itertools import chain, repeat
-from typing import Any, Callable, Iterable, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterable, Sequence, Union
 
 from . import _trellis
 from ._model import Model
 from ._options import as_settings
+from ._progress import Bar, Callback, Progress
 
 Path = Union[str, "os.PathLike[str]"]
-
-
-class Progress(NamedTuple):
-    """Progress of a training; what is not known is None, or 0 for counts."""
-
-    phase: str
-    """message, reading, calibrating, warm-up or training."""
-    message: str | None = None
-    iteration: int = 0
-    """Completed."""
-    max_iterations: int = 0
-    active_features: int = 0
-    fraction: float | None = None
-    """Of this iteration."""
-    objective: float | None = None
-    gradient_norm: float | None = None
-    feature_norm: float | None = None
-    error_rate: float | None = None
-    dev_accuracy: float | None = None
-    dev_f1: float | None = None
-    likelihood: float | None = None
-    dev_likelihood: float | None = None
-    seconds: float | None = None
-    tokens_per_second: float | None = None
-    line_search_trials: int = 0
-    """Evaluations in this iteration, with batch methods."""
-    line_search_step: float | None = None
-    dev: dict[str, Any] | None = None
-    """Counts on the dev data where this iteration was scored: sequences, sequences_correct, tokens, tokens_correct, and
-    labels: {label: (gold, predicted, correct)}."""
 
 
 class Corpus:
@@ -133,7 +104,7 @@ def train(
     sample_weight: Iterable[float] | None = None,
     templates: str | None = None,
     init: Model | Path | None = None,
-    progress: Callable[[Progress], Any] | None = None,
+    progress: Callback | bool | None = None,
     **options: Any,
 ) -> Model:
     """Trains a model.
@@ -149,8 +120,10 @@ def train(
     X may also be a `Corpus`, the path of a file, or a list of paths.
 
     `dev` is held-out data that decides when to stop: a pair (X, y), a `Corpus` or a path. With a `Corpus` as X,
-    `holdout` is the group that is held out instead. `init` is a model whose weights are the initial ones. `progress`
-    is called with a `Progress` from time to time; if it returns False, the training ends with the best model so far.
+    `holdout` is the group that is held out instead. `init` is a model whose weights are the initial ones.
+
+    `progress` is called with a `Progress` from time to time; if it returns False, the training ends with the best model
+    so far, and an exception ends it as well. True shows a bar of tqdm, or lines where tqdm is not installed.
 
     All other arguments are options of the library, as `trellis train --help` and `trellis.options()` list them, with
     underscores for dashes: type="crf", l2=0.5, epochs=20, threads=2.
@@ -172,13 +145,19 @@ def train(
         if not isinstance(X, Corpus) or dev is not None:
             raise ValueError("holdout is for a Corpus as X, without dev")
         train_sources, dev_sources = ((X._core, 2, holdout),), ((X._core, 1, holdout),)
+    bar = Bar() if progress is True else None
+    callback = bar if bar else progress if callable(progress) else None
     report: Callable[[dict[str, Any]], Any] | None = None
-    if progress is not None:
-        callback = progress
-        report = lambda figures: callback(Progress(**figures))  # noqa: E731
-    core, error = _trellis.train(
-        settings, train_sources, dev_sources, None if init is None else init._core, templates, report
-    )
+    if callback is not None:
+        observe = callback
+        report = lambda figures: observe(Progress(**figures))  # noqa: E731
+    try:
+        core, error = _trellis.train(
+            settings, train_sources, dev_sources, None if init is None else init._core, templates, report
+        )
+    finally:
+        if bar:
+            bar.close()
     model = None if core is None else Model(core, columns)
     if error is not None:
         setattr(error, "model", model)
