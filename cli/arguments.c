@@ -210,7 +210,7 @@ static int parse_words(struct arguments *arguments, struct words words)
 int arguments_parse(const struct command *command, int count, char **words,
                     struct arguments *ret_arguments)
 {
-    *ret_arguments = (struct arguments){.command = command};
+    *ret_arguments = (struct arguments){.command = command, .words = words, .word_count = count};
     trellis_error error = {0};
     trellis_status status = trellis_options_create(&ret_arguments->options, &error);
     ret_arguments->paths = calloc((size_t)count + 1, sizeof *ret_arguments->paths);

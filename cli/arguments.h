@@ -19,6 +19,8 @@ struct arguments {
     const struct own_option **given_own; // [given_count] own options in the order given,
     const char **given_values;           // and their values
     size_t given_count;
+    char **words; // [word_count] as they were given
+    int word_count;
     bool help; // --help was given; the arguments after it were not parsed
 };
 

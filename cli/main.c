@@ -12,10 +12,13 @@
 #include "message.h"
 
 const struct command *const commands[] = {
-    &command_train,   &command_tag,     &command_eval,    &command_compare,  &command_cv,
-    &command_tune,    &command_cluster, &command_convert, &command_features, &command_info,
-    &command_inspect, &command_explain, &command_show,    &command_report,   &command_export,
-    &command_import,  &command_sample,  &command_help,    &command_version,  NULL,
+    &command_train,   &command_tag,     &command_eval,
+    &command_compare, &command_cv,      &command_tune,
+    &command_cluster, &command_convert, &command_features,
+    &command_info,    &command_inspect, &command_explain,
+    &command_show,    &command_report,  &command_export,
+    &command_import,  &command_sample,  &command_serve,
+    &command_help,    &command_version, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -2,17 +2,22 @@
 #
 #   trellis_embed(<header> <file>...)     page.css becomes `static const char tr_page_css[]`, zero-terminated
 #
+# TR_EMBEDDED_FILES(X) lists them all as X("page.css", tr_page_css).
+#
 # The header is written while building, by this same file run as a script (cmake -P).
 
 if(CMAKE_SCRIPT_MODE_FILE)
   set(content "/* Written by cmake/embed.cmake from the files named below; do not edit. */\n")
+  set(list "#define TR_EMBEDDED_FILES(X)")
   foreach(file ${FILES})
     get_filename_component(name ${file} NAME)
     string(MAKE_C_IDENTIFIER ${name} identifier)
     file(READ ${file} bytes HEX)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
     string(APPEND content "/* ${name} */\nstatic const unsigned char tr_${identifier}[] = {${bytes}0};\n")
+    string(APPEND list " X(\"${name}\", tr_${identifier})")
   endforeach()
+  string(APPEND content "${list}\n")
   file(WRITE ${HEADER} "${content}")
   return()
 endif()

@@ -15,6 +15,7 @@ licence_of() {
     case $1 in
     libxxhash*) echo BSD-2-Clause ;;
     libutf8proc* | libjansson*) echo MIT ;;
+    libmicrohttpd*) echo LGPL-2.1-or-later ;;
     libpcre2*) echo BSD-3-Clause ;;
     zlib*) echo Zlib ;;
     libzstd*) echo "BSD-3-Clause OR GPL-2.0-only" ;;

@@ -18,7 +18,7 @@ generated() {
 generated docs/cli.md --markdown
 generated completions/trellis.bash --completion
 generated docs/man/trellis.1 --man
-for command in train tag eval compare cv tune cluster convert features info export import sample help version; do
+for command in train tag eval compare cv tune cluster convert features info export import sample serve help version; do
     generated docs/man/trellis-$command.1 --man $command
 done
 want "the completion is a bash script" bash -n completions/trellis.bash
