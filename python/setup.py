@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -30,6 +31,16 @@ def version() -> str:
 
 
 class BuildExtension(build_ext):
+    def run(self):
+        super().run()
+        if not self.inplace:
+            package = Path(self.build_lib).resolve() / "trellis"
+            subprocess.run(
+                [sys.executable, str(HERE / "generate.py"), "types", str(package / "_option_types.py")],
+                check=True,
+                env={**os.environ, "PYTHONPATH": str(package.parent)},
+            )
+
     def build_extension(self, extension):
         ready = os.environ.get("TRELLIS_LIBRARY_BUILD")
         build = Path(ready) if ready else Path(self.build_temp).resolve() / "library"

@@ -23,6 +23,22 @@ static PyObject *list_options(PyObject *module, PyObject *unused)
     return list;
 }
 
+/* A dict from the name of each learner, a value of the option `type`, to a sentence about it. */
+static PyObject *list_learners(PyObject *module, PyObject *unused)
+{
+    PyObject *dict = PyDict_New();
+    (void)module;
+    (void)unused;
+    for (size_t k = 0; dict && trellis_learner_name(k); k++) {
+        PyObject *help = PyUnicode_FromString(trellis_learner_help(k));
+        if (!help || PyDict_SetItemString(dict, trellis_learner_name(k), help)) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(help);
+    }
+    return dict;
+}
+
 /* The option whose name is nearest to one that does not exist, or None. */
 static PyObject *suggest(PyObject *module, PyObject *args)
 {
@@ -42,6 +58,7 @@ static PyMethodDef functions[] = {
     {"train", (PyCFunction)(void (*)(void))tpy_train, METH_VARARGS | METH_KEYWORDS,
      "train(options, train, dev, init, templates, progress)"},
     {"options", list_options, METH_NOARGS, "All options of the library."},
+    {"learners", list_learners, METH_NOARGS, "All learners, with a sentence each."},
     {"suggest", suggest, METH_VARARGS, "The name of an option nearest to another name."},
     {NULL, NULL, 0, NULL}};
 

@@ -18,7 +18,7 @@ from ._evaluation import Comparison, Evaluation, compare, evaluate
 from ._files import Reader, Sentence, Writer, read, write
 from ._model import Labelling, Model, Weight
 from ._online import OnlineLearner
-from ._options import Option, options
+from ._options import Option, learners, options
 from ._progress import Bar, Progress
 from ._training import Corpus, train
 from ._trellis import version as __version__
@@ -47,6 +47,7 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "learners",
     "options",
     "read",
     "train",

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 from . import _trellis
 from ._options import as_settings
+from ._signatures import EVAL, RUN, takes_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import EvaluationOptions
 
 _CONLLEVAL, _JSON, _DETAILS = 0, 1, 2
 
 
 def _evaluated(
-    gold: Sequence[Iterable[str]], predicted: Sequence[Iterable[str]], options: dict[str, Any]
+    gold: Sequence[Iterable[str]], predicted: Sequence[Iterable[str]], options: Mapping[str, Any]
 ) -> _trellis.Evaluation:
     if len(gold) != len(predicted):
         raise ValueError(f"the numbers of gold sequences ({len(gold)}) and of predicted ones ({len(predicted)}) differ")
@@ -100,16 +106,20 @@ class Comparison:
         return self._text
 
 
-def evaluate(gold: Sequence[Iterable[str]], predicted: Sequence[Iterable[str]], **options: Any) -> Evaluation:
+@takes_options(EVAL | RUN)
+def evaluate(
+    gold: Sequence[Iterable[str]], predicted: Sequence[Iterable[str]], **options: Unpack[EvaluationOptions]
+) -> Evaluation:
     """Scores predicted labels against gold labels. Options such as bootstrap=1000 are those of `trellis eval`."""
     return Evaluation(_evaluated(gold, predicted, options))
 
 
+@takes_options(EVAL | RUN)
 def compare(
     gold: Sequence[Iterable[str]],
     first: Sequence[Iterable[str]],
     second: Sequence[Iterable[str]],
-    **options: Any,
+    **options: Unpack[EvaluationOptions],
 ) -> Comparison:
     """Compares two systems: differences with confidence intervals and p-values.
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any, Iterable, Iterator, NamedTuple, Sequence
+from typing import IO, TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Sequence
 
 from . import _trellis
 from ._options import as_settings
+from ._signatures import READ, RUN, WRITE, takes_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import ReadOptions, WriteOptions
 
 
 class Sentence(NamedTuple):
@@ -24,7 +30,7 @@ class Sentence(NamedTuple):
 class Reader(Iterator[Sentence]):
     """Reads the sequences of a corpus one by one. `close()` it, use it in a `with` statement, or read to the end."""
 
-    def __init__(self, source: str | os.PathLike[str] | bytes, **options: Any) -> None:
+    def __init__(self, source: str | os.PathLike[str] | bytes, **options: Unpack[ReadOptions]) -> None:
         data = source if isinstance(source, bytes) else os.fspath(source)
         self._core: _trellis.Reader | None = _trellis.Reader(data, as_settings(options))
         self._columns = 0
@@ -59,7 +65,8 @@ class Reader(Iterator[Sentence]):
         self.close()
 
 
-def read(source: str | os.PathLike[str] | bytes, **options: Any) -> Reader:
+@takes_options(READ | RUN)
+def read(source: str | os.PathLike[str] | bytes, **options: Unpack[ReadOptions]) -> Reader:
     """Reads a corpus from a path, or from the bytes of a file; compressed ones too.
 
     Options such as format="conllu", label="UPOS" are those of `trellis convert`.
@@ -86,7 +93,7 @@ class Writer:
         target: str | os.PathLike[str] | IO[bytes],
         *,
         columns: Sequence[str] | None = None,
-        **options: Any,
+        **options: Unpack[WriteOptions],
     ) -> None:
         self._columns = () if columns is None else tuple(columns)
         settings = as_settings(options)
@@ -123,13 +130,14 @@ class Writer:
         self.close()
 
 
+@takes_options(READ | WRITE)
 def write(
     target: str | os.PathLike[str] | IO[bytes],
     sequences: Iterable[Iterable[Any]],
     labels: Iterable[Iterable[str] | None] | None = None,
     *,
     columns: Sequence[str] | None = None,
-    **options: Any,
+    **options: Unpack[WriteOptions],
 ) -> None:
     """Writes sequences and their labels to a file; the option `output_format` is the format."""
     with Writer(target, columns=columns, **options) as writer:

@@ -6,16 +6,22 @@ import json
 import math
 import os
 from html import escape
-from typing import Any, Iterable, Iterator, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 from . import _arrays, _trellis
 from ._annotation import Annotation, Contribution, Explanation, Explanations, Picture, Span
 from ._evaluation import Evaluation, evaluate
 from ._options import as_settings
+from ._signatures import EVAL, RUN, TAG, takes_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import EvaluationOptions, TagOptions
 
 
 # Marginals need no best path.
-_POSTERIOR = {"decode": "posterior"}
+_POSTERIOR: TagOptions = {"decode": "posterior"}
 
 
 class Weight(NamedTuple):
@@ -124,7 +130,8 @@ class Model:
         """
         return {(w.attribute, *w.labels): w.weight for w in self.weights()}
 
-    def tag(self, items: Iterable[Any], **options: Any) -> list[str]:
+    @takes_options(TAG | RUN)
+    def tag(self, items: Iterable[Any], **options: Unpack[TagOptions]) -> list[str]:
         """The labels of a sequence."""
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
@@ -132,12 +139,14 @@ class Model:
         pool.append(tagger)
         return labels
 
-    def tag_many(self, sequences: Iterable[Iterable[Any]], **options: Any) -> list[list[str]]:
+    @takes_options(TAG | RUN)
+    def tag_many(self, sequences: Iterable[Iterable[Any]], **options: Unpack[TagOptions]) -> list[list[str]]:
         """The labels of many sequences."""
         found: list[list[str]] = self._many(sequences, options, False)
         return found
 
-    def nbest(self, items: Iterable[Any], n: int = 10, **options: Any) -> list[Labelling]:
+    @takes_options(TAG | RUN)
+    def nbest(self, items: Iterable[Any], n: int = 10, **options: Unpack[TagOptions]) -> list[Labelling]:
         """The n best labellings of a sequence, best first; fewer where there are fewer."""
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
@@ -145,7 +154,8 @@ class Model:
         pool.append(tagger)
         return found
 
-    def marginals(self, items: Iterable[Any], **options: Any) -> Any:
+    @takes_options(TAG | RUN)
+    def marginals(self, items: Iterable[Any], **options: Unpack[TagOptions]) -> Any:
         """The posterior of every label at every position, [length][labels] with the labels as in `labels`.
 
         An array of numpy where it is installed, otherwise a memoryview.
@@ -156,11 +166,13 @@ class Model:
         pool.append(tagger)
         return self._as_marginals(data)
 
-    def marginals_many(self, sequences: Iterable[Iterable[Any]], **options: Any) -> list[Any]:
+    @takes_options(TAG | RUN)
+    def marginals_many(self, sequences: Iterable[Iterable[Any]], **options: Unpack[TagOptions]) -> list[Any]:
         """The marginals of many sequences."""
         return [self._as_marginals(data) for data in self._many(sequences, options or _POSTERIOR, True)]
 
-    def log_probability(self, items: Iterable[Any], labels: Sequence[str], **options: Any) -> float:
+    @takes_options(TAG | RUN)
+    def log_probability(self, items: Iterable[Any], labels: Sequence[str], **options: Unpack[TagOptions]) -> float:
         """log P(labels | items); minus infinity if the model excludes them."""
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
@@ -169,11 +181,13 @@ class Model:
         pool.append(tagger)
         return found
 
-    def probability(self, items: Iterable[Any], labels: Sequence[str], **options: Any) -> float:
+    @takes_options(TAG | RUN)
+    def probability(self, items: Iterable[Any], labels: Sequence[str], **options: Unpack[TagOptions]) -> float:
         """P(labels | items)."""
         return math.exp(self.log_probability(items, labels, **options))
 
-    def annotate(self, items: Iterable[Any], text: str | None = None, **options: Any) -> Annotation:
+    @takes_options(TAG | RUN)
+    def annotate(self, items: Iterable[Any], text: str | None = None, **options: Unpack[TagOptions]) -> Annotation:
         """Labels, spans and probabilities of a sequence; coloured spans in a notebook.
 
         `text` is the text that the tokens are from, for the offsets of spans; without it, they are joined by blanks.
@@ -184,18 +198,21 @@ class Model:
         pool.append(tagger)
         return Annotation(_tokens(given, columns), found, text, self._core.has_spans())
 
-    def spans(self, items: Iterable[Any], text: str | None = None, **options: Any) -> list[Span]:
+    @takes_options(TAG | RUN)
+    def spans(self, items: Iterable[Any], text: str | None = None, **options: Unpack[TagOptions]) -> list[Span]:
         """The spans of a sequence, such as named entities, with their offsets in `text` and their probabilities."""
         return self.annotate(items, text, **options).spans
 
-    def explain(self, items: Iterable[Any], **options: Any) -> Explanations:
+    @takes_options(TAG | RUN)
+    def explain(self, items: Iterable[Any], **options: Unpack[TagOptions]) -> Explanations:
         """Why each token got its label: the contributions of all features, against the runner-up."""
         given, columns = self._columns(items if isinstance(items, (list, tuple)) else list(items))
         rows = _trellis.Explainer(self._core, as_settings(options), columns).explain(given, columns)
         tokens = _tokens(given, columns)
         return Explanations([_explanation(token, *row) for token, row in zip(tokens, rows)])
 
-    def draw(self, items: Iterable[Any], max_labels: int = 5, **options: Any) -> Picture:
+    @takes_options(TAG | RUN)
+    def draw(self, items: Iterable[Any], max_labels: int = 5, **options: Unpack[TagOptions]) -> Picture:
         """The trellis of a short sequence as SVG, with the best path and the `max_labels` most probable labels."""
         given, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
@@ -203,6 +220,7 @@ class Model:
         pool.append(tagger)
         return Picture(picture.decode("utf-8"))
 
+    @takes_options(TAG)
     def sample(self, items: Iterable[Any], n: int = 1, seed: int = 1, **options: Any) -> list[list[str]]:
         """Labellings drawn from P(labels | items)."""
         given, columns = self._columns(items)
@@ -211,7 +229,8 @@ class Model:
         pool.append(tagger)
         return drawn
 
-    def entropy(self, items: Iterable[Any], **options: Any) -> float:
+    @takes_options(TAG | RUN)
+    def entropy(self, items: Iterable[Any], **options: Unpack[TagOptions]) -> float:
         """The entropy of P(labels | items) in nats: 0 if the model is certain."""
         given, columns = self._columns(items)
         pool, tagger = self._take(columns, options)
@@ -219,7 +238,10 @@ class Model:
         pool.append(tagger)
         return found
 
-    def evaluate(self, X: Iterable[Iterable[Any]], y: Sequence[Iterable[str]], **options: Any) -> Evaluation:
+    @takes_options(EVAL | RUN)
+    def evaluate(
+        self, X: Iterable[Iterable[Any]], y: Sequence[Iterable[str]], **options: Unpack[EvaluationOptions]
+    ) -> Evaluation:
         """Tags sequences and scores the labels against the gold labels y."""
         return evaluate(y, self.tag_many(X), **options)
 
@@ -240,7 +262,7 @@ class Model:
         labels = len(self._labels)
         return _arrays.from_bytearray(data, "f", (len(data) // (4 * labels), labels))
 
-    def _many(self, sequences: Iterable[Iterable[Any]], options: dict[str, Any], marginals: bool) -> Any:
+    def _many(self, sequences: Iterable[Iterable[Any]], options: Mapping[str, Any], marginals: bool) -> Any:
         """Labels or marginals of many sequences; the first one tells what their columns are."""
         columns = None
         if self.has_templates:
@@ -261,7 +283,7 @@ class Model:
             items = items if isinstance(items, str) else list(items)
         return items, tuple(items[0]) if items and isinstance(items[0], dict) else self.columns
 
-    def _take(self, columns: Any, options: dict[str, Any]) -> tuple[list[_trellis.Tagger], _trellis.Tagger]:
+    def _take(self, columns: Any, options: Mapping[str, Any]) -> tuple[list[_trellis.Tagger], _trellis.Tagger]:
         """A tagger for this thread alone, and where to put it afterwards."""
         key = (columns, tuple(sorted(options.items()))) if options else columns
         pool = self._pools.get(key)

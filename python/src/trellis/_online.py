@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from . import _trellis
 from ._model import Model
 from ._options import as_settings
+from ._signatures import RUN, TRAIN, takes_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import OnlineOptions
 
 
 class OnlineLearner:
@@ -26,13 +32,14 @@ class OnlineLearner:
     A pickle of a learner holds its whole state: it goes on to the last bit as this one would.
     """
 
+    @takes_options(TRAIN | RUN, ("dev",))
     def __init__(
         self,
         init: Model | None = None,
         *,
         columns: Sequence[str] | None = None,
         templates: str | None = None,
-        **options: Any,
+        **options: Unpack[OnlineOptions],
     ) -> None:
         settings = as_settings(options)
         if columns is None and init is not None and init.has_templates:

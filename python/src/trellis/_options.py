@@ -38,6 +38,15 @@ def options() -> dict[str, Option]:
     return {option.name: option for option in _table().values()}
 
 
+def learners() -> dict[str, str]:
+    """The learners, which are the values of the option `type`, with a sentence each.
+
+    >>> sorted(learners())[:2]
+    ['crf', 'hmm']
+    """
+    return _trellis.learners()
+
+
 def as_text(value: Any) -> str:
     """The value of an option as the library reads it.
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from itertools import chain, repeat
-from typing import Any, Callable, Iterable, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
 
 from . import _trellis
 from ._model import Model
 from ._options import as_settings
 from ._progress import Bar, Callback, Progress
+from ._signatures import READ, RUN, TRAIN, takes_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import ReadOptions, TrainOptions
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -38,7 +44,8 @@ class Corpus:
         """Adds a sequence. `group` is for `train(holdout=...)`."""
         self._core.add(items, labels, self.columns, group, weight)
 
-    def read(self, path: Path, **options: Any) -> None:
+    @takes_options(READ | RUN)
+    def read(self, path: Path, **options: Unpack[ReadOptions]) -> None:
         """Adds the sequences of a file; options such as format="conllu" say how to read it."""
         self._core.read(os.fspath(path), as_settings(options))
 
@@ -94,6 +101,7 @@ def _sources(data: Any) -> tuple[Any, ...]:
     raise ValueError("sequences need labels: y is missing")
 
 
+@takes_options(TRAIN | READ | RUN)
 def train(
     X: Any,
     y: Iterable[Any] | None = None,
@@ -105,7 +113,7 @@ def train(
     templates: str | None = None,
     init: Model | Path | None = None,
     progress: Callback | bool | None = None,
-    **options: Any,
+    **options: Unpack[TrainOptions],
 ) -> Model:
     """Trains a model.
 
