@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all demo test bench install uninstall lint format asan tsan races coverage fuzz soak mutants reliability clean help
+.PHONY: all demo test bench install uninstall wheel lint format asan tsan races coverage fuzz soak mutants reliability clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -70,6 +70,10 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 uninstall: ## remove what the last `make install` from this directory installed
 	@test -f $(BUILD)/installed.txt || { echo "nothing was installed from $(BUILD)/"; exit 1; }
 	@sed 's|^|$(DESTDIR)|' $(BUILD)/installed.txt | tr '\n' '\0' | xargs -0 rm -fv
+
+wheel: all ## build a wheel of the Python package with all libraries in it, and its sdist
+	@$(call setup,build test wheel)
+	@scripts/wheel.sh $(BUILD)
 
 lint: ## check formatting (clang-format) and run static analysis (clang-tidy, cppcheck)
 	@$(call setup,build test lint)

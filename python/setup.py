@@ -1,7 +1,9 @@
 """Builds the extension: the library by CMake, as libtrellis.a, and the files of src/extension linked with it.
 
 The library is in the parent directory, or in library/ of an sdist. The environment variable TRELLIS_LIBRARY_BUILD
-names a build directory of CMake that has libtrellis.a already.
+names a build directory of CMake that has libtrellis.a already. With TRELLIS_STATIC=1 the libraries that Trellis uses
+are linked in too, except for jansson, whose static library on Debian is not for shared objects: auditwheel copies that
+one into the wheel.
 """
 
 import os
@@ -54,10 +56,13 @@ class BuildExtension(build_ext):
                 ["cmake", "--build", str(build), "--target", "trellis_static", "--parallel", str(os.cpu_count() or 1)],
                 check=True,
             )
-        libraries = subprocess.run(["pkg-config", "--libs", *PACKAGES], check=True, capture_output=True, text=True)
+        wanted = subprocess.run(["pkg-config", "--libs", *PACKAGES], check=True, capture_output=True, text=True)
+        libraries = wanted.stdout.split()
+        if os.environ.get("TRELLIS_STATIC") == "1":
+            libraries = [re.sub(r"^-l(?!jansson)(.*)", r"-l:lib\1.a", library) for library in libraries]
         extension.extra_objects = [str(build / "libtrellis.a")]
         extension.depends += extension.extra_objects
-        extension.extra_link_args += [*libraries.stdout.split(), "-lm", "-pthread"]
+        extension.extra_link_args += [*libraries, "-lm", "-pthread"]
         super().build_extension(extension)
 
 
