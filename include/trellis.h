@@ -503,10 +503,13 @@ typedef struct trellis_progress {
     double dev_likelihood;                // the same for --dev, if it is the dev score
     double seconds;                       // since the start
     double tokens_per_second;             // in this iteration
-    double feature_norm;                  // of the weights, with batch methods
+    double feature_norm;                  // of the weights, with batch and online methods
     uint64_t line_search_trials;          // evaluations in this iteration, with batch methods
     double line_search_step;              // the step taken, with batch methods
     const struct trellis_evaluation *dev; // of this iteration on the dev data; NULL if not scored
+    double loss; // of online learners in this iteration: by how much the sequences missed their
+                 // margins, in all; of a perceptron, the sum of their shares of wrong labels
+    uint64_t features; // that get a weight; once the layout is known
 } trellis_progress;
 
 /* Returning false interrupts the training: trellis_train() returns TRELLIS_INTERRUPTED and the best

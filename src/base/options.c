@@ -56,11 +56,21 @@ static const trellis_option table[] = {
      "Maximum number of epochs or iterations; 0 uses the default of the learner."},
     {"patience", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 0, 1e6, NULL,
      "With --dev, stop after N iterations without a better score; 0 turns early stopping off."},
+    {"keep", 0, TRELLIS_CHOICE, TRAIN, "WHICH", "best", 0, 0, "best last",
+     "With --dev: keep the model of the best iteration (best), or train to the end and keep the last "
+     "one (last), so that the dev data only shows progress."},
     {"min-count", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e9, NULL,
      "Ignore attributes (for trellis cluster: words) seen fewer than N times in the training data."},
+    {"min-feature-count", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e9, NULL,
+     "Ignore features rarer than X in the training data: pairs of an attribute and a label whose "
+     "values sum to less, and transitions seen fewer times. CRFsuite's feature.minfreq."},
     {"all-features", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
      "Make every pair of attribute and label a feature, not only the pairs seen in the training "
      "data."},
+    {"transitions", 0, TRELLIS_CHOICE, TRAIN, "WHICH", "auto", 0, 0, "auto observed all",
+     "Transitions that get a weight: those seen in the training data (observed) or every pair of "
+     "labels (all). 'auto' is 'all' with --all-features or at most 64 labels, otherwise "
+     "'observed'."},
     {"train-scheme", 0, TRELLIS_CHOICE, TRAIN, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
      "Convert labels to this scheme for training, and back for output."},
     {"order", 0, TRELLIS_INTEGER, TRAIN, "K", "1", 0, 8, NULL,
@@ -107,16 +117,18 @@ static const trellis_option table[] = {
     {"rate", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e6, NULL,
      "Initial learning rate of -a sgd; 0 calibrates it on a sample."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
-     "Average the weights of -a sgd from the second epoch on; --no-average keeps the last ones."},
+     "Average the weights: of -a sgd from the second epoch on, of online learners from the first; "
+     "--no-average keeps the last ones."},
     {"dictionary", 0, TRELLIS_STRING, TRAIN, "learn|FILE", "", 0, 0, NULL,
      "Tag dictionary: restricts words to the labels it lists, in training and in tagging. Learned "
      "from the training data, or read from FILE: a word, a tab and its labels on each line. Words "
      "that are not listed may have any label."},
     {"dictionary-count", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 1, 1e9, NULL,
      "With --dictionary learn, minimum count of a word to be listed."},
-    {"loss", 0, TRELLIS_CHOICE, TRAIN, "NAME", "hamming", 0, 0, "hamming root",
+    {"loss", 0, TRELLIS_CHOICE, TRAIN, "NAME", "hamming", 0, 0, "hamming count root one",
      "Margin of pa, arow, mira and ssvm: the number of wrong labels, with loss-augmented decoding "
-     "(hamming); or its square root, with plain decoding (root; not for ssvm). A CRF uses a margin "
+     "(hamming); or with plain decoding, not for ssvm, the number of wrong labels (count), its "
+     "square root (root), or 1 (one). A CRF uses a margin "
      "only if --loss hamming, --cost or --span-loss is given (softmax-margin)."},
     {"cost", 0, TRELLIS_STRING, TRAIN | TAG, "FILE", "", 0, 0, NULL,
      "Misclassification costs, for the margin of --loss and for --decode risk: a gold label, a "

@@ -20,11 +20,12 @@ struct arranger {
     bool edge;              // edge attributes instead of node attributes
     struct tr_attributes *attributes;
     uint32_t min_count;
-    const bool *whole;    // [count] those paired with every label; NULL: none
-    struct tr_pool *pool; // may be NULL
-    uint32_t count;       // of the attributes as read
-    uint32_t width;       // of a row of labels
-    uint32_t outcomes;    // the highest outcome + 1
+    double min_feature_count; // 0: every pair that was seen becomes a feature
+    const bool *whole;        // [count] those paired with every label; NULL: none
+    struct tr_pool *pool;     // may be NULL
+    uint32_t count;           // of the attributes as read
+    uint32_t width;           // of a row of labels
+    uint32_t outcomes;        // the highest outcome + 1
 
     uint64_t *offset;           // [count + 1] occurrences of each attribute, as a running sum
     uint64_t *begin;            // [count + 1] the pairs of each attribute in `outcome`
@@ -149,6 +150,7 @@ static uint64_t *occurrence_offsets(const struct arranger *x)
 struct bucket {
     uint32_t first, last;
     uint32_t *outcome; // [offset[last] - offset[first]]
+    float *value;      // [the same] of the attribute; NULL: 1, or not needed
     uint32_t *filled;  // [last - first] how many each attribute has so far
 };
 
@@ -173,6 +175,9 @@ static void fill_bucket(const struct arranger *x, const struct bucket *bucket)
                 for (size_t j = 0; j < seen.tos; j++) {
                     uint64_t at = offset[a] - offset[first] + filled[a - first]++;
                     outcome[at] = seen.from[i] * width + seen.to[j];
+                    if (bucket->value) {
+                        bucket->value[at] = occurrences->value.at[k];
+                    }
                 }
             }
         }
@@ -199,12 +204,37 @@ static bool push_distinct(struct arranger *x, const struct bucket *bucket, uint3
     return true;
 }
 
+/* The outcomes of one attribute with which its values sum to at least `min_feature_count`, sorted;
+ * `sum` [outcomes] is 0 before and after. */
+static bool push_frequent(struct arranger *x, const struct bucket *bucket, uint32_t attribute,
+                          double *sum)
+{
+    const uint64_t base = x->offset[bucket->first], end = x->offset[attribute + 1];
+    size_t before = x->outcome.size;
+    bool ok = true;
+    for (uint64_t i = x->offset[attribute]; i < end; i++) {
+        sum[bucket->outcome[i - base]] += bucket->value ? (double)bucket->value[i - base] : 1;
+    }
+    for (uint64_t i = x->offset[attribute]; i < end; i++) {
+        uint32_t outcome = bucket->outcome[i - base];
+        ok = ok && (sum[outcome] < x->min_feature_count || tr_push(&x->outcome, outcome));
+        sum[outcome] = 0;
+    }
+    if (x->outcome.size > before) {
+        qsort(x->outcome.at + before, x->outcome.size - before, sizeof(uint32_t), by_value);
+    }
+    return ok;
+}
+
 /* The pairs of the attributes of a bucket. */
-static bool push_bucket(struct arranger *x, const struct bucket *bucket, uint32_t *stamp)
+static bool push_bucket(struct arranger *x, const struct bucket *bucket, uint32_t *stamp,
+                        double *sum)
 {
     bool ok = true;
     for (uint32_t a = bucket->first; ok && a < bucket->last; a++) {
-        ok = x->whole && x->whole[a] ? push_all(x) : push_distinct(x, bucket, a, stamp);
+        ok = x->whole && x->whole[a] ? push_all(x)
+             : sum                   ? push_frequent(x, bucket, a, sum)
+                                     : push_distinct(x, bucket, a, stamp);
         x->begin[a + 1] = x->outcome.size;
     }
     return ok;
@@ -217,23 +247,29 @@ static bool find_seen_pairs(struct arranger *x)
     if (x->count == 0) {
         return true; // there can be billions of label pairs: allocate only if needed
     }
+    bool counts = x->min_feature_count > 0;
+    bool values = counts && occurrences_of(x->dataset, x->edge)->value.size > 0;
     uint32_t *stamp = tr_alloc(x->outcomes, sizeof *stamp);
-    bool ok = stamp != NULL;
+    double *sum = counts ? tr_alloc(x->outcomes, sizeof *sum) : NULL;
+    bool ok = stamp && (sum || !counts);
     for (uint32_t first = 0, last; ok && first < x->count; first = last) {
         for (last = first + 1; last < x->count && offset[last + 1] - offset[first] <= MAX_BUCKET;
              last++) {}
         struct bucket bucket = {.first = first, .last = last};
         bucket.outcome = tr_alloc(offset[last] - offset[first], sizeof *bucket.outcome);
         bucket.filled = tr_alloc(last - first, sizeof *bucket.filled);
-        ok = bucket.outcome && bucket.filled;
+        bucket.value = values ? tr_alloc(offset[last] - offset[first], sizeof *bucket.value) : NULL;
+        ok = bucket.outcome && bucket.filled && (bucket.value || !values);
         if (ok) {
             fill_bucket(x, &bucket);
-            ok = push_bucket(x, &bucket, stamp);
+            ok = push_bucket(x, &bucket, stamp, sum);
         }
         free(bucket.outcome);
+        free(bucket.value);
         free(bucket.filled);
     }
     free(stamp);
+    free(sum);
     return ok;
 }
 
@@ -249,12 +285,24 @@ static bool make_all_pairs(struct arranger *x)
     return true;
 }
 
-/* The pairs whose weight is not 0; an attribute that has none left is given no occurrence, so that
- * the minimum count of 1 drops it. */
+/* An attribute that has no pair left is given no occurrence, so that the minimum count of 1 drops
+ * it. */
+static void drop_empty(struct arranger *x)
+{
+    uint64_t *offset = x->offset;
+    for (uint32_t a = x->count; a-- > 0;) { // counts instead of running sums
+        offset[a + 1] -= offset[a];
+    }
+    for (uint32_t a = 0; a < x->count; a++) {
+        bool empty = x->begin[a + 1] == x->begin[a];
+        offset[a + 1] = offset[a] + (empty ? 0 : offset[a + 1]);
+    }
+}
+
+/* The pairs whose weight is not 0. */
 static bool find_weighted_pairs(struct arranger *x, const float *weights)
 {
     const struct tr_rows *rows = x->attributes->rows;
-    uint64_t *offset = x->offset;
     for (uint32_t a = 0; a < x->count; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             if (weights[tr_rows_find(rows, a, rows->outcome[i])] != 0 &&
@@ -264,13 +312,7 @@ static bool find_weighted_pairs(struct arranger *x, const float *weights)
         }
         x->begin[a + 1] = x->outcome.size;
     }
-    for (uint32_t a = x->count; a-- > 0;) { // counts instead of running sums
-        offset[a + 1] -= offset[a];
-    }
-    for (uint32_t a = 0; a < x->count; a++) {
-        bool empty = x->begin[a + 1] == x->begin[a];
-        offset[a + 1] = offset[a] + (empty ? 0 : offset[a + 1]);
-    }
+    drop_empty(x);
     return true;
 }
 
@@ -507,6 +549,7 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
     uint32_t count = (uint32_t)attributes->index.entries.size;
     bool ok = arranger_begin(&x, dataset, edge, attributes, count);
     x.min_count = plan->min_count;
+    x.min_feature_count = plan->min_feature_count;
     x.whole = edge ? NULL : plan->whole;
     x.pool = plan->pool;
     if (ok && plan->share && occurrences_of(dataset, edge)->value.size == 0 && count > 0) {
@@ -516,6 +559,9 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
         bool by_outcome = dataset->open_begin.size && !plan->all_features;
         x.offset = by_outcome ? outcome_offsets(&x) : occurrence_offsets(&x);
         ok = x.offset && (plan->all_features ? make_all_pairs(&x) : find_seen_pairs(&x));
+    }
+    if (ok && x.min_feature_count > 0) {
+        drop_empty(&x);
     }
     trellis_status status = ok ? finalise_order(&x, error) : tr_fail_memory(error);
     arranger_end(&x);

@@ -129,6 +129,7 @@ void tr_occurrences_sort(struct tr_occurrences *occurrences, size_t first, size_
 /* Chooses the features and their layout: for the training corpus, before others are read. */
 struct tr_arrangement {
     uint32_t min_count;
+    double min_feature_count; // least sum of the values of an attribute with an outcome
     bool all_features;
     const bool *whole;    // [node attributes] those paired with every label; NULL: none
     bool share;           // attributes that always occur together have one row (share.h)
@@ -151,6 +152,10 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
                                 struct tr_step_choice choice, uint32_t all_up_to,
                                 struct tr_gram **ret_grams, size_t *ret_count,
                                 trellis_error *error);
+/* Keeps those that occur at least `minimum` times, and labels alone. All labels must be known. */
+trellis_status tr_dataset_frequent_grams(const struct tr_dataset *dataset, double minimum,
+                                         struct tr_gram *grams, size_t *count,
+                                         trellis_error *error);
 /* The index of a gram among those, SIZE_MAX if it is not there. */
 size_t tr_gram_find(const struct tr_gram *grams, size_t count, const struct tr_gram *gram);
 

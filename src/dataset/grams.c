@@ -247,3 +247,47 @@ size_t tr_gram_find(const struct tr_gram *grams, size_t count, const struct tr_g
                                         : NULL;
     return found ? (size_t)(found - grams) : SIZE_MAX;
 }
+
+/* Counts the grams that end at position i of a sequence, i = n being its end. */
+static void count_grams_at(const struct tr_gram *grams, size_t count, uint32_t labels,
+                           const uint16_t *gold, size_t n, size_t i, uint64_t *seen)
+{
+    for (size_t back = 1; back <= TR_MAX_ORDER && back <= i + 1; back++) {
+        struct tr_gram gram = {.length = (uint8_t)(back + 1)};
+        for (size_t k = 0; k <= back; k++) {
+            ptrdiff_t position = (ptrdiff_t)(i + k) - (ptrdiff_t)back;
+            gram.label[k] = (uint16_t)(position < 0            ? labels
+                                       : (size_t)position >= n ? labels + 1
+                                                               : gold[position]);
+        }
+        size_t found = tr_gram_find(grams, count, &gram);
+        if (found != SIZE_MAX) {
+            seen[found]++;
+        }
+    }
+}
+
+trellis_status tr_dataset_frequent_grams(const struct tr_dataset *dataset, double minimum,
+                                         struct tr_gram *grams, size_t *count, trellis_error *error)
+{
+    uint64_t *seen = tr_alloc(*count, sizeof *seen);
+    size_t kept = 0;
+    if (!seen) {
+        return tr_fail_memory(error);
+    }
+    for (size_t s = 0; s < dataset->sequences; s++) {
+        const uint16_t *gold = dataset->gold.at + dataset->sequence.at[s];
+        size_t n = dataset->sequence.at[s + 1] - dataset->sequence.at[s];
+        for (size_t i = 0; n > 0 && i <= n; i++) {
+            count_grams_at(grams, *count, dataset->label_count, gold, n, i, seen);
+        }
+    }
+    for (size_t i = 0; i < *count; i++) {
+        if (grams[i].length < 2 || (double)seen[i] >= minimum) {
+            grams[kept++] = grams[i];
+        }
+    }
+    *count = kept;
+    free(seen);
+    return TRELLIS_OK;
+}

@@ -14,11 +14,9 @@
  *     result: the average of all w after each sequence
  *
  * The weight of a sequence divides its r, as 1 / r is what a loss counts. Only the ratio of the
- * first variance to r matters, so r = 1 and the first variance is the option. With --loss root the
- * margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
+ * first variance to r matters, so r = 1 and the first variance is the option. Other margins are those
+ * of tr_online_margin().
  */
-#include <math.h>
-
 #include "train/online.h"
 
 static void update(struct tr_online *online, double loss, double weight)
@@ -42,20 +40,17 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
                                      trellis_error *error)
 {
     (void)user;
-    bool root = online->training->settings.root_loss;
-    size_t n;
-    const uint16_t *gold = tr_online_gold(online, s, &n);
-    trellis_status status = tr_online_decode(online, s, root ? 0 : 1, error);
+    trellis_status status = tr_online_decode(online, s, tr_online_augmentation(online), error);
     if (status || online->wrong == 0) {
         return status;
     }
     status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (!status) {
-        double cost = tr_loss_of(online->loss, gold, online->predicted.at, n);
-        double loss = (root ? sqrt(cost) : cost) -
+        double loss = tr_online_margin(online, s, online->predicted.at) -
                       tr_sparse_dot(&online->change, online->now.weights);
         double weight = tr_sequence_weight(&online->training->data.train, s);
         if (loss > 0 && weight > 0) {
+            online->missed += weight * loss;
             update(online, loss, weight);
         }
     }

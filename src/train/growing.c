@@ -21,8 +21,12 @@ static trellis_status check_options(const struct tr_settings *settings, trellis_
         : settings->prune > 0   ? "--prune"
         : *settings->dictionary ? "--dictionary: a tag dictionary is made from all of the data"
         : settings->min_count > 1 ? "--min-count: how often attributes occur is not known yet"
-        : settings->select_l1 > 0 ? "--select-l1: features are selected by all of the data"
-        : *settings->from         ? "--from: pass the model itself"
+        : settings->min_feature_count > 0
+            ? "--min-feature-count: how often features occur is not known yet"
+        : settings->transitions == TR_TRANSITIONS_OBSERVED
+            ? "--transitions observed: every transition may be seen later"
+        : settings->select_l1 > 0          ? "--select-l1: features are selected by all of the data"
+        : *settings->from                  ? "--from: pass the model itself"
         : *tr_option_text(options, "cost") ? "--cost: it does not read files"
         : constraint_file                  ? "--constrain FILE: it does not read files"
         : scheme ? "--train-scheme without --scheme: the scheme is guessed from all of the data"

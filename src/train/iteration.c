@@ -83,7 +83,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
 {
     struct tr_iterate *best = &training->best;
     trellis_progress *figures = &now->figures;
-    bool has_dev = training->data.dev.sequences > 0;
+    bool selects = training->data.dev.sequences > 0 && !training->settings.keep_last;
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
     figures->active_features = count_active(training, now->weights);
@@ -97,7 +97,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     if (status) {
         return status;
     }
-    if (!best->known || !has_dev || now->score > best->score) {
+    if (!best->known || !selects || now->score > best->score) {
         tr_iterate_copy(best, now, training->pool);
         training->since_best = 0;
     } else {
@@ -108,6 +108,6 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     figures->dev = best->figures.dev = NULL; // valid within the callback only
     uint64_t patience = training->settings.patience;
     *ret_stop = training->report.interrupted ||
-                (has_dev && patience && training->since_best >= patience);
+                (selects && patience && training->since_best >= patience);
     return TRELLIS_OK;
 }

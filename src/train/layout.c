@@ -22,12 +22,15 @@ static trellis_status read_constraint(struct tr_training *training, trellis_erro
     return status;
 }
 
-/* With few labels every transition gets a weight, as CRFsuite has it; with many, those seen do. */
+/* Unless told otherwise, every transition gets a weight with few labels; with many, those seen
+ * do. */
 static struct tr_gram_choice choose_grams(const struct tr_training *training)
 {
     enum { FEW_LABELS = 64 };
     const struct tr_settings *settings = &training->settings;
-    bool all = settings->all_features || training->layout.plan.labels <= FEW_LABELS;
+    bool many = !settings->all_features && training->layout.plan.labels > FEW_LABELS;
+    bool all = settings->transitions == TR_TRANSITIONS_ALL ||
+               (settings->transitions == TR_TRANSITIONS_AUTO && !many);
     return (struct tr_gram_choice){tr_features_steps(training->data.features), all ? 2 : 0};
 }
 
@@ -57,6 +60,10 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
         status = tr_dataset_grams(&training->data.train, plan, choice.steps, choice.all_up_to,
                                   &layout->grams, &plan->gram_count, error);
         plan->grams = layout->grams;
+    }
+    if (!status && settings->min_feature_count > 0) {
+        status = tr_dataset_frequent_grams(&training->data.train, settings->min_feature_count,
+                                           layout->grams, &plan->gram_count, error);
     }
     return status ? status : read_constraint(training, error);
 }

@@ -10,18 +10,19 @@
  * features, --epochs, --dev, --order, ... */
 #define MARGIN "loss cost span-loss"
 #define PENALTY "l2 sigma lambda"
+#define FEATURES "min-feature-count transitions"
 
 static const struct tr_algorithm perceptron[] = {
-    {"averaged", tr_train_online, 20, .options = "", .online = &tr_averaged_perceptron},
+    {"averaged", tr_train_online, 20, .options = "average", .online = &tr_averaged_perceptron},
     {"plain", tr_train_online, 20, .options = "", .online = &tr_plain_perceptron},
-    {"pa", tr_train_online, 20, .options = MARGIN, .online = &tr_pa},
-    {"pa1", tr_train_online, 20, .options = MARGIN " aggressiveness", .online = &tr_pa1},
-    {"pa2", tr_train_online, 20, .options = MARGIN " aggressiveness", .online = &tr_pa2},
-    {"arow", tr_train_online, 20, .options = MARGIN " variance", .online = &tr_arow},
+    {"pa", tr_train_online, 20, .options = MARGIN " average", .online = &tr_pa},
+    {"pa1", tr_train_online, 20, .options = MARGIN " aggressiveness average", .online = &tr_pa1},
+    {"pa2", tr_train_online, 20, .options = MARGIN " aggressiveness average", .online = &tr_pa2},
+    {"arow", tr_train_online, 20, .options = MARGIN " variance average", .online = &tr_arow},
     {0}};
 
 static const struct tr_algorithm mira[] = {
-    {"hildreth", tr_train_online, 20, .options = "", .online = &tr_mira}, {0}};
+    {"hildreth", tr_train_online, 20, .options = "average", .online = &tr_mira}, {0}};
 
 static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options = "gap"},
                                            {"subgradient", tr_train_subgradient, 50, .options = ""},
@@ -55,23 +56,26 @@ static const struct tr_learner learners[] = {
     {"perceptron",
      "structured perceptron: fast, nearly as accurate as a CRF; -a averaged or plain, or its variants "
      "passive-aggressive (pa, pa1, pa2) and adaptive regularisation of weights (arow)",
-     perceptron, TR_PARTIAL_LABELS, "beam update from", "general", .floats_per_weight = 5},
+     perceptron, TR_PARTIAL_LABELS, FEATURES " beam update from", "general",
+     .floats_per_weight = 5},
     {"mira",
      "margin-infused relaxed algorithm: a perceptron that keeps a margin from the --mbest best "
      "labellings",
-     mira, 0, MARGIN " aggressiveness mbest from", "general", .floats_per_weight = 5},
+     mira, 0, FEATURES " " MARGIN " aggressiveness mbest from", "general", .floats_per_weight = 5},
     {"ssvm",
      "structural support vector machine: maximum margin; -a bcfw (block-coordinate Frank-Wolfe, with a "
      "duality gap) or subgradient",
-     ssvm, TR_PENALISED, MARGIN " " PENALTY " from", "general", 4, .floats_per_weight = 5,
+     ssvm, TR_PENALISED, FEATURES " " MARGIN " " PENALTY " from", "general", 4,
+     .floats_per_weight = 5,
      /* The labellings of the dual: 100 bytes a token in chunking, 220 with more labels. */
      .bytes_per_token = 200},
     {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd", crf,
-     TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED, MARGIN " " PENALTY " from", "general", 1,
-     &tr_crf_hooks, .floats_per_weight = 40},
+     TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED, FEATURES " " MARGIN " " PENALTY " from",
+     "general", 1, &tr_crf_hooks, .floats_per_weight = 40},
     {"maxent", "maximum-entropy classifier: predicts each label independently", unpruned,
      TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED | TR_NO_TRANSITIONS,
-     MARGIN " " PENALTY " from", "general", 1, &tr_crf_hooks, .floats_per_weight = 40},
+     "min-feature-count " MARGIN " " PENALTY " from", "general", 1, &tr_crf_hooks,
+     .floats_per_weight = 40},
     {"hmm",
      "hidden Markov model: -a counts, in one pass; without labels -a em (Baum-Welch) or viterbi (hard EM)",
      hmm, TR_GENERATIVE, "alpha gaussian variance-floor", "hmm", .hooks = &tr_hmm_hooks,
@@ -79,8 +83,8 @@ static const struct tr_learner learners[] = {
     {"memm",
      "maximum-entropy Markov model: predicts each label given the previous ones; trains faster than a "
      "CRF if there are many labels, but suffers from label bias",
-     unpruned, TR_SHARED_ROWS | TR_PENALISED | TR_LOCAL, MARGIN " " PENALTY " from", "general", 1,
-     &tr_crf_hooks, .floats_per_weight = 40},
+     unpruned, TR_SHARED_ROWS | TR_PENALISED | TR_LOCAL, FEATURES " " MARGIN " " PENALTY " from",
+     "general", 1, &tr_crf_hooks, .floats_per_weight = 40},
 };
 
 const struct tr_learner *tr_learner_at(size_t index)

@@ -25,7 +25,6 @@
 struct mira {
     size_t m;
     double c;
-    bool root;
     TR_ARRAY(uint16_t) labels; // [m][length]
     double *scores;            // [m]
     struct tr_sparse *d;       // [m]
@@ -61,7 +60,7 @@ static trellis_status decode(struct tr_online *online, struct mira *mira, size_t
     if (!tr_reserve(&mira->labels, mira->m * n)) {
         return tr_fail_memory(error);
     }
-    trellis_status status = tr_online_scores(online, s, mira->root ? 0 : 1, error);
+    trellis_status status = tr_online_scores(online, s, tr_online_augmentation(online), error);
     if (!status && mira->m == 1) { // as pa1 does, with ties broken alike
         *ret_count = 1;
         status = tr_lattice_viterbi(online->lattice, online->steps, mira->labels.at, mira->scores,
@@ -91,8 +90,7 @@ static trellis_status make_constraints(struct tr_online *online, struct mira *mi
         if (status) {
             return status;
         }
-        double cost = tr_loss_of(online->loss, gold, labels, n);
-        mira->b[count] = (mira->root ? sqrt(cost) : cost) -
+        mira->b[count] = tr_online_margin(online, s, labels) -
                          tr_sparse_dot(&mira->d[count], online->now.weights);
         count++;
     }
@@ -118,13 +116,15 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (status) {
         return status;
     }
-    tr_mira_solve(mira->a, mira->b, count,
-                  mira->c * tr_sequence_weight(&online->training->data.train, s), mira->tau);
+    double weight = tr_sequence_weight(&online->training->data.train, s), missed = 0;
+    tr_mira_solve(mira->a, mira->b, count, mira->c * weight, mira->tau);
     for (size_t k = 0; k < count; k++) {
+        missed = mira->b[k] > missed ? mira->b[k] : missed;
         if (mira->tau[k] > 0) {
             tr_online_change(online, &mira->d[k], mira->tau[k]);
         }
     }
+    online->missed += weight * missed;
     return TRELLIS_OK;
 }
 
@@ -152,7 +152,6 @@ static trellis_status begin(const struct tr_settings *settings, void **ret_mira,
     }
     mira->m = settings->mbest;
     mira->c = settings->aggressiveness;
-    mira->root = settings->root_loss;
     mira->scores = tr_alloc(mira->m, sizeof *mira->scores);
     mira->d = tr_alloc(mira->m, sizeof *mira->d);
     mira->a = tr_alloc(mira->m * mira->m, sizeof *mira->a);

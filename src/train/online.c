@@ -11,6 +11,8 @@
  */
 #include "train/online.h"
 
+#include <math.h>
+
 #include "graph/path.h"
 
 /* ---- sparse vectors over the weights --------------------------------------------------------- */
@@ -365,6 +367,20 @@ trellis_status tr_online_decode(struct tr_online *online, size_t sequence, doubl
     return status;
 }
 
+double tr_online_augmentation(const struct tr_online *online)
+{
+    return online->training->settings.margin_kind == TR_MARGIN_AUGMENTED ? 1 : 0;
+}
+
+double tr_online_margin(const struct tr_online *online, size_t sequence, const uint16_t *labels)
+{
+    enum tr_margin kind = online->training->settings.margin_kind;
+    size_t n;
+    const uint16_t *gold = tr_online_gold(online, sequence, &n);
+    double loss = tr_loss_of(online->loss, gold, labels, n);
+    return kind == TR_MARGIN_ROOT ? sqrt(loss) : kind == TR_MARGIN_ONE ? 1 : loss;
+}
+
 /* ---- epochs ---------------------------------------------------------------------------------- */
 
 trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
@@ -374,6 +390,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
     double began = tr_training_seconds(t);
     size_t done = 0, n = t->data.train.sequences;
     online->wrong_in_all = 0;
+    online->missed = 0;
     tr_random_shuffle(&t->random, online->order, n);
     for (size_t i = 0; i < n; i++) {
         uint32_t s = online->order[i];
@@ -394,6 +411,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
     }
     figures->iteration++;
     figures->fraction = 1;
+    figures->loss = online->missed;
     figures->error_rate = done ? (double)online->wrong_in_all / (double)done : 0;
     figures->tokens_per_second = (double)done / (tr_training_seconds(t) - began + 1e-9);
     return TRELLIS_OK;
@@ -417,6 +435,15 @@ trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, tre
     return status;
 }
 
+static double result_norm(const struct tr_online *online)
+{
+    double sum = 0;
+    for (size_t j = 0; j < online->training->layout.size; j++) {
+        sum += (double)online->result.weights[j] * (double)online->result.weights[j];
+    }
+    return sqrt(sum);
+}
+
 trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void *user,
                              trellis_error *error)
 {
@@ -430,6 +457,7 @@ trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void
         }
         if (!status) {
             tr_online_take_result(online);
+            figures.feature_norm = result_norm(online);
             online->result.figures = figures;
             status = tr_training_iteration(online->training, &online->result, &stop, error);
         }
@@ -553,12 +581,19 @@ static trellis_status make_variances(struct tr_online *online, trellis_error *er
     return TRELLIS_OK;
 }
 
+enum tr_averaging tr_online_averaging(const struct tr_online_method *method,
+                                      const struct tr_settings *settings)
+{
+    return settings->average ? method->averaging : TR_NO_AVERAGE;
+}
+
 trellis_status tr_train_online(struct tr_training *training, trellis_error *error)
 {
     const struct tr_online_method *method = training->settings.algorithm->online;
     struct tr_online *online;
     void *user = NULL;
-    trellis_status status = tr_online_create(training, method->averaging, &online, error);
+    trellis_status status = tr_online_create(
+        training, tr_online_averaging(method, &training->settings), &online, error);
     if (status) {
         return status;
     }

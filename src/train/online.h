@@ -79,6 +79,7 @@ struct tr_online {
     size_t prefix;                // what is compared of it: all, but for --update
     TR_ARRAY(uint16_t) given;     // the best path that agrees with what is known of gold
     uint64_t wrong, wrong_in_all; // labels in it that are not gold; and in this epoch
+    double missed; // the loss of this epoch, to which rules add that of each sequence
     struct tr_update_terms terms;
     struct tr_sparse change; // Phi(X, Z) - Phi(X, Z*)
 };
@@ -109,6 +110,9 @@ extern const struct tr_online_method tr_averaged_perceptron, tr_plain_perceptron
 /* Names the state that all have to training->registry, and resumes from a checkpoint where there is
  * one. What a learner adds to that state it has named before. */
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error);
+/* How a method averages: as it says, unless --no-average. */
+enum tr_averaging tr_online_averaging(const struct tr_online_method *method,
+                                      const struct tr_settings *settings);
 /* One epoch: all sequences in random order. */
 trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
                               trellis_progress *figures, trellis_error *error);
@@ -141,6 +145,10 @@ void tr_online_count(struct tr_online *online, size_t sequence, const uint16_t *
  * labels. */
 trellis_status tr_online_decode(struct tr_online *online, size_t sequence, double margin,
                                 trellis_error *error);
+/* What a labelling must score less than gold by, by the option --loss; and how much of it is in the
+ * lattice while decoding, as the `margin` of tr_online_decode(). */
+double tr_online_margin(const struct tr_online *online, size_t sequence, const uint16_t *labels);
+double tr_online_augmentation(const struct tr_online *online);
 /* terms = Phi(X, Z) - Phi(X, Z*) for the gold labels Z and the labels `predicted`, up to
  * `prefix` */
 trellis_status tr_online_compare(struct tr_online *online, size_t sequence,

@@ -46,7 +46,7 @@ static trellis_status make_rule_arrays(const trellis_online *online, const struc
                                        struct rule_arrays *arrays, trellis_error *error)
 {
     size_t size = to->layout.size;
-    bool averages = online->method->averaging != TR_NO_AVERAGE;
+    bool averages = tr_online_averaging(online->method, &to->settings) != TR_NO_AVERAGE;
     arrays->w = tr_alloc_aligned(size, sizeof *arrays->w);
     arrays->u = averages ? tr_alloc(size, sizeof *arrays->u) : NULL;
     arrays->variance = online->method->variances ? tr_alloc(size, sizeof *arrays->variance) : NULL;
@@ -226,8 +226,8 @@ trellis_status tr_online_learner_begin(trellis_online *online, trellis_error *er
     if (!online->method) {
         return begin_sgd(online, error);
     }
-    trellis_status status = tr_online_create_empty(t, online->method->averaging, &online->online,
-                                                   error);
+    enum tr_averaging averaging = tr_online_averaging(online->method, &t->settings);
+    trellis_status status = tr_online_create_empty(t, averaging, &online->online, error);
     if (!status && online->method->begin) {
         status = online->method->begin(&t->settings, &online->method_user, error);
     }

@@ -14,14 +14,13 @@
  * The weight of a sequence multiplies C, which is what its slack costs. Multiplying tau instead
  * would go beyond the w that keeps the margin. So with pa a weight changes nothing, unless it is 0.
  *
- * With --loss root the margin is sqrt(L(Z, Z*)) and Z* = argmax_Z' w . Phi(X, Z').
+ * Other margins are those of tr_online_margin().
  */
 #include <math.h>
 
 #include "train/online.h"
 
 struct rule {
-    bool root;
     double cap, softness; // of a sequence of weight 1: C of pa1 or infinity; 1 / (2 C) of pa2 or 0
 };
 
@@ -29,9 +28,7 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
                                      trellis_error *error)
 {
     const struct rule *rule = user;
-    size_t n;
-    const uint16_t *gold = tr_online_gold(online, s, &n);
-    trellis_status status = tr_online_decode(online, s, rule->root ? 0 : 1, error);
+    trellis_status status = tr_online_decode(online, s, tr_online_augmentation(online), error);
     if (status || online->wrong == 0) {
         return status;
     }
@@ -40,39 +37,39 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     if (status) {
         return status;
     }
-    double cost = tr_loss_of(online->loss, gold, online->predicted.at, n);
-    double loss = (rule->root ? sqrt(cost) : cost) - tr_sparse_dot(d, online->now.weights);
+    double loss = tr_online_margin(online, s, online->predicted.at) -
+                  tr_sparse_dot(d, online->now.weights);
     double square = tr_sparse_square(d),
            weight = tr_sequence_weight(&online->training->data.train, s);
     if (loss > 0 && square > 0 && weight > 0) {
         double tau = loss / (square + rule->softness / weight);
+        online->missed += weight * loss;
         tr_online_change(online, d, fmin(weight * rule->cap, tau));
     }
     return TRELLIS_OK;
 }
 
-static trellis_status begin(const struct tr_settings *settings, struct rule rule, void **ret_rule,
-                            trellis_error *error)
+static trellis_status begin(struct rule rule, void **ret_rule, trellis_error *error)
 {
     struct rule *own = *ret_rule = tr_alloc(1, sizeof *own);
     if (!own) {
         return tr_fail_memory(error);
     }
     *own = rule;
-    own->root = settings->root_loss;
     return TRELLIS_OK;
 }
 
 static trellis_status begin_pa(const struct tr_settings *settings, void **ret_rule,
                                trellis_error *error)
 {
-    return begin(settings, (struct rule){.cap = INFINITY}, ret_rule, error);
+    (void)settings;
+    return begin((struct rule){.cap = INFINITY}, ret_rule, error);
 }
 
 static trellis_status begin_pa1(const struct tr_settings *settings, void **ret_rule,
                                 trellis_error *error)
 {
-    return begin(settings, (struct rule){.cap = settings->aggressiveness}, ret_rule, error);
+    return begin((struct rule){.cap = settings->aggressiveness}, ret_rule, error);
 }
 
 /* The softness is infinite for C = 0: nothing moves. */
@@ -80,7 +77,7 @@ static trellis_status begin_pa2(const struct tr_settings *settings, void **ret_r
                                 trellis_error *error)
 {
     struct rule rule = {.cap = INFINITY, .softness = 1 / (2 * settings->aggressiveness)};
-    return begin(settings, rule, ret_rule, error);
+    return begin(rule, ret_rule, error);
 }
 
 const struct tr_online_method tr_pa = {TR_EVEN_AVERAGE, false, learn_sequence, begin_pa, free};

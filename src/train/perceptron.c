@@ -20,8 +20,10 @@ static trellis_status learn_sequence(struct tr_online *online, void *user, size_
     }
     status = tr_online_difference(online, s, online->predicted.at, &online->change, error);
     if (!status) {
-        tr_online_change(online, &online->change,
-                         tr_sequence_weight(&online->training->data.train, s));
+        const struct tr_dataset *data = &online->training->data.train;
+        double weight = tr_sequence_weight(data, s);
+        tr_online_change(online, &online->change, weight);
+        online->missed += weight * (double)online->wrong / (double)tr_sequence_length(data, s);
     }
     return status;
 }

@@ -33,7 +33,8 @@ trellis_progress tr_figures_unknown(trellis_phase phase)
                               .seconds = NAN,
                               .tokens_per_second = NAN,
                               .feature_norm = NAN,
-                              .line_search_step = NAN};
+                              .line_search_step = NAN,
+                              .loss = NAN};
 }
 
 trellis_progress tr_training_figures(const struct tr_training *training)
@@ -41,6 +42,11 @@ trellis_progress tr_training_figures(const struct tr_training *training)
     trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_TRAINING);
     figures.iteration = training->done;
     figures.max_iterations = training->settings.epochs;
+    if (training->data.vocabulary.node.rows) {
+        figures.features = tr_rows_features(training->data.vocabulary.node.rows) +
+                           tr_rows_features(training->data.vocabulary.edge.rows) +
+                           training->layout.step_size;
+    }
     return figures;
 }
 

@@ -151,6 +151,11 @@ static void resolve_model(struct tr_settings *settings)
     settings->prune = tr_option_real(options, "prune");
     settings->observed_states = tr_option_flag(options, "observed-states");
     settings->all_features = tr_option_flag(options, "all-features");
+    settings->transitions = tr_option_is(options, "transitions", "observed")
+                                ? TR_TRANSITIONS_OBSERVED
+                            : tr_option_is(options, "transitions", "all") ? TR_TRANSITIONS_ALL
+                                                                          : TR_TRANSITIONS_AUTO;
+    settings->min_feature_count = tr_option_real(options, "min-feature-count");
     settings->min_count = (uint32_t)tr_option_integer(options, "min-count");
     settings->from = tr_option_text(options, "from");
     settings->gaussian = tr_option_text(options, "gaussian");
@@ -164,6 +169,7 @@ static void resolve_stopping(struct tr_settings *settings)
     settings->epochs = settings->select_epochs ? settings->select_epochs
                                                : settings->algorithm->epochs;
     settings->patience = (uint64_t)tr_option_integer(options, "patience");
+    settings->keep_last = tr_option_is(options, "keep", "last");
     settings->epsilon = tr_option_real(options, "epsilon");
     settings->delta = tr_option_real(options, "delta");
     settings->period = (unsigned)tr_option_integer(options, "period");
@@ -189,7 +195,10 @@ static void resolve_method(struct tr_settings *settings)
     settings->margin = trellis_options_given(options, "loss") ||
                        trellis_options_given(options, "cost") ||
                        trellis_options_given(options, "span-loss");
-    settings->root_loss = tr_option_is(options, "loss", "root");
+    settings->margin_kind = tr_option_is(options, "loss", "count")  ? TR_MARGIN_LOSS
+                            : tr_option_is(options, "loss", "root") ? TR_MARGIN_ROOT
+                            : tr_option_is(options, "loss", "one")  ? TR_MARGIN_ONE
+                                                                    : TR_MARGIN_AUGMENTED;
     settings->history = (unsigned)tr_option_integer(options, "history");
     settings->warm_up = (uint64_t)tr_option_integer(options, "warm-up");
     settings->batch = (size_t)tr_option_integer(options, "batch");
@@ -236,11 +245,21 @@ static trellis_status check_values(const struct tr_settings *settings, trellis_e
         return tr_fail(error, TRELLIS_OPTION,
                        "-t %s needs a penalty: --l2, --sigma or --lambda above 0", type);
     }
-    if (penalised && settings->root_loss) {
+    if (settings->min_feature_count > 0 && settings->all_features) {
         return tr_fail(error, TRELLIS_OPTION,
-                       "--loss root does not decompose over positions, as -t %s needs it; use "
+                       "--min-feature-count cannot be combined with --all-features, which includes "
+                       "features that do not occur");
+    }
+    if (settings->min_feature_count > 0 && tr_option_flag(settings->options, "partial")) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--min-feature-count cannot be combined with --partial: features of unknown "
+                       "labels cannot be counted");
+    }
+    if (penalised && settings->margin_kind != TR_MARGIN_AUGMENTED) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--loss %s does not decompose over positions, as -t %s needs it; use "
                        "hamming",
-                       type);
+                       tr_option_text(settings->options, "loss"), type);
     }
     return TRELLIS_OK;
 }

@@ -10,6 +10,13 @@ struct tr_algorithm;
 /* What a perceptron with a beam learns from: see tr_online_decode(). */
 enum tr_update { TR_STANDARD, TR_EARLY, TR_MAX_VIOLATION };
 
+/* Which transitions get a weight. */
+enum tr_transitions { TR_TRANSITIONS_AUTO, TR_TRANSITIONS_OBSERVED, TR_TRANSITIONS_ALL };
+
+/* What a labelling must score less than gold by: its loss, with loss-augmented decoding; or with
+ * plain decoding its loss, the square root of that, or 1. */
+enum tr_margin { TR_MARGIN_AUGMENTED, TR_MARGIN_LOSS, TR_MARGIN_ROOT, TR_MARGIN_ONE };
+
 /* By what the best iterate on the dev data is chosen. */
 enum tr_dev_score { TR_DEV_AUTO, TR_DEV_ACCURACY, TR_DEV_ONE, TR_DEV_MANY, TR_DEV_LIKELIHOOD };
 
@@ -23,21 +30,24 @@ struct tr_settings {
     uint32_t order, counted;
     double prune;
     bool observed_states, all_features;
+    enum tr_transitions transitions;
     uint32_t min_count;
+    double min_feature_count;
     const char *from, *gaussian, *dictionary; // "" where not given
 
     /* When to stop. */
     uint64_t epochs;        // at most; 0: no limit
     uint64_t select_epochs; // of the selection by --select-l1
     uint64_t patience;      // iterations without a better dev score; 0: no limit
+    bool keep_last;         // dev data is scored, but decides nothing
     double epsilon, delta;  // of batch methods
     unsigned period;        // of delta
     double gap;             // of ssvm
 
     /* The objective. */
     double l1, l2, select_l1;
-    bool margin;    // a loss was asked for by name
-    bool root_loss; // its square root is the margin
+    bool margin; // a loss was asked for by name
+    enum tr_margin margin_kind;
 
     /* How it is minimised. */
     unsigned history;

@@ -214,6 +214,7 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
     const struct tr_settings *settings = &training->settings;
     const struct tr_learner_hooks *hooks = settings->learner->hooks;
     struct tr_arrangement arrangement = {.min_count = settings->min_count,
+                                         .min_feature_count = settings->min_feature_count,
                                          .all_features = settings->all_features,
                                          .share = tr_training_can(training, TR_SHARED_ROWS) &&
                                                   settings->l1 == 0 && settings->select_l1 == 0 &&

@@ -466,6 +466,28 @@ static void rare_attributes_are_left_out(void **state)
     drop_world(&world);
 }
 
+/* a has 1.5 with x and 0.5 with y, b has 1 with each, c has -3 with x. */
+static void rare_features_are_left_out(void **state)
+{
+    (void)state;
+    static const char text[] = "x\ta:0.75\tb\nx\ta:0.75\tc:-3\ny\ta:0.5\tb\n\n";
+    static const struct {
+        double minimum;
+        const char *attributes, *features;
+    } cases[] = {{0, "a b c", "0,1 0,1 0"}, {0.6, "a b", "0 0,1"}, {1.2, "a", "0"}, {2, "", ""}};
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        struct world world = make_world(NULL);
+        read_text(&world, text);
+        struct tr_arrangement arrangement = {.min_count = 1, .min_feature_count = cases[i].minimum};
+        trellis_error error = {0};
+        assert_int_equal(tr_dataset_arrange(&world.data, &world.vocabulary, &arrangement, &error),
+                         TRELLIS_OK);
+        expect_attributes(&world.vocabulary.node, cases[i].attributes);
+        expect_features(world.vocabulary.node.rows, cases[i].features);
+        drop_world(&world);
+    }
+}
+
 static void all_pairs_can_become_features(void **state)
 {
     (void)state;
@@ -851,6 +873,7 @@ int main(void)
         cmocka_unit_test(progress_can_stop_the_reading),
         cmocka_unit_test(pairs_seen_together_become_features),
         cmocka_unit_test(rare_attributes_are_left_out),
+        cmocka_unit_test(rare_features_are_left_out),
         cmocka_unit_test(all_pairs_can_become_features),
         cmocka_unit_test(dense_rows_come_first),
         cmocka_unit_test(values_are_rearranged_too),

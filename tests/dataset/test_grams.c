@@ -240,6 +240,25 @@ static void large_label_numbers(void **state)
     tr_dataset_free(&dataset);
 }
 
+static void frequent_grams(void **state)
+{
+    (void)state;
+    struct tr_dataset dataset = corpus("ab bba abb", 2); // ab twice, bb twice, ba once
+    struct tr_graph_plan plan = {.labels = 2, .order = 1};
+    size_t count;
+    struct tr_gram *grams = grams_of(&dataset, &plan, everything, 2, &count);
+    trellis_error error = {0};
+    assert_int_equal(tr_dataset_frequent_grams(&dataset, 1.5, grams, &count, &error), TRELLIS_OK);
+    static const uint16_t expected[][2] = {{0, 1}, {1, 1}, {1, 3}, {2, 0}}; // ab bb b$ ^a
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(grams[i].length, 2);
+        assert_memory_equal(grams[i].label, expected[i], sizeof expected[i]);
+    }
+    free(grams);
+    tr_dataset_free(&dataset);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +267,7 @@ int main(void)
         cmocka_unit_test(order_zero_has_none), cmocka_unit_test(no_sequences_have_none),
         cmocka_unit_test(all_steps),           cmocka_unit_test(counted_states),
         cmocka_unit_test(many_labels),         cmocka_unit_test(large_label_numbers),
+        cmocka_unit_test(frequent_grams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,6 +351,12 @@ static void test_margins(void **state)
     assert_refused(PLAIN, "type=crf span-loss=2", TRELLIS_DATA, "--span-loss needs span labels");
     assert_refused(PLAIN, "type=mira span-loss=-1", TRELLIS_OPTION, "--span-loss");
     assert_refused(PLAIN, "type=crf loss=root", TRELLIS_OPTION, "--loss root does not decompose");
+    assert_refused(PLAIN, "type=ssvm loss=count", TRELLIS_OPTION,
+                   "--loss count does not decompose");
+    assert_refused(PLAIN, "type=crf min-feature-count=2 all-features=yes", TRELLIS_OPTION,
+                   "--all-features");
+    assert_refused(PLAIN, "type=crf min-feature-count=2 partial=yes", TRELLIS_OPTION, "--partial");
+    assert_refused(PLAIN, "type=hmm transitions=all", TRELLIS_OPTION, "does not apply to -t hmm");
     assert_refused("the _\ncat N\n\na D\n\n", "type=crf loss=hamming partial=yes", TRELLIS_OPTION,
                    "--partial");
     assert_refused(PLAIN, "type=mira mbest=0", TRELLIS_OPTION, "between 1 and 100");
