@@ -32,13 +32,18 @@ static PyObject *corpus_add(PyObject *self, PyObject *args)
     PyObject *sequence, *labels = Py_None, *columns = Py_None;
     unsigned int group = 0;
     double weight = 1;
+    int no_zeros = 0;
     tpy_corpus *corpus = (tpy_corpus *)self;
-    if (!PyArg_ParseTuple(args, "O|OOId", &sequence, &labels, &columns, &group, &weight) ||
+    if (!PyArg_ParseTuple(args, "O|OOIdp", &sequence, &labels, &columns, &group, &weight,
+                          &no_zeros) ||
         !tpy_lock_take(&corpus->lock, "the corpus")) {
         return NULL;
     }
     corpus->items.number = trellis_corpus_sequences(corpus->corpus);
     int failed = tpy_items_convert(&corpus->items, sequence, labels, columns);
+    if (!failed && no_zeros) {
+        failed = tpy_items_refuse_zeros(&corpus->items);
+    }
     trellis_error error = {0};
     trellis_status status = TRELLIS_OK;
     if (!failed) {
@@ -121,7 +126,8 @@ static PyObject *corpus_sizes(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef corpus_methods[] = {
-    {"add", corpus_add, METH_VARARGS, "add(items, labels=None, columns=None, group=0, weight=1.0)"},
+    {"add", corpus_add, METH_VARARGS,
+     "add(items, labels=None, columns=None, group=0, weight=1.0, no_zeros=False)"},
     {"read", corpus_read, METH_VARARGS, "read(path, options)"},
     {"name_columns", corpus_name_columns, METH_VARARGS, "name_columns(names)"},
     {"sizes", corpus_sizes, METH_NOARGS, "Sequences, tokens and bytes."},

@@ -99,6 +99,11 @@ int tpy_items_convert(tpy_items *items, PyObject *sequence, PyObject *labels, Py
 /* Converts labels alone: items->texts [*ret_length]. */
 int tpy_items_labels(tpy_items *items, PyObject *labels, size_t *ret_length);
 void tpy_items_free(tpy_items *items);
+/* The sequence of an object of the type Items, which it belongs to; NULL for any other object. */
+const trellis_sequence *tpy_items_converted(PyObject *object);
+/* 0 if no attribute of a sequence has a zero byte in its name, which CRFsuite's model files cannot
+ * hold; otherwise -1 with an exception. */
+int tpy_items_refuse_zeros(tpy_items *items);
 
 /* ---- types ---------------------------------------------------------------------------------------- */
 
@@ -114,12 +119,13 @@ typedef struct tpy_model {
 
 extern PyType_Spec tpy_corpus_spec, tpy_model_spec, tpy_tagger_spec, tpy_weights_spec,
     tpy_chain_spec, tpy_online_spec, tpy_evaluation_spec, tpy_reader_spec, tpy_writer_spec,
-    tpy_explainer_spec;
+    tpy_explainer_spec, tpy_items_spec;
 
 /* The types that other files create or check; set when the module is loaded. */
 typedef struct tpy_types {
     PyTypeObject *corpus, *model, *tagger, *weights, *chain, *online, *evaluation, *reader, *writer,
-        *explainer;
+        *explainer, *items;
+    PyObject *item_error; // ItemError
 } tpy_types;
 extern tpy_types tpy_module_types;
 

@@ -68,13 +68,13 @@ static PyObject *type_name(PyObject *object)
     return PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
 }
 
-/* Raises a TypeError whose message is `before`, the name of the object's type, `after`. */
+/* Raises an ItemError whose message is `before`, the name of the object's type, `after`. */
 static int fail_type(const tpy_items *items, PyObject *object, const char *before,
                      const char *after)
 {
     PyObject *name = type_name(object);
     if (name) {
-        fail(items, PyExc_TypeError, "%s%U%s", before, name, after);
+        fail(items, tpy_module_types.item_error, "%s%U%s", before, name, after);
         Py_DECREF(name);
     }
     return -1;
@@ -550,8 +550,55 @@ static void start(tpy_items *items)
     items->key = NULL;
 }
 
+/* Not an iterable: an ItemError instead of Python's TypeError. */
+static PyObject *iterate(PyObject *sequence)
+{
+    bool text = PyUnicode_Check(sequence) || PyBytes_Check(sequence);
+    PyObject *iterator = text ? NULL : PyObject_GetIter(sequence);
+    if (text || (!iterator && PyErr_ExceptionMatches(PyExc_TypeError))) {
+        PyErr_Clear();
+        PyObject *name = type_name(sequence);
+        PyErr_Format(tpy_module_types.item_error, "a sequence must be a list of items, not %V",
+                     name, "this");
+        Py_XDECREF(name);
+    }
+    return iterator;
+}
+
+/* The items of a sequence; -1 with an exception. */
+static int convert_items(tpy_items *items, PyObject *sequence, PyObject *columns)
+{
+    if (PyList_CheckExact(sequence)) {
+        return add_items(items, sequence, columns);
+    }
+    PyObject *iterator = iterate(sequence);
+    int failed = iterator ? add_items(items, iterator, columns) : -1;
+    Py_XDECREF(iterator);
+    return failed;
+}
+
+int tpy_items_refuse_zeros(tpy_items *items)
+{
+    const trellis_sequence *s = &items->sequence;
+    size_t count = s->attribute_begin ? s->attribute_begin[s->length] : 0;
+    const char *begin = count ? s->attributes[0].name.data : NULL;
+    const trellis_text *last = count ? &s->attributes[count - 1].name : NULL;
+    if (!count || !memchr(begin, 0, (size_t)(last->data + last->size - begin))) {
+        return 0;
+    }
+    for (items->position = 0; s->attribute_begin[items->position + 1] < count; items->position++) {
+        const trellis_text *next = &s->attributes[s->attribute_begin[items->position + 1]].name;
+        if (memchr(begin, 0, (size_t)(next->data - begin))) {
+            break;
+        }
+    }
+    return fail(items, PyExc_ValueError,
+                "an attribute contains a zero byte, which CRFsuite's models cannot hold");
+}
+
 int tpy_items_convert(tpy_items *items, PyObject *sequence, PyObject *labels, PyObject *columns)
 {
+    static const trellis_attribute nothing = {{"", 0}, 0}; // items without attributes have an array
     bool cells = columns != Py_None;
     start(items);
     items->sequence = (trellis_sequence){.struct_size = sizeof items->sequence, .weight = 1};
@@ -559,16 +606,14 @@ int tpy_items_convert(tpy_items *items, PyObject *sequence, PyObject *labels, Py
         PyErr_SetString(PyExc_TypeError, "columns must be a tuple or None");
         return -1;
     }
-    if (PyUnicode_Check(sequence) || PyBytes_Check(sequence)) {
-        PyErr_SetString(PyExc_TypeError, "a sequence must be a list of items, not a string");
-        return -1;
-    }
     if (cells) {
         items->sequence.columns = (size_t)PyTuple_Size(columns);
     }
-    if (add_items(items, sequence, columns) || begin_item(items)) {
+    const trellis_sequence *converted = cells ? NULL : tpy_items_converted(sequence);
+    if (!converted && (convert_items(items, sequence, columns) || begin_item(items))) {
         return -1;
     }
+    items->position = converted ? converted->length : items->position;
     size_t length = items->position, cell_count = items->text_count;
     if (labels != Py_None) {
         items->position = 0;
@@ -587,8 +632,9 @@ int tpy_items_convert(tpy_items *items, PyObject *sequence, PyObject *labels, Py
     if (cells) {
         items->sequence.cells = items->texts;
     } else {
-        items->sequence.attributes = items->attributes;
-        items->sequence.attribute_begin = items->begin;
+        const trellis_attribute *own = items->attributes ? items->attributes : &nothing;
+        items->sequence.attributes = converted ? converted->attributes : own;
+        items->sequence.attribute_begin = converted ? converted->attribute_begin : items->begin;
     }
     if (labels != Py_None && length) {
         items->sequence.labels = items->texts + cell_count;

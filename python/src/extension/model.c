@@ -146,6 +146,22 @@ static PyObject *model_labels(PyObject *self, PyObject *unused)
     return list;
 }
 
+/* Those of single labels, by their number. */
+static PyObject *model_attributes(PyObject *self, PyObject *unused)
+{
+    const trellis_model *model = ((tpy_model *)self)->model;
+    size_t count = trellis_model_attribute_count(model, false);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    (void)unused;
+    for (size_t k = 0; list && k < count; k++) {
+        PyObject *name = tpy_str(trellis_model_attribute(model, false, k));
+        if (!name || PyList_SetItem(list, (Py_ssize_t)k, name)) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
 static PyObject *model_has_probabilities(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -169,6 +185,7 @@ static PyMethodDef model_methods[] = {
     {"to_crfsuite", model_to_crfsuite, METH_NOARGS, "The bytes of a model file of CRFsuite."},
     {"info", model_info, METH_NOARGS, "A description as JSON, in bytes."},
     {"labels", model_labels, METH_NOARGS, "The labels in their order."},
+    {"attributes", model_attributes, METH_NOARGS, "The attributes in their order."},
     {"has_probabilities", model_has_probabilities, METH_NOARGS, "Whether it is probabilistic."},
     {"has_spans", model_has_spans, METH_NOARGS, "Whether the labels mark spans."},
     {"weights", model_weights, METH_NOARGS, "An iterator over (kind, attribute, labels, weight)."},

@@ -79,6 +79,21 @@ static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                         .m_size = -1,
                                         .m_methods = functions};
 
+/* An item or label of a wrong type: a TypeError, and a ValueError as users of python-crfsuite expect. */
+static int add_item_error(PyObject *module)
+{
+    PyObject *bases = PyTuple_Pack(2, PyExc_TypeError, PyExc_ValueError);
+    PyObject *type =
+        bases ? PyErr_NewExceptionWithDoc(
+                    "trellis.ItemError",
+                    "An item, label or sequence of a wrong type; the message says where.", bases,
+                    NULL)
+              : NULL;
+    Py_XDECREF(bases);
+    tpy_module_types.item_error = type; // kept for as long as the process runs
+    return type ? PyModule_AddObjectRef(module, "ItemError", type) : -1;
+}
+
 PyMODINIT_FUNC PyInit__trellis(void)
 {
     PyObject *module = PyModule_Create(&definition);
@@ -93,6 +108,7 @@ PyMODINIT_FUNC PyInit__trellis(void)
         add_type(module, &tpy_reader_spec, "Reader", &types->reader) ||
         add_type(module, &tpy_writer_spec, "Writer", &types->writer) ||
         add_type(module, &tpy_explainer_spec, "Explainer", &types->explainer) ||
+        add_type(module, &tpy_items_spec, "Items", &types->items) || add_item_error(module) ||
         PyModule_AddStringConstant(module, "version", trellis_version())) {
         Py_XDECREF(module);
         return NULL;

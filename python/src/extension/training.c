@@ -49,11 +49,11 @@ static PyObject *describe_dev(const trellis_evaluation *dev)
 
 static PyObject *describe(const trellis_progress *p)
 {
-    PyObject *dict = Py_BuildValue("{sssKsKsKsK}", "phase", trellis_phase_name(p->phase),
-                                   "iteration", (unsigned long long)p->iteration, "max_iterations",
-                                   (unsigned long long)p->max_iterations, "active_features",
-                                   (unsigned long long)p->active_features, "line_search_trials",
-                                   (unsigned long long)p->line_search_trials);
+    PyObject *dict = Py_BuildValue(
+        "{sssKsKsKsKsK}", "phase", trellis_phase_name(p->phase), "iteration",
+        (unsigned long long)p->iteration, "max_iterations", (unsigned long long)p->max_iterations,
+        "active_features", (unsigned long long)p->active_features, "line_search_trials",
+        (unsigned long long)p->line_search_trials, "features", (unsigned long long)p->features);
     if (dict && p->dev) {
         PyObject *dev = describe_dev(p->dev);
         if (!dev || PyDict_SetItemString(dict, "dev", dev)) {
@@ -80,6 +80,7 @@ static PyObject *describe(const trellis_progress *p)
                    {"dev_f1", p->dev_f1},
                    {"likelihood", p->likelihood},
                    {"dev_likelihood", p->dev_likelihood},
+                   {"loss", p->loss},
                    {"line_search_step", p->line_search_step},
                    {"seconds", p->seconds},
                    {"tokens_per_second", p->tokens_per_second}};

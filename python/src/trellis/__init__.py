@@ -21,6 +21,7 @@ from ._online import OnlineLearner
 from ._options import Option, learners, options
 from ._progress import Bar, Progress
 from ._training import Corpus, train
+from ._trellis import ItemError
 from ._trellis import version as __version__
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "Explanations",
+    "ItemError",
     "Labelling",
     "Model",
     "OnlineLearner",

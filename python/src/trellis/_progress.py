@@ -17,6 +17,8 @@ class Progress(NamedTuple):
     """Completed."""
     max_iterations: int = 0
     active_features: int = 0
+    features: int = 0
+    """That get a weight."""
     fraction: float | None = None
     """Of this iteration."""
     objective: float | None = None
@@ -32,6 +34,8 @@ class Progress(NamedTuple):
     line_search_trials: int = 0
     """Evaluations in this iteration, with batch methods."""
     line_search_step: float | None = None
+    loss: float | None = None
+    """Of online learners: by how much the sequences missed their margins; of a perceptron, their shares of wrong labels."""
     dev: dict[str, Any] | None = None
     """Counts on the dev data where this iteration was scored: sequences, sequences_correct, tokens, tokens_correct, and
     labels: {label: (gold, predicted, correct)}."""
