@@ -455,11 +455,36 @@ static PyObject *tagger_score(PyObject *self, PyObject *unused)
     return PyFloat_FromDouble(score);
 }
 
+/* The marginals of the sequence tagged last, as a bytearray. */
+static PyObject *tagger_last_marginals(PyObject *self, PyObject *unused)
+{
+    tpy_tagger *tagger = (tpy_tagger *)self;
+    const float *marginals = NULL;
+    trellis_error error = {0};
+    (void)unused;
+    if (!tpy_lock_take(&tagger->lock, "the tagger")) {
+        return NULL;
+    }
+    trellis_status status = TRELLIS_OK;
+    if (tagger->length) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = trellis_tagger_marginals(tagger->tagger, &marginals, &error);
+        Py_END_ALLOW_THREADS;
+    }
+    size_t size = tagger->length * tagger->label_count * sizeof *marginals;
+    PyObject *result = status ? tpy_raise(status, &error, NULL)
+                              : PyByteArray_FromStringAndSize((const char *)marginals,
+                                                              (Py_ssize_t)size);
+    tpy_lock_give(&tagger->lock);
+    return result;
+}
+
 static PyMethodDef tagger_methods[] = {
     {"tag", tagger_tag, METH_VARARGS, "tag(items, columns=None, marginals=False)"},
     {"tag_many", tagger_tag_many, METH_VARARGS, "tag_many(sequences, columns, marginals)"},
     {"nbest", tagger_nbest, METH_VARARGS, "nbest(items, n, columns=None)"},
     {"log_probability", tagger_log_probability, METH_O, "Of labels for the sequence tagged last."},
+    {"last_marginals", tagger_last_marginals, METH_NOARGS, "Of the sequence tagged last."},
     {"score", tagger_score, METH_NOARGS, "The score of the last prediction."},
     {"annotate", tpy_tagger_annotate, METH_VARARGS, "annotate(items, columns)"},
     {"draw", tpy_tagger_draw, METH_VARARGS, "draw(items, columns, max_labels): SVG, in bytes"},

@@ -101,7 +101,8 @@ class Tagger:
             if xseq is None:
                 return self._current().copy()
             self._tagged = self._marginals = None
-            labels = self._tagged = tagger.tag(xseq)
+            labels: list[str] = tagger.tag(xseq)
+            self._tagged = labels
             return labels.copy()
 
     def _current(self) -> list[str]:
@@ -142,7 +143,7 @@ class Tagger:
     def _all_marginals(self) -> Any:
         """[length * labels] of the last sequence."""
         if self._marginals is None:
-            self._marginals = memoryview(self._opened().marginals()).cast("f")
+            self._marginals = memoryview(self._opened().last_marginals()).cast("f")
         return self._marginals
 
     def marginals(self) -> list[dict[str, float]]:
