@@ -66,18 +66,23 @@ bool tr_text_real(trellis_text text, double *value)
     return true;
 }
 
-void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size)
+char *tr_buffer_extend(struct tr_buffer *buffer, size_t size)
 {
-    if (size == 0 || buffer->failed) {
-        return;
-    }
-    if (size > SIZE_MAX / 2 - buffer->size ||
+    if (buffer->failed || size > SIZE_MAX / 2 - buffer->size ||
         !tr_make_room(buffer->data, buffer->capacity, buffer->size + size)) {
         buffer->failed = true;
-        return;
+        return NULL;
     }
-    memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
+    return buffer->data + buffer->size - size;
+}
+
+void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size)
+{
+    char *added = size ? tr_buffer_extend(buffer, size) : NULL;
+    if (added) {
+        memcpy(added, data, size);
+    }
 }
 
 void tr_buffer_text(struct tr_buffer *buffer, trellis_text text)

@@ -53,6 +53,8 @@ struct tr_buffer {
 };
 
 void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size);
+/* `size` more bytes, to be written by the caller; NULL if the buffer has failed. */
+char *tr_buffer_extend(struct tr_buffer *buffer, size_t size);
 void tr_buffer_text(struct tr_buffer *buffer, trellis_text text);
 void tr_buffer_string(struct tr_buffer *buffer, const char *string);
 void tr_buffer_char(struct tr_buffer *buffer, char c);

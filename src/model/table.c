@@ -9,10 +9,11 @@ static bool is_weight(float weight)
 }
 
 /* The weight of pair i of an attribute. */
-static float weight_at(const struct tr_rows *rows, const float *weights, uint32_t attribute,
-                       uint64_t i)
+static inline float weight_at(const struct tr_rows *rows, const float *weights, uint32_t attribute,
+                              uint64_t i)
 {
-    return weights[tr_rows_find(rows, attribute, rows->outcome[i])];
+    size_t place = attribute < rows->dense ? rows->outcome[i] : i - rows->begin[attribute];
+    return weights[tr_rows_at(rows, attribute) + place];
 }
 
 /* How many weights of an attribute are not 0. */
@@ -28,23 +29,32 @@ static uint32_t count_weights(const struct tr_rows *rows, const float *weights, 
 static void put_dense(struct tr_buffer *bytes, const struct tr_rows *rows, const float *values,
                       uint32_t attribute)
 {
-    uint64_t i = rows->begin[attribute];
-    for (uint32_t j = 0; j < rows->width; j++) {
-        bool here = i < rows->begin[attribute + 1] && rows->outcome[i] == j;
-        float weight = here ? weight_at(rows, values, attribute, i++) : 0;
-        tr_buffer_add(bytes, (const char *)&weight, sizeof weight);
+    char *row = tr_buffer_extend(bytes, rows->width * sizeof(float));
+    if (!row) {
+        return;
+    }
+    memset(row, 0, rows->width * sizeof(float));
+    for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
+        float weight = weight_at(rows, values, attribute, i);
+        memcpy(row + rows->outcome[i] * sizeof weight, &weight, sizeof weight);
     }
 }
 
 static void put_sparse(struct tr_buffer *bytes, const struct tr_rows *rows, const float *weights,
                        const float *values, uint32_t attribute, uint32_t count)
 {
-    tr_put_u32(bytes, count);
+    char *pair = tr_buffer_extend(bytes, (1 + 2 * (size_t)count) * sizeof(float));
+    if (!pair) {
+        return;
+    }
+    memcpy(pair, &count, sizeof count);
+    pair += sizeof count;
     for (uint64_t i = rows->begin[attribute]; i < rows->begin[attribute + 1]; i++) {
         if (is_weight(weight_at(rows, weights, attribute, i))) {
             float value = weight_at(rows, values, attribute, i);
-            tr_put_u32(bytes, rows->outcome[i]);
-            tr_buffer_add(bytes, (const char *)&value, sizeof value);
+            memcpy(pair, &rows->outcome[i], 4);
+            memcpy(pair + 4, &value, 4);
+            pair += 8;
         }
     }
 }
