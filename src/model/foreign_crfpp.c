@@ -119,53 +119,87 @@ static uint32_t check_at(const struct crfpp_file *file, size_t unit)
     return le32toh(check);
 }
 
-/* A state of the walk: its base, the bytes that led to it, and the next byte to try. */
-struct trie_state {
-    uint32_t base;
-    unsigned next;
+/* The units of a state, as lists by ascending unit: from a state with base b, those with check b
+ * among b, b + 1, ..., b + 256. 0, the root, is in no list. */
+struct trie {
+    uint32_t *first; // [unit_count] by base; 0 where there are none
+    uint32_t *next;  // [unit_count] 0 behind the last
 };
 
-/* All strings of the double array, by a depth-first walk. A unit belongs to one state by its
- * `check`, so that no unit is met twice unless states share a base, which would be a cycle or a
- * join. */
+#define WALKED UINT32_MAX // first of a state that was visited
+
+static bool list_units(const struct crfpp_file *file, struct trie *trie)
+{
+    size_t count = file->unit_count;
+    trie->first = tr_alloc(count, sizeof *trie->first);
+    trie->next = tr_alloc(count, sizeof *trie->next);
+    for (size_t unit = count; trie->first && trie->next && unit-- > 1;) {
+        uint32_t base = check_at(file, unit);
+        if (unit >= base && unit - base <= 256) {
+            trie->next[unit] = trie->first[base];
+            trie->first[base] = (uint32_t)unit;
+        }
+    }
+    return trie->first && trie->next;
+}
+
+/* The first unit of a state with this base. False if the state was visited before: the array then
+ * has a cycle or a join. */
+static bool enter_state(const struct crfpp_file *file, struct trie *trie, int32_t base,
+                        uint32_t *ret_unit)
+{
+    *ret_unit = 0;
+    if (base < 0 || (size_t)base >= file->unit_count) {
+        return base >= 0; // a state that leads nowhere
+    }
+    *ret_unit = trie->first[base];
+    if (*ret_unit) {
+        trie->first[base] = WALKED;
+    }
+    return *ret_unit != WALKED;
+}
+
+static bool take_end(struct crfpp_file *file, const struct tr_buffer *text, int32_t base)
+{
+    struct crfpp_string entry = {file->texts.size, text->size, (uint32_t)(-(int64_t)base - 1)};
+    tr_buffer_add(&file->texts, text->data, text->size);
+    return tr_push(&file->entries, entry);
+}
+
+/* All strings of the double array, by a depth-first walk; path[i] is the next unit to try with the
+ * i-th byte. The texts of a sound array are not much longer than the array itself. */
 static trellis_status walk_units(struct crfpp_file *file)
 {
-    TR_ARRAY(struct trie_state) path = {0};
+    TR_ARRAY(uint32_t) path = {0};
     struct tr_buffer text = {0};
+    struct trie trie = {0};
     const size_t max_text = 16 * file->bytes.size;
-    bool *met = tr_alloc(file->unit_count, sizeof *met);
-    int32_t root = file->unit_count ? base_at(file, 0) : -1;
-    bool sound = root >= 0, ok = met && tr_push(&path, (struct trie_state){(uint32_t)root, 0});
+    uint32_t unit = 0;
+    bool ok = list_units(file, &trie);
+    bool sound = ok && file->unit_count && enter_state(file, &trie, base_at(file, 0), &unit);
+    ok = ok && tr_push(&path, unit);
     while (ok && sound && path.size) {
-        struct trie_state *place = &path.at[path.size - 1];
-        size_t unit = (size_t)place->base + place->next;
-        if (place->next == 0 && unit < file->unit_count && check_at(file, unit) == place->base &&
-            base_at(file, unit) < 0) {
-            struct crfpp_string entry = {file->texts.size, text.size,
-                                         (uint32_t)(-(int64_t)base_at(file, unit) - 1)};
-            tr_buffer_add(&file->texts, text.data, text.size);
-            sound = file->texts.size <= max_text;
-            ok = tr_push(&file->entries, entry);
-        }
-        for (unit++; place->next < 256; place->next++, unit++) {
-            if (unit < file->unit_count && check_at(file, unit) == place->base && unit != 0) {
-                break;
-            }
-        }
-        if (place->next == 256) {
+        unit = path.at[path.size - 1];
+        if (unit == 0) {
             path.size--;
             text.size -= text.size > 0;
             continue;
         }
-        unsigned byte = place->next++;
+        path.at[path.size - 1] = trie.next[unit];
+        uint32_t check = check_at(file, unit);
         int32_t base = base_at(file, unit);
-        sound = sound && !met[unit] && base >= 0;
-        met[unit] = true;
-        tr_buffer_char(&text, (char)byte);
-        ok = ok && !text.failed && tr_push(&path, (struct trie_state){(uint32_t)base, 0});
+        if (unit == check) {
+            ok = base >= 0 || take_end(file, &text, base);
+            sound = file->texts.size <= max_text;
+            continue;
+        }
+        tr_buffer_char(&text, (char)(unit - check - 1));
+        sound = enter_state(file, &trie, base, &unit);
+        ok = !text.failed && tr_push(&path, unit);
     }
     free(path.at);
-    free(met);
+    free(trie.first);
+    free(trie.next);
     tr_buffer_free(&text);
     return !ok      ? tr_fail_memory(file->model.error)
            : !sound ? tr_string_damaged(&file->model, "its double array is not a tree of strings")
