@@ -64,47 +64,52 @@ static bool take_string(struct wapiti_file *file, trellis_text *ret_text)
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
+/* One more than the value of a hexadecimal digit, 0 for any other character. A table, since which
+ * of the digits comes next cannot be predicted. */
+static const unsigned char digit_values[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* Appends hexadecimal digits to a number; the place behind them. The last that fit into 64 bits
+ * end it. */
+static size_t take_digits(trellis_text text, size_t at, uint64_t *number)
 {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
+    unsigned value;
+    while (at < text.size && *number >> 60 == 0 &&
+           (value = digit_values[(unsigned char)text.data[at]]) != 0) {
+        *number = 16 * *number + value - 1;
+        at++;
+    }
+    return at;
 }
 
 /* [-]0xH.HHHp[+-]D: what printf's %a writes; false for anything else or for more than 64 bits. */
 static bool parse_hex_real(trellis_text text, double *ret_value)
 {
-    size_t i = 0;
-    bool negative = text.size && text.data[0] == '-', point = false;
-    i += negative;
-    if (text.size < i + 3 || text.data[i] != '0' || (text.data[i + 1] | 0x20) != 'x') {
+    bool negative = text.size && text.data[0] == '-';
+    size_t first = negative ? 3 : 2;
+    if (text.size < first + 1 || text.data[first - 2] != '0' ||
+        (text.data[first - 1] | 0x20) != 'x') {
         return false;
     }
     uint64_t digits = 0;
-    int exponent = 0, count = 0;
-    for (i += 2; i < text.size && (text.data[i] | 0x20) != 'p'; i++) {
-        int digit = hex_digit(text.data[i]);
-        if ((digit < 0 && (point || text.data[i] != '.')) || digits >> 60) {
-            return false;
-        }
-        if (digit < 0) {
-            point = true;
-            continue;
-        }
-        digits = 16 * digits + (uint64_t)digit;
-        exponent -= point ? 4 : 0;
-        count++;
+    size_t at = take_digits(text, first, &digits), count = at - first, places = 0;
+    if (at < text.size && text.data[at] == '.') {
+        size_t point = at;
+        at = take_digits(text, at + 1, &digits);
+        places = at - point - 1;
     }
-    int64_t power = 0;
-    bool plus = i + 1 < text.size && text.data[i + 1] == '+'; // which is no part of our numbers
-    size_t first = i + 1 + plus;
-    if (count == 0 || first >= text.size ||
-        !tr_text_integer((trellis_text){text.data + first, text.size - first}, &power) ||
-        power < -5000 || power > 5000) {
+    if (count + places == 0 || at >= text.size || (text.data[at] | 0x20) != 'p') {
         return false;
     }
-    double value = ldexp((double)digits, exponent + (int)power);
+    int64_t power = 0;
+    if (!tr_text_integer((trellis_text){text.data + at + 1, text.size - at - 1}, &power) ||
+        power < -5000 || power > 5000 || places > 5000) {
+        return false;
+    }
+    double value = ldexp((double)digits, (int)power - 4 * (int)places);
     *ret_value = negative ? -value : value;
     return true;
 }
