@@ -20,25 +20,7 @@ for name in lbfgs l1 l2sgd ap pa arow values empty ties; do
     want "$name written: the same labels" cmp $t/labels <(cut -f 1 $out)
 done
 
-# Every command that takes a model.
 model=$models/l1.lcrf
-run 0 info $model
-want "info" grep -q '^program *CRFsuite' $out
-run 0 inspect $model
-want "inspect" grep -q 'p-1|p=VERB|X=' $out
-run 0 explain -m $model $read $models/test.txt
-want "explain" grep -q 'runner-up' $out
-run 0 export $model
-want "export" grep -q '^step' $out
-cp $out $t/exported
-run 0 import -m $t/imported.model $t/exported
-run 0 eval -m $model $read $models/test.txt
-want "eval" grep -q '^accuracy:  68.89%' $out
-run 0 report -m $model $read $models/test.txt -o $t/report.html
-want "report" grep -q '</html>' $t/report.html
-run 0 show -m $model $read $models/test.txt
-want "show" grep -q '<svg' $out
-run 0 convert -m $model --bits 16 -o $t/small.model
 
 # Templates: the attributes are those that `trellis features` prints.
 printf 'columns word pos\nnode word[-1..1]\nnode suffix(word,2)\nnode word & pos[-1]\nstep\n' >$t/plain.tpl

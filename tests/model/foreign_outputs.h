@@ -1,4 +1,8 @@
-/* foreign_outputs.h - compares the answers of a model with what CRF++ or Wapiti printed for it.
+/* foreign_outputs.h - compares the answers of a model with what CRFsuite, CRF++ or Wapiti printed
+ * for it.
+ *
+ * CRFsuite (-p -l): "@score SCORE", "@probability PROBABILITY", for each token its label and
+ * LABEL:MARGINAL of every label, separated by tabs, and a blank line.
  *
  * CRF++ (-v2 -n N): for each path "# RANK PROBABILITY", for each token its columns, LABEL/MARGINAL
  * of the path and LABEL/MARGINAL of every label, separated by tabs, and a blank line. Wapiti (-s -n
@@ -17,6 +21,7 @@
 #include "trellis.h"
 
 enum output_kind {
+    CRFSUITE_MARGINALS,
     CRFPP_MARGINALS,
     WAPITI_SCORES,
     WAPITI_PROBABILITIES,
@@ -36,6 +41,7 @@ struct comparison {
     size_t ties, first_ties; // other labels with an equal score; those of the first path
     double marginal;         // the largest difference
     double score;            // the largest difference, relative to max(1, theirs)
+    double probability;      // of a sequence: the largest difference, where both are printed
     bool broken;
 };
 
@@ -60,10 +66,10 @@ static char *last_field(struct comparison *c)
     return tab + 1;
 }
 
-/* LABEL/VALUE: the value, and the label cut off before it. */
+/* LABEL/VALUE, or LABEL:VALUE: the value, and the label cut off before it. */
 static double split_value(struct comparison *c, char *field)
 {
-    char *slash = strrchr(field, '/');
+    char *slash = strrchr(field, c->kind == CRFSUITE_MARGINALS ? ':' : '/');
     if (!slash) {
         c->broken = true;
         return 0;
@@ -91,6 +97,9 @@ static char *compare_marginals(struct comparison *c, const float *marginals, siz
         double theirs = split_value(c, last_field(c));
         note_largest(&c->marginal, (double)marginals[j] - theirs);
     }
+    if (c->kind == CRFSUITE_MARGINALS) {
+        return c->line;
+    }
     char *field = last_field(c);
     split_value(c, field);
     return field;
@@ -108,7 +117,7 @@ static bool compare_token(struct comparison *c, trellis_text label, const float 
         c->broken = true;
         return false;
     }
-    if (c->kind == CRFPP_MARGINALS) {
+    if (c->kind == CRFPP_MARGINALS || c->kind == CRFSUITE_MARGINALS) {
         return same_text(label, compare_marginals(c, marginals, labels));
     }
     char *field = last_field(c);
@@ -120,20 +129,30 @@ static bool compare_token(struct comparison *c, trellis_text label, const float 
     return same;
 }
 
+/* What stands before the tokens of a path: its score, or its probability where that is all. */
+static double read_score(struct comparison *c, double probability)
+{
+    double theirs = 0, chance = 0;
+    if (c->kind == CRFSUITE_MARGINALS) {
+        c->broken = !next_output_line(c) || sscanf(c->line, "@score %lf", &theirs) != 1 ||
+                    !next_output_line(c) || sscanf(c->line, "@probability %lf", &chance) != 1;
+        note_largest(&c->probability, probability - chance);
+    } else if (!next_output_line(c) || sscanf(c->line, "# %*u %lf", &theirs) != 1) {
+        c->broken = true;
+    }
+    return theirs;
+}
+
 static void compare_path(struct comparison *c, trellis_tagger *tagger, size_t rank,
                          const trellis_sequence *sequence, const float *marginals, size_t labels)
 {
     const trellis_text *ours = trellis_tagger_nth_labels(tagger, rank);
     const int32_t *numbers = trellis_tagger_nth_numbers(tagger, rank);
-    double score = c->kind == WAPITI_SCORES ? trellis_tagger_nth_score(tagger, rank)
-                                            : trellis_tagger_nth_probability(tagger, rank);
+    double probability = trellis_tagger_nth_probability(tagger, rank);
+    bool by_score = c->kind == WAPITI_SCORES || c->kind == CRFSUITE_MARGINALS;
+    double score = by_score ? trellis_tagger_nth_score(tagger, rank) : probability;
     size_t differ = 0;
-    double theirs = 0;
-    if (c->kind == LABELS_ONLY) {
-        theirs = score;
-    } else if (!next_output_line(c) || sscanf(c->line, "# %*u %lf", &theirs) != 1) {
-        c->broken = true;
-    }
+    double theirs = c->kind == LABELS_ONLY ? score : read_score(c, probability);
     for (size_t i = 0; i < sequence->length && !c->broken; i++) {
         const float *row = marginals + i * labels;
         trellis_text label = ours ? ours[i] : (trellis_text){"", 0};
@@ -174,6 +193,9 @@ static trellis_status compare_file(const trellis_model *model, const char *data,
     }
     if (!status && c->kind == WAPITI_POSTERIORS) {
         status = trellis_options_set(options, "decode", "posterior", error);
+    }
+    if (!status && c->kind == CRFSUITE_MARGINALS) {
+        status = trellis_options_set(options, "format", "crfsuite", error);
     }
     if (!status) {
         status = trellis_tagger_create(model, options, &tagger, error);

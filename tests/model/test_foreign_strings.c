@@ -227,8 +227,8 @@ static void test_wapiti_messages(void **state)
     assert_non_null(strstr(error.message, path));
 }
 
-/* Weights of a string may end neither behind those of the next one nor behind the last of all. */
-static void test_crfpp_weights_beyond_the_end(void **state)
+/* Weights are finite numbers; those of a string may end neither behind those of the next one nor behind the last of all. */
+static void test_crfpp_weights(void **state)
 {
     (void)state;
     static const char head[] = "version: 100\ncost-factor: 1\nmaxid: 2\nxsize: 1\n\nA\nB\n\n"
@@ -240,19 +240,76 @@ static void test_crfpp_weights_beyond_the_end(void **state)
         snprintf(file, sizeof file, "%s%s\n1\n2\n", head, strings[i]);
         assert_refused(file, strlen(file), "the weights of a string do not fit");
     }
+    static const char *const weights[] = {"nan", "-inf", "1e400", "1e39", "0x", ""};
+    for (size_t i = 0; i < TR_COUNT(weights); i++) {
+        char file[300];
+        snprintf(file, sizeof file, "%s0 U00:a\n\n%s\n2\n", head, weights[i]);
+        assert_refused(file, strlen(file), "a weight is not a");
+    }
 }
 
+/* A million labels, in each of the three forms. */
 static void test_many_labels(void **state)
 {
     (void)state;
-    struct tr_buffer file = {0};
-    tr_buffer_string(&file, "#mdl#2#0\n#rdr#1/0/0\n10:u0:%x[0,0],\n#qrk#1000000\n");
+    static const char wapiti[] = "#mdl#2#0\n#rdr#1/0/0\n10:u0:%x[0,0],\n#qrk#1000000\n";
+    static const char text[] = "version: 100\ncost-factor: 1\nmaxid: 0\nxsize: 1\n\n";
+    struct tr_buffer files[3] = {0};
+    tr_buffer_string(&files[0], wapiti);
+    tr_buffer_string(&files[1], text);
+    static const uint32_t numbers[] = {100, 0, 0, 0, 0, 1, 0, 8000000};
+    tr_buffer_add(&files[2], (const char *)numbers, sizeof numbers);
     for (unsigned i = 0; i < 1000000; i++) {
-        tr_buffer_format(&file, "7:%07u,\n", i);
+        tr_buffer_format(&files[0], "7:%07u,\n", i);
+        tr_buffer_format(&files[1], "%07u\n", i);
+        tr_buffer_format(&files[2], "%07u", i);
+        tr_buffer_char(&files[2], 0);
     }
-    tr_buffer_string(&file, "#qrk#0\n");
-    assert_false(file.failed);
-    assert_refused(file.data, file.size, "more than 60000 labels");
+    tr_buffer_string(&files[0], "#qrk#0\n");
+    tr_buffer_string(&files[1], "\nU0:%x[0,0]\n\n\n");
+    tr_buffer_add(&files[2], "\0\0\0", 4);
+    for (size_t i = 0; i < TR_COUNT(files); i++) {
+        assert_false(files[i].failed);
+        assert_refused(files[i].data, files[i].size, "more than 60000 labels");
+        tr_buffer_free(&files[i]);
+    }
+}
+
+/* Weights of any size, as printf's %a writes them, are those of the model. */
+static void test_wapiti_weights(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    struct tr_buffer file = {0};
+    float weights[COUNT];
+    uint64_t bits = 88172645463325252;
+    tr_buffer_format(&file, "#mdl#2#%d\n#rdr#1/0/0\n10:u0:%%x[0,0],\n#qrk#1\n1:A,\n#qrk#%d\n",
+                     COUNT, COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        tr_buffer_format(&file, "7:u0:%04u,\n", i);
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
+        double weight = ldexp((double)(int64_t)bits, (int)(bits % 240) - 183);
+        weights[i] = (float)weight;
+        tr_buffer_format(&file, i % 3 ? "%u=%a\n" : "%u=%A\n", i, weight);
+    }
+    trellis_model *model;
+    trellis_error error = {0};
+    assert_ok(trellis_model_open_bytes(file.data, file.size, TRELLIS_BORROW, &model, &error),
+              error);
+    trellis_weight_iterator *all;
+    const trellis_weight *weight;
+    size_t count = 0;
+    assert_ok(trellis_weight_iterator_create(model, &all, &error), error);
+    for (; (weight = trellis_weight_iterator_next(all)); count++) {
+        unsigned i;
+        assert_int_equal(sscanf(weight->attribute.data, "u0:%4u", &i), 1);
+        assert_true(i < COUNT && (float)weight->weight == weights[i]);
+    }
+    assert_int_equal(count, COUNT);
+    trellis_weight_iterator_destroy(all);
+    trellis_model_close(model);
     tr_buffer_free(&file);
 }
 
@@ -304,6 +361,26 @@ static void test_crfpp_messages(void **state)
         }
     }
     assert_refused(copy, size, "not a tree");
+    /* Two states that lead to the same ones, and a string whose weights are beyond the last. */
+    size_t states[2], found = 0, end = 0;
+    for (size_t at = units + 8; at < weights; at += 8) {
+        int32_t base;
+        uint32_t check;
+        memcpy(&base, file + at, 4);
+        memcpy(&check, file + at + 4, 4);
+        bool leaf = check == (at - units) / 8;
+        if (base > 0 && !leaf && check > 0 && found < 2) {
+            states[found++] = at;
+        }
+        end = base < 0 && leaf ? at : end;
+    }
+    assert_true(found == 2 && end);
+    memcpy(copy, file, size);
+    memcpy(copy + states[1], file + states[0], 4);
+    assert_refused(copy, size, "not a tree");
+    memcpy(copy, file, size);
+    memcpy(copy + end, &(int32_t){INT32_MIN}, 4);
+    assert_refused(copy, size, "the weights of a string do not fit");
     free(copy);
     free(file);
 }
@@ -311,15 +388,11 @@ static void test_crfpp_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_wapiti_messages),
-        cmocka_unit_test(test_crfpp_weights_beyond_the_end),
-        cmocka_unit_test(test_many_labels),
-        cmocka_unit_test(test_crfpp_messages),
+        cmocka_unit_test(test_answers),        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_changed),        cmocka_unit_test(test_wapiti_messages),
+        cmocka_unit_test(test_crfpp_weights),  cmocka_unit_test(test_many_labels),
+        cmocka_unit_test(test_wapiti_weights), cmocka_unit_test(test_crfpp_messages),
     };
     return cmocka_run_group_tests_name("foreign_strings", tests, group_setup, group_teardown);
 }
