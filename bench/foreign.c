@@ -4,7 +4,7 @@
  *
  * prints the numbers of tokens, labels that differ, paths, paths that differ although their scores
  * do, paths that differ with equal scores, the same of the best paths, and the largest differences
- * of marginals, of the probabilities of sequences and of scores.
+ * of marginals, of the probabilities of sequences and of scores, null where they are not printed.
  */
 #include "../tests/model/foreign_outputs.h"
 
@@ -18,6 +18,16 @@ static int fail(const char *what)
 {
     fprintf(stderr, "foreign: %s\n", what);
     return EXIT_FAILURE;
+}
+
+/* A difference, null where nothing of the kind is printed. */
+static void print_difference(bool known, double value)
+{
+    if (known) {
+        printf(" %.1e", value);
+    } else {
+        printf(" null");
+    }
 }
 
 int main(int argc, char **argv)
@@ -42,7 +52,13 @@ int main(int argc, char **argv)
     if (status || c.broken) {
         return fail(status ? error.message : "the output does not fit the data");
     }
-    printf("%zu %zu %zu %zu %zu %zu %.1e %.1e %.1e\n", c.tokens, c.labels_differ, c.paths_compared,
-           c.paths_differ, c.ties, c.first_ties, c.marginal, c.probability, c.score);
+    bool probabilities = c.kind == CRFPP_MARGINALS || c.kind == WAPITI_PROBABILITIES;
+    printf("%zu %zu %zu %zu %zu %zu", c.tokens, c.labels_differ, c.paths_compared, c.paths_differ,
+           c.ties, c.first_ties);
+    print_difference(c.kind != WAPITI_SCORES && c.kind != WAPITI_PROBABILITIES, c.marginal);
+    print_difference(probabilities || c.kind == CRFSUITE_MARGINALS,
+                     probabilities ? c.score : c.probability);
+    print_difference(c.kind == WAPITI_SCORES || c.kind == CRFSUITE_MARGINALS, c.score);
+    printf("\n");
     return EXIT_SUCCESS;
 }

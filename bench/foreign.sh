@@ -111,7 +111,7 @@ crfpp_model() {
     local model=$models/crfpp-$1.model name
     shift
     name="CRF++, \`$*\`"
-    [ -f "$model" ] || crf_learn "$@" $template "$corpus/train.txt" "$model" >/dev/null
+    [ -f "$model" ] || crf_learn "$@" $template "$corpus/train.txt" "$model" >/dev/null 2>&1
     crf_test -v 2 -n 3 -m "$model" "$test" >"$work/theirs"
     compared "$name" "$model" crf++ 3 "$test"
     show "$name" "$model" crf_test -m "$model" "$test" -- "$test"

@@ -5,7 +5,8 @@
 #
 # Times are for comparing within one run on a quiet machine; nothing is asserted. It takes some fifteen minutes;
 # BENCH_FULL=1 adds what takes longer, BENCH_QUICK=1 only shows that the scripts run.
-# BENCH_PARTS="training tagging library growth peers" chooses.
+# BENCH_PARTS="training tagging library growth peers" chooses; `foreign`, which has other programs train, runs only if it
+# is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TRELLIS=${1:-build/trellis}
