@@ -38,11 +38,11 @@ try() {
 for name in lbfgs l1 l2sgd ap pa arow ties; do
     try $folder/crfsuite/$name.lcrf CRFsuite 'p=' --format crfsuite --invalid-utf8 keep $folder/crfsuite/test.txt
 done
-for name in crf rich memm maxent 1.0.1 1.3.0 quirk ties; do
+for name in crf rich sgd l2 memm maxent 1.0.1 1.3.0 quirk ties; do
     try $folder/wapiti/$name.model Wapiti 'u' --invalid-utf8 keep $folder/test.txt
 done
 try $folder/wapiti/cells.model Wapiti 'u' --invalid-utf8 keep $folder/test-cells.txt
-for name in rich.model rich.model.txt mira.model l2.model.txt ties.model; do
+for name in rich.model rich.model.txt l1.model mira.model l2.model.txt ties.model; do
     try $folder/crfpp/$name 'CRF++' 'U' --invalid-utf8 keep $folder/test.txt
 done
 finish
