@@ -110,6 +110,9 @@ static trellis_status report(const char *about, struct outcome *outcome)
     if (!status) {
         status = trellis_report_create(model, NULL, about, &page, error);
     }
+    if (!status && strstr(about, "two")) {
+        status = trellis_report_add_other(page, "other", &labelled, error);
+    }
     if (!status) {
         status = trellis_report_add(page, &sequence, &labelled, error);
     }
@@ -167,6 +170,7 @@ static void test_evaluation(void **state)
     try_all(search, "seed=3");
     try_all(search, "again");
     try_all(report, "a title");
+    try_all(report, "two models");
     try_all(sample, "labels=3 vocabulary=10 tokens=30 output-format=columns");
 }
 
