@@ -98,6 +98,7 @@ def test_an_item_that_changes_its_list():
         (["A"], ValueError, "sequence 0, position 1: the numbers of items"),
         (["A", "B", "C"], ValueError, "the numbers of items"),
         (["A", 1], TypeError, "sequence 0, position 1: a label must be str or bytes, not int"),
+        (["A", "B\0"], ValueError, "sequence 0, position 1: a label must not have a zero byte: 'B\\x00'"),
     ],
 )
 def test_bad_labels(labels, kind, message):

@@ -487,6 +487,9 @@ static int add_label(tpy_items *items, PyObject *label, PyObject *unused)
     if (kind == 0) {
         return fail_type(items, label, "a label must be str or bytes, not ", "");
     }
+    if (kind > 0 && memchr(data, 0, size)) { // ends a label in a model file
+        return fail(items, PyExc_ValueError, "a label must not have a zero byte: %R", label);
+    }
     items->position++;
     return kind < 0 ? -1 : add_text(items, data, size);
 }
