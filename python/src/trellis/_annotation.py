@@ -98,7 +98,7 @@ def _explanation_cells(row: Explanation) -> Iterator[str]:
         f"{row.margin:.2f}" if math.isfinite(row.margin) else "∞",
     )
     for text in texts:
-        yield f'<td style="text-align:left">{escape(text)}</td>'
+        yield f'<td style="text-align:left;white-space:nowrap">{escape(text)}</td>'
     parts = (
         f'<span style="white-space:nowrap">{escape(part.attribute or " → ".join(part.labels))}'
         f'&nbsp;<b style="color:{"#1a7f37" if part.difference > 0 else "#c4320a"}">{part.difference:+.2f}</b></span>'
