@@ -37,6 +37,11 @@ static trellis_status check_sizes(const struct tr_graph_plan *plan, trellis_erro
     if (plan->pruned && !(plan->threshold >= 0 && plan->threshold <= 1)) {
         return tr_fail(error, TRELLIS_OPTION, "--prune must be between 0 and 1");
     }
+    if (plan->segments && (plan->order != 1 || plan->count_cap > 1 || plan->pruned ||
+                           plan->segments->labels != plan->labels)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "segments go with order 1, without counted states and pruning");
+    }
     if (plan->gram_count >= UINT32_MAX) {
         return tr_fail(error, TRELLIS_LIMIT, "there are too many transition features");
     }
@@ -144,6 +149,7 @@ trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr
     graph->labels = plan->labels;
     graph->width = (uint32_t)tr_padded(plan->labels);
     graph->features = (uint32_t)plan->gram_count;
+    graph->segments = plan->segments;
     graph->first_order = !plan->pruned && plan->order <= 1 && plan->count_cap <= 1;
     status = plan->pruned         ? tr_graph_build_histories(graph, plan, error)
              : graph->first_order ? tr_graph_build_first_order(graph, plan, listing, error)
@@ -159,7 +165,8 @@ trellis_status tr_graph_create_listing(const struct tr_graph_plan *plan, enum tr
 trellis_status tr_graph_create(const struct tr_graph_plan *plan, struct tr_graph **ret_graph,
                                trellis_error *error)
 {
-    return tr_graph_create_listing(plan, TR_LIST_BY_SIZE, ret_graph, error);
+    return tr_graph_create_listing(plan, plan->segments ? TR_LIST_ALL : TR_LIST_BY_SIZE, ret_graph,
+                                   error);
 }
 
 void tr_graph_destroy(struct tr_graph *graph)

@@ -20,6 +20,7 @@
 #define TRELLIS_GRAPH_GRAPH_H
 
 #include "base/error.h"
+#include "graph/segments.h"
 
 #define TR_MAX_ORDER 8
 #define TR_MAX_LABELS 60000
@@ -51,6 +52,9 @@ struct tr_graph_plan {
         *forbidden)[2]; // [forbidden_count] steps (from, to); L as from: start; L + 1 as to: end
     size_t forbidden_count;
     size_t max_steps; // limit on steps below TR_MAX_STEPS; 0: none
+    /* Order 1: paths are cut into segments, whose scores a lattice adds (lattice/segment.h). NULL:
+     * they are not. Outlives the graph. */
+    const struct tr_segments *segments;
 };
 
 static inline size_t tr_graph_max_steps(const struct tr_graph_plan *plan)
@@ -102,6 +106,8 @@ struct tr_graph {
     uint32_t *end_begin; // [S + 1] into end_feature
     uint32_t *end_feature;
     bool *end_forbidden; // [S]
+
+    const struct tr_segments *segments; // of the plan
 
     /* A pruned graph has labels, width, states, features, label, end_forbidden and these; none of
      * the rest. */

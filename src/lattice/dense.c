@@ -6,7 +6,7 @@
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static bool make_steps(struct tr_steps *steps)
+bool tr_dense_make_steps(struct tr_steps *steps)
 {
     struct tr_dense_steps *dense = &steps->of.dense;
     size_t size = (size_t)steps->graph->labels * steps->graph->width;
@@ -18,7 +18,7 @@ static bool make_steps(struct tr_steps *steps)
            tr_listed_make_steps(steps);
 }
 
-static void free_steps(struct tr_steps *steps)
+void tr_dense_free_steps(struct tr_steps *steps)
 {
     free(steps->of.dense.score);
     free(steps->of.dense.score_by_to);
@@ -35,7 +35,7 @@ static void transpose(float *by_from, const float *by_to, size_t labels, size_t 
     }
 }
 
-static void refresh(struct tr_steps *steps)
+void tr_dense_refresh(struct tr_steps *steps)
 {
     const struct tr_graph *graph = steps->graph;
     struct tr_dense_steps *dense = &steps->of.dense;
@@ -51,7 +51,7 @@ static void refresh(struct tr_steps *steps)
     transpose(dense->factor, dense->factor_by_to, labels, width);
 }
 
-static bool change_step(struct tr_steps *steps, uint32_t step)
+bool tr_dense_change_step(struct tr_steps *steps, uint32_t step)
 {
     struct tr_dense_steps *dense = &steps->of.dense;
     size_t from = steps->graph->from[step], to = steps->graph->to[step],
@@ -150,7 +150,7 @@ static bool edge_marginals(struct tr_lattice *lattice, const struct tr_steps *st
 }
 
 /* outer [L][width] is by (to, from). */
-static bool make_counts(struct tr_lattice *lattice)
+bool tr_dense_make_counts(struct tr_lattice *lattice)
 {
     lattice->counts.outer = tr_alloc_aligned((size_t)lattice->graph->labels * lattice->graph->width,
                                              sizeof *lattice->counts.outer);
@@ -173,7 +173,7 @@ static bool collect(struct tr_lattice *lattice, const struct tr_steps *steps, do
 }
 
 /* With few labels a learner may flush the counts after each sequence, so this must be fast. */
-static void flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected)
+void tr_dense_flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected)
 {
     const struct tr_graph *graph = lattice->graph;
     const struct tr_expected_counts *counts = &lattice->counts;
@@ -211,8 +211,8 @@ static void collect_local(struct tr_lattice *lattice, const struct tr_steps *ste
 }
 
 const struct tr_lattice_kind tr_dense_kind = {
-    .make_steps = make_steps,
-    .free_steps = free_steps,
+    .make_steps = tr_dense_make_steps,
+    .free_steps = tr_dense_free_steps,
     .set_weights = tr_listed_set_weights,
     .forward_backward = tr_listed_forward_backward,
     .viterbi = tr_listed_viterbi,
@@ -223,9 +223,9 @@ const struct tr_lattice_kind tr_dense_kind = {
     .path_score = tr_listed_path_score,
     .edge_marginals = edge_marginals,
     .collect = collect,
-    .flush = flush,
-    .change_step = change_step,
-    .refresh = refresh,
+    .flush = tr_dense_flush,
+    .change_step = tr_dense_change_step,
+    .refresh = tr_dense_refresh,
     .out_scores = out_scores,
     .out_states = tr_first_order_out_states,
     .arrivals = tr_listed_arrivals,
@@ -236,6 +236,6 @@ const struct tr_lattice_kind tr_dense_kind = {
     .viterbi_row = viterbi_row,
     .came_from = came_from,
     .max_row = max_row,
-    .make_counts = make_counts,
+    .make_counts = tr_dense_make_counts,
     .collect_local = collect_local,
 };

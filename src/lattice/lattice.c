@@ -63,7 +63,8 @@ float *tr_lattice_matrix(struct tr_lattice *lattice)
 
 const struct tr_lattice_kind *tr_lattice_kind_of(const struct tr_graph *graph)
 {
-    return graph->pruned         ? &tr_pruned_kind
+    return graph->segments       ? &tr_segment_kind
+           : graph->pruned       ? &tr_pruned_kind
            : !graph->first_order ? &tr_general_kind
            : graph->free_steps   ? &tr_sparse_kind
                                  : &tr_dense_kind;

@@ -19,6 +19,8 @@
  * path score log P(Z | X), and everything below works as for any other scores
  * (tr_lattice_normalise).
  *
+ * With segments a path is cut into segments, each of which has a score of its own (segment.h).
+ *
  * Two kernels compute the same: the fast one in single precision with scaling, vectorised and
  * chosen for the processor at run time, and the reference in double precision and log space, which
  * is also what the fast one falls back to where a scale under- or overflows.
@@ -72,6 +74,16 @@ bool tr_lattice_make_edges(struct tr_lattice *lattice);
 float *tr_lattice_edges(struct tr_lattice *lattice);
 /* Those of a position [labels][width]. */
 const float *tr_lattice_edges_of(const struct tr_lattice *lattice, size_t position);
+/* With a graph that has segments (graph/segments.h): makes room for their scores, all 0; false on
+ * allocation failure. Without it only nodes and transitions have scores. */
+bool tr_lattice_make_segments(struct tr_lattice *lattice);
+/* The scores [length][max_length][width], to be filled in; [i][d - 1][c] is of the segment of d
+ * tokens that ends at i, of the type whose head is c. Longer segments have no score of their own.
+ * NULL where no room was made. */
+float *tr_lattice_segments(struct tr_lattice *lattice);
+/* After log Z: the probabilities of those segments, in the same places; may be overwritten. NULL
+ * where there are no scores. */
+float *tr_lattice_segment_marginals(struct tr_lattice *lattice);
 /* Only these labels may stand at the position (forced labels, tag dictionaries, partial labels).
  * An empty set leaves no path. */
 trellis_status tr_lattice_restrict(struct tr_lattice *lattice, size_t position,

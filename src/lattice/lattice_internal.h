@@ -1,12 +1,13 @@
 /* lattice_internal.h - what steps and lattices are made of; for the files of src/lattice and for
  * tests.
  *
- * There are four kinds of lattice, after the graph:
+ * There are five kinds of lattice, after the graph:
  *
  *   dense      first order, all transitions listed: matrices of scores and factors          dense.c
  *   sparse     first order, unlisted transitions are free: lists, and tiles of factors      sparse.c
  *   general    any other automaton: a matrix for each fan of states                         general.c
  *   pruned     transitions are looked up among the few states that survive pruning          pruned.c
+ *   segment    first order, all transitions listed, and scores of whole segments            segment.c
  *
  * A kind is a table of operations, chosen once when steps or a lattice are created, and a part of
  * its own in both. The first three list all states, so they share the algorithms of the other files
@@ -233,6 +234,7 @@ struct tr_lattice {
         struct tr_sparse_lattice sparse;
         struct tr_general_lattice general;
         struct tr_pruning *pruning;
+        struct tr_segment_lattice *segment;
     } of;
 };
 
@@ -342,7 +344,8 @@ struct tr_lattice_kind {
                           const float *p, double scale);
 };
 
-extern const struct tr_lattice_kind tr_dense_kind, tr_sparse_kind, tr_general_kind, tr_pruned_kind;
+extern const struct tr_lattice_kind tr_dense_kind, tr_sparse_kind, tr_general_kind, tr_pruned_kind,
+    tr_segment_kind;
 const struct tr_lattice_kind *tr_lattice_kind_of(const struct tr_graph *graph);
 
 /* The operations that the kinds other than the pruned one share. */
@@ -367,6 +370,14 @@ double tr_listed_path_score(const struct tr_lattice *lattice, const struct tr_st
                             const uint16_t *labels);
 struct tr_arrivals tr_listed_arrivals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                       uint32_t to);
+
+/* Those of the dense kind that the segment kind shares (dense.c). */
+bool tr_dense_make_steps(struct tr_steps *steps);
+void tr_dense_free_steps(struct tr_steps *steps);
+void tr_dense_refresh(struct tr_steps *steps);
+bool tr_dense_change_step(struct tr_steps *steps, uint32_t step);
+bool tr_dense_make_counts(struct tr_lattice *lattice);
+void tr_dense_flush(struct tr_lattice *lattice, const struct tr_steps *steps, float *expected);
 
 /* Those that both first-order kinds share (first_order_kinds.c, forward_backward.c). */
 const uint32_t *tr_first_order_out_states(struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -534,6 +545,12 @@ size_t tr_reference_states_before(struct tr_lattice *lattice, const struct tr_st
 void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale);
 void tr_reference_edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
                                  float *marginals);
+
+/* For samples: the first place where the sum of probabilities passes a random number, never one of
+ * probability 0. */
+size_t tr_draw(struct tr_random *random, const double *log_p, size_t count);
+/* p (H - log p): what a way of probability p adds, behind which the entropy is H */
+double tr_entropy_term(double log_p, double entropy);
 
 /* For the m best paths and for beams: one way to reach a state, the rank-th best of those from the
  * state `from`. Ways are ordered by score, then by the lower `from`, then by rank. */

@@ -17,7 +17,7 @@
 #include "lattice/pruned.h"
 
 /* The first place where the sum of probabilities passes u, and never one of probability 0. */
-static size_t draw(struct tr_random *random, const double *log_p, size_t count)
+size_t tr_draw(struct tr_random *random, const double *log_p, size_t count)
 {
     double u = tr_random_real(random);
     size_t drawn = 0;
@@ -30,7 +30,7 @@ static size_t draw(struct tr_random *random, const double *log_p, size_t count)
 }
 
 /* p (H - log p): what a way of probability p adds, behind which the entropy is H */
-static double entropy_term(double log_p, double entropy)
+double tr_entropy_term(double log_p, double entropy)
 {
     double p = tr_exp_below(log_p);
     return p > 0 ? p * (entropy - log_p) : 0;
@@ -76,12 +76,12 @@ trellis_status tr_listed_sample(struct tr_lattice *lattice, const struct tr_step
     struct rows rows;
     trellis_status status = begin_rows(lattice, steps, &rows, error);
     for (size_t k = 0; !status && k < count; k++) {
-        uint32_t z = (uint32_t)draw(random, rows.last, graph->states);
+        uint32_t z = (uint32_t)tr_draw(random, rows.last, graph->states);
         labels[k * n + n - 1] = graph->label[z];
         for (size_t i = n - 1; i > 0; i--) {
             const uint32_t *from;
             size_t arrivals = tr_reference_states_before(lattice, steps, i, z, &from, rows.before);
-            z = from[draw(random, rows.before, arrivals)];
+            z = from[tr_draw(random, rows.before, arrivals)];
             labels[k * n + i - 1] = graph->label[z];
         }
     }
@@ -102,7 +102,7 @@ static void entropy_row(struct tr_lattice *lattice, const struct tr_steps *steps
                            : 0; // no path leads here
         out[z] = 0;
         for (size_t k = 0; k < count; k++) {
-            out[z] += entropy_term(log_p[k], before[from[k]]);
+            out[z] += tr_entropy_term(log_p[k], before[from[k]]);
         }
     }
 }
@@ -124,7 +124,7 @@ trellis_status tr_listed_entropy(struct tr_lattice *lattice, const struct tr_ste
         next = kept;
     }
     for (size_t z = 0; !status && z < states; z++) {
-        *ret_entropy += entropy_term(rows.last[z], here[z]);
+        *ret_entropy += tr_entropy_term(rows.last[z], here[z]);
     }
     free(here);
     free(next);
@@ -180,7 +180,7 @@ trellis_status tr_pruned_sample(struct tr_lattice *lattice, const struct tr_step
     }
     for (size_t k = 0; !status && k < count; k++) {
         size_t first = p->cell_begin.at[n - 1], cells = p->cell_begin.at[n] - first;
-        size_t cell = first + draw(random, last, cells);
+        size_t cell = first + tr_draw(random, last, cells);
         for (size_t i = n; i-- > 0;) {
             labels[k * n + i] = lattice->graph->label[p->cells.at[cell].state];
             cell = i > 0 ? draw_before(random, p, i, cell) : cell;
@@ -204,10 +204,10 @@ trellis_status tr_pruned_entropy(struct tr_lattice *lattice, const struct tr_ste
     }
     for (size_t a = p->arc_begin.at[1]; a < p->arcs.size; a++) {
         const struct tr_arc *arc = &p->arcs.at[a];
-        p->cells.at[arc->to].sum += entropy_term(arc_log_p(p, arc), p->cells.at[arc->from].sum);
+        p->cells.at[arc->to].sum += tr_entropy_term(arc_log_p(p, arc), p->cells.at[arc->from].sum);
     }
     for (size_t k = p->cell_begin.at[n - 1]; k < p->cell_begin.at[n]; k++) {
-        *ret_entropy += entropy_term(p->cells.at[k].alpha - lattice->log_z, p->cells.at[k].sum);
+        *ret_entropy += tr_entropy_term(p->cells.at[k].alpha - lattice->log_z, p->cells.at[k].sum);
     }
     return TRELLIS_OK;
 }
