@@ -83,6 +83,13 @@ static const trellis_option table[] = {
      "order 1, and so on up to --order. Orders 2 and 3 then cost little more than order 1, and "
      "large label sets little more than small ones. 0 turns pruning off. For -t crf -a sgd; the "
      "model is decoded with the same P unless another is given."},
+    {"segments", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "Semi-Markov model: labels such as B-X and I-X are cut into segments, which 'segment' templates "
+     "see as a whole. Implies --constrain iob. For -t crf, perceptron, mira and ssvm."},
+    {"max-segment", 0, TRELLIS_INTEGER, TRAIN, "N", "8", 1, 64, NULL,
+     "With --segments: 'segment' templates see segments of up to N tokens, and of each type no longer "
+     "ones than the training data has. Longer segments are still possible, with the scores of their "
+     "tokens alone."},
     {"counted", 0, TRELLIS_INTEGER, TRAIN, "K", "0", 0, 8, NULL,
      "Let a label depend on how many times in a row the previous label has occurred, counted up to "
      "K."},

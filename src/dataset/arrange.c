@@ -20,12 +20,14 @@ struct arranger {
     bool edge;              // edge attributes instead of node attributes
     struct tr_attributes *attributes;
     uint32_t min_count;
-    double min_feature_count; // 0: every pair that was seen becomes a feature
-    const bool *whole;        // [count] those paired with every label; NULL: none
-    struct tr_pool *pool;     // may be NULL
-    uint32_t count;           // of the attributes as read
-    uint32_t width;           // of a row of labels
-    uint32_t outcomes;        // the highest outcome + 1
+    double min_feature_count;           // 0: every pair that was seen becomes a feature
+    const bool *whole;                  // [count] those paired with every label; NULL: none
+    const struct tr_segments *segments; // of node attributes; NULL: none
+    bool *of_segment;                   // [count] attributes of segments; NULL without them
+    struct tr_pool *pool;               // may be NULL
+    uint32_t count;                     // of the attributes as read
+    uint32_t width;                     // of a row of labels
+    uint32_t outcomes;                  // the highest outcome + 1
 
     uint64_t *offset;           // [count + 1] occurrences of each attribute, as a running sum
     uint64_t *begin;            // [count + 1] the pairs of each attribute in `outcome`
@@ -66,6 +68,7 @@ static bool arranger_begin(struct arranger *x, struct tr_dataset *dataset, bool 
 
 static void arranger_end(struct arranger *x)
 {
+    free(x->of_segment);
     free(x->offset);
     free(x->begin);
     free(x->outcome.at);
@@ -100,6 +103,54 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Walks over the gold segments that have attributes. */
+struct gold_walk {
+    const struct tr_dataset *dataset;
+    const struct tr_segments *segments; // NULL: there are none
+    size_t sequence, at;                // where to go on, `at` in the sequence
+    size_t number;                      // of the segment at hand
+    uint16_t outcome;                   // the head of its type
+};
+
+static bool next_gold(struct gold_walk *walk)
+{
+    const struct tr_dataset *data = walk->dataset;
+    while (walk->segments && walk->sequence < data->sequences) {
+        size_t first = data->sequence.at[walk->sequence];
+        size_t n = data->sequence.at[walk->sequence + 1] - first;
+        if (walk->at >= n) {
+            walk->sequence++;
+            walk->at = 0;
+            continue;
+        }
+        struct tr_segment found = tr_segment_at(walk->segments, data->gold.at + first, n, walk->at);
+        size_t d = found.end - found.begin;
+        walk->at = found.end;
+        if (found.type != TR_NO_LABEL && d <= walk->segments->type[found.type].max_length) {
+            walk->number = (first + found.end - 1) * data->max_segment + d - 1;
+            walk->outcome = walk->segments->type[found.type].head;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Pairs an attribute of segments with every type. */
+static bool push_heads(struct arranger *x)
+{
+    size_t before = x->outcome.size;
+    for (uint32_t t = 0; t < x->segments->types; t++) {
+        if (x->segments->type[t].head != TR_NO_LABEL &&
+            !tr_push(&x->outcome, x->segments->type[t].head)) {
+            return false;
+        }
+    }
+    if (x->outcome.size > before) {
+        qsort(x->outcome.at + before, x->outcome.size - before, sizeof(uint32_t), by_value);
+    }
+    return true;
+}
+
 /* Pairs the current attribute with every label or label pair. */
 static bool push_all(struct arranger *x)
 {
@@ -114,6 +165,15 @@ static bool push_all(struct arranger *x)
     return true;
 }
 
+/* Adds the occurrences of segments to the counts of attributes. */
+static void count_segments(const struct arranger *x, uint64_t *offset)
+{
+    const struct tr_occurrences *occurrences = &x->dataset->segment;
+    for (size_t k = 0; !x->edge && k < occurrences->attribute.size; k++) {
+        offset[occurrences->attribute.at[k] + 1]++;
+    }
+}
+
 /* How often each attribute was seen with an outcome, as a running sum. */
 static uint64_t *outcome_offsets(const struct arranger *x)
 {
@@ -125,6 +185,9 @@ static uint64_t *outcome_offsets(const struct arranger *x)
         for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
             offset[occurrences->attribute.at[k] + 1] += seen.froms * seen.tos;
         }
+    }
+    if (offset) {
+        count_segments(x, offset);
     }
     for (size_t a = 0; offset && a < x->count; a++) {
         offset[a + 1] += offset[a];
@@ -140,13 +203,17 @@ static uint64_t *occurrence_offsets(const struct arranger *x)
     for (size_t k = 0; offset && k < occurrences->attribute.size; k++) {
         offset[occurrences->attribute.at[k] + 1]++;
     }
+    if (offset) {
+        count_segments(x, offset);
+    }
     for (size_t a = 0; offset && a < x->count; a++) {
         offset[a + 1] += offset[a];
     }
     return offset;
 }
 
-/* The outcomes of the attributes first .. last-1, each as often as it was seen. */
+/* The outcomes of the attributes first .. last-1, each as often as it was seen; those of segments as
+ * often as gold segments have them. */
 struct bucket {
     uint32_t first, last;
     uint32_t *outcome; // [offset[last] - offset[first]]
@@ -176,8 +243,29 @@ static void fill_bucket(const struct arranger *x, const struct bucket *bucket)
                     uint64_t at = offset[a] - offset[first] + filled[a - first]++;
                     outcome[at] = seen.from[i] * width + seen.to[j];
                     if (bucket->value) {
-                        bucket->value[at] = occurrences->value.at[k];
+                        bucket->value[at] = occurrences->value.size ? occurrences->value.at[k] : 1;
                     }
+                }
+            }
+        }
+    }
+}
+
+/* The same of attributes of segments: the types of the gold segments that have them. */
+static void fill_from_segments(const struct arranger *x, const struct bucket *bucket)
+{
+    const struct tr_occurrences *occurrences = &x->dataset->segment;
+    struct gold_walk walk = {.dataset = x->dataset, .segments = x->segments};
+    while (next_gold(&walk)) {
+        uint32_t end = occurrences->begin.at[walk.number + 1];
+        for (uint32_t k = occurrences->begin.at[walk.number]; k < end; k++) {
+            uint32_t a = occurrences->attribute.at[k];
+            if (a >= bucket->first && a < bucket->last) {
+                uint64_t at = x->offset[a] - x->offset[bucket->first] +
+                              bucket->filled[a - bucket->first]++;
+                bucket->outcome[at] = walk.outcome;
+                if (bucket->value) {
+                    bucket->value[at] = occurrences->value.size ? occurrences->value.at[k] : 1;
                 }
             }
         }
@@ -189,7 +277,8 @@ static bool push_distinct(struct arranger *x, const struct bucket *bucket, uint3
                           uint32_t *stamp)
 {
     size_t before = x->outcome.size;
-    for (uint64_t i = x->offset[attribute]; i < x->offset[attribute + 1]; i++) {
+    uint64_t end = x->offset[attribute] + bucket->filled[attribute - bucket->first];
+    for (uint64_t i = x->offset[attribute]; i < end; i++) {
         uint32_t outcome = bucket->outcome[i - x->offset[bucket->first]];
         if (stamp[outcome] != attribute + 1) {
             stamp[outcome] = attribute + 1;
@@ -209,7 +298,8 @@ static bool push_distinct(struct arranger *x, const struct bucket *bucket, uint3
 static bool push_frequent(struct arranger *x, const struct bucket *bucket, uint32_t attribute,
                           double *sum)
 {
-    const uint64_t base = x->offset[bucket->first], end = x->offset[attribute + 1];
+    const uint64_t base = x->offset[bucket->first];
+    const uint64_t end = x->offset[attribute] + bucket->filled[attribute - bucket->first];
     size_t before = x->outcome.size;
     bool ok = true;
     for (uint64_t i = x->offset[attribute]; i < end; i++) {
@@ -248,7 +338,8 @@ static bool find_seen_pairs(struct arranger *x)
         return true; // there can be billions of label pairs: allocate only if needed
     }
     bool counts = x->min_feature_count > 0;
-    bool values = counts && occurrences_of(x->dataset, x->edge)->value.size > 0;
+    bool values = counts && (occurrences_of(x->dataset, x->edge)->value.size > 0 ||
+                             (x->segments && x->dataset->segment.value.size > 0));
     uint32_t *stamp = tr_alloc(x->outcomes, sizeof *stamp);
     double *sum = counts ? tr_alloc(x->outcomes, sizeof *sum) : NULL;
     bool ok = stamp && (sum || !counts);
@@ -262,6 +353,7 @@ static bool find_seen_pairs(struct arranger *x)
         ok = bucket.outcome && bucket.filled && (bucket.value || !values);
         if (ok) {
             fill_bucket(x, &bucket);
+            fill_from_segments(x, &bucket);
             ok = push_bucket(x, &bucket, stamp, sum);
         }
         free(bucket.outcome);
@@ -277,7 +369,7 @@ static bool find_seen_pairs(struct arranger *x)
 static bool make_all_pairs(struct arranger *x)
 {
     for (uint32_t a = 0; a < x->count; a++) {
-        if (!push_all(x)) {
+        if (!(x->of_segment && x->of_segment[a] ? push_heads(x) : push_all(x))) {
             return false;
         }
         x->begin[a + 1] = x->outcome.size;
@@ -486,6 +578,13 @@ static void renumber_occurrences(const struct arranger *x)
     if (x->dev) {
         renumber_kept(occurrences_of(x->dev, x->edge), x->dev->tokens, x->number);
     }
+    if (!x->edge && x->dataset->max_segment) {
+        renumber_kept(&x->dataset->segment, x->dataset->tokens * x->dataset->max_segment,
+                      x->number);
+    }
+    if (!x->edge && x->dev && x->dev->max_segment) {
+        renumber_kept(&x->dev->segment, x->dev->tokens * x->dev->max_segment, x->number);
+    }
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -538,7 +637,21 @@ static bool share_rows(struct arranger *x)
     if (x->first) {
         tr_share_drop(occurrences, x->dataset->tokens, x->first);
     }
+    for (uint32_t a = 0; x->first && x->of_segment && a < x->count; a++) {
+        x->first[a] = x->of_segment[a] ? a : x->first[a]; // they occur at no token
+    }
     return x->first;
+}
+
+/* Which attributes are those of segments. */
+static bool mark_segments(struct arranger *x)
+{
+    const struct tr_occurrences *occurrences = &x->dataset->segment;
+    x->of_segment = tr_alloc(x->count, sizeof *x->of_segment);
+    for (size_t k = 0; x->of_segment && k < occurrences->attribute.size; k++) {
+        x->of_segment[occurrences->attribute.at[k]] = true;
+    }
+    return x->of_segment;
 }
 
 static trellis_status arrange(struct tr_dataset *dataset, bool edge,
@@ -552,6 +665,10 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
     x.min_feature_count = plan->min_feature_count;
     x.whole = edge ? NULL : plan->whole;
     x.pool = plan->pool;
+    if (ok && !edge && plan->segments) {
+        x.segments = plan->segments;
+        ok = mark_segments(&x);
+    }
     if (ok && plan->share && occurrences_of(dataset, edge)->value.size == 0 && count > 0) {
         ok = share_rows(&x);
     }
@@ -614,6 +731,9 @@ trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabula
     TRIM(dataset->edge.begin);
     TRIM(dataset->edge.attribute);
     TRIM(dataset->edge.value);
+    TRIM(dataset->segment.begin);
+    TRIM(dataset->segment.attribute);
+    TRIM(dataset->segment.value);
     TRIM(dataset->gold);
     TRIM(vocabulary->node.index.bytes);
     return status;

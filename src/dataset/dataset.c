@@ -73,7 +73,7 @@ static void prefetch_tokens(const struct reading *reading, const struct tr_seen 
 /* Attribute k of a token: where it occurs, and what the error messages and its text need. */
 struct seen_attribute {
     const trellis_sequence *sequence;
-    bool edge;
+    enum tr_attribute_kind kind;
     size_t token, k;
     struct tr_key key;
 };
@@ -82,8 +82,9 @@ struct seen_attribute {
 static trellis_status number_attribute(struct reading *reading, const struct seen_attribute *seen,
                                        uint32_t *ret_number, trellis_error *error)
 {
-    struct tr_attribute_index *index = seen->edge ? &reading->vocabulary->edge.index
-                                                  : &reading->vocabulary->node.index;
+    struct tr_attribute_index *index = seen->kind == TR_EDGE_ATTRIBUTE
+                                           ? &reading->vocabulary->edge.index
+                                           : &reading->vocabulary->node.index;
     bool is_new, clash = false;
     uint32_t number = *ret_number = tr_attribute_index_add(index, seen->key, &is_new, &clash);
     if (number == TR_NONE) {
@@ -93,7 +94,7 @@ static trellis_status number_attribute(struct reading *reading, const struct see
         return TRELLIS_OK;
     }
     reading->text.size = 0;
-    tr_extractor_text(reading->extractor, seen->sequence, seen->edge, seen->token, seen->k,
+    tr_extractor_text(reading->extractor, seen->sequence, seen->kind, seen->token, seen->k,
                       &reading->text);
     trellis_text text = {reading->text.data, reading->text.size};
     if (clash) {
@@ -106,18 +107,31 @@ static trellis_status number_attribute(struct reading *reading, const struct see
                : tr_fail_memory(error);
 }
 
-/* Adds the attributes of one token, numbering new attributes of the training corpus. */
-static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence, bool edge,
-                               const struct tr_seen *seen, size_t token, trellis_error *error)
+/* Whether an attribute of a segment is left out: no gold segment has it. */
+static bool is_left_out(const struct reading *reading, enum tr_attribute_kind kind, uint64_t key)
+{
+    return kind == TR_SEGMENT_ATTRIBUTE && !reading->training &&
+           !tr_words_has_hash(reading->settings->segment_keys, key);
+}
+
+/* Adds the attributes of one token or segment, numbering new attributes of the training corpus. */
+static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence,
+                               enum tr_attribute_kind kind, const struct tr_seen *seen,
+                               size_t token, trellis_error *error)
 {
     struct tr_dataset *dataset = reading->dataset;
-    struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
-    const struct tr_attributes *attributes = edge ? &reading->vocabulary->edge
-                                                  : &reading->vocabulary->node;
+    struct tr_occurrences *occurrences = kind == TR_NODE_ATTRIBUTE   ? &dataset->node
+                                         : kind == TR_EDGE_ATTRIBUTE ? &dataset->edge
+                                                                     : &dataset->segment;
+    const struct tr_attributes *attributes = kind == TR_EDGE_ATTRIBUTE ? &reading->vocabulary->edge
+                                                                       : &reading->vocabulary->node;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         float value = seen->value ? seen->value[k] : 1.0f;
         struct tr_key key = {seen->low[k], seen->high[k]};
         uint32_t number;
+        if (is_left_out(reading, kind, key.low)) {
+            continue;
+        }
         if (reading->training) {
             number = tr_attribute_index_find(&attributes->index, key.low);
             if (number == TR_NONE) {
@@ -126,7 +140,7 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
             number = tr_rows_owner(attributes->rows, number);
             value /= tr_rows_multiplicity(attributes->rows, number); // a row holds a sum (rows.h)
         } else {
-            struct seen_attribute attribute = {sequence, edge, token, k, key};
+            struct seen_attribute attribute = {sequence, kind, token, k, key};
             trellis_status status = number_attribute(reading, &attribute, &number, error);
             if (status) {
                 return status;
@@ -346,10 +360,13 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     status = tr_extractor_run(reading->extractor, sequence, &observation, error);
     for (size_t i = 0; !status && i < sequence->length; i++) {
         prefetch_tokens(reading, &observation->node, i, sequence->length);
-        status = add_seen(reading, sequence, false, &observation->node, i, error);
+        status = add_seen(reading, sequence, TR_NODE_ATTRIBUTE, &observation->node, i, error);
         if (!status) {
-            status = add_seen(reading, sequence, true, &observation->edge, i, error);
+            status = add_seen(reading, sequence, TR_EDGE_ATTRIBUTE, &observation->edge, i, error);
         }
+    }
+    for (size_t c = 0; !status && c < sequence->length * observation->max_segment; c++) {
+        status = add_seen(reading, sequence, TR_SEGMENT_ATTRIBUTE, &observation->segment, c, error);
     }
     if (status) {
         return status;
@@ -374,7 +391,7 @@ static trellis_status begin_dataset(struct tr_dataset *dataset, const struct tr_
         return TRELLIS_OK;
     }
     if (!tr_push(&dataset->sequence, 0) || !tr_push(&dataset->node.begin, 0) ||
-        !tr_push(&dataset->edge.begin, 0)) {
+        !tr_push(&dataset->edge.begin, 0) || !tr_push(&dataset->segment.begin, 0)) {
         return tr_fail_memory(error);
     }
     for (uint32_t i = 0; training && i < training->label_count; i++) {
@@ -407,6 +424,10 @@ static trellis_status begin_reading(struct reading *reading, trellis_error *erro
     }
     if (!status) {
         status = tr_extractor_create(settings->features, true, &reading->extractor, error);
+    }
+    if (!status) {
+        tr_extractor_set_segments(reading->extractor, settings->max_segment);
+        reading->dataset->max_segment = settings->max_segment;
     }
     return status;
 }
@@ -507,6 +528,8 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
     if (training) {
         tr_occurrences_sort(&dataset->node, tokens_before, dataset->tokens);
         tr_occurrences_sort(&dataset->edge, tokens_before, dataset->tokens);
+        tr_occurrences_sort(&dataset->segment, tokens_before * dataset->max_segment,
+                            dataset->tokens * dataset->max_segment);
     } else {
         dataset->label_count = (uint32_t)tr_intern_count(&dataset->labels);
     }
@@ -560,6 +583,7 @@ void tr_dataset_drop_tokens(struct tr_dataset *dataset)
     DROP(dataset->real);
     occurrences_free(&dataset->node);
     occurrences_free(&dataset->edge);
+    occurrences_free(&dataset->segment);
 }
 
 /* New open labels rely on zeros, so their lists are freed. */
@@ -569,6 +593,7 @@ void tr_dataset_clear(struct tr_dataset *dataset)
     DROP(dataset->open);
     clear_occurrences(&dataset->node);
     clear_occurrences(&dataset->edge);
+    clear_occurrences(&dataset->segment);
     dataset->sequence.size = dataset->gold.size = dataset->weight.size = 0;
     dataset->entry.size = dataset->real.size = 0;
     dataset->sequences = dataset->tokens = 0;
@@ -605,9 +630,10 @@ static size_t occurrences_bytes(const struct tr_occurrences *occurrences)
 size_t tr_dataset_bytes(const struct tr_dataset *dataset)
 {
     return occurrences_bytes(&dataset->node) + occurrences_bytes(&dataset->edge) +
-           4 * dataset->sequence.capacity + 2 * dataset->gold.capacity +
-           4 * dataset->weight.capacity + 4 * dataset->entry.capacity + 8 * dataset->real.capacity +
-           4 * dataset->open_begin.capacity + 2 * dataset->open.capacity;
+           occurrences_bytes(&dataset->segment) + 4 * dataset->sequence.capacity +
+           2 * dataset->gold.capacity + 4 * dataset->weight.capacity + 4 * dataset->entry.capacity +
+           8 * dataset->real.capacity + 4 * dataset->open_begin.capacity +
+           2 * dataset->open.capacity;
 }
 
 static size_t attributes_bytes(const struct tr_attributes *attributes)

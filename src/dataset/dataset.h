@@ -45,6 +45,10 @@ struct tr_dataset {
     TR_ARRAY(uint32_t) open_begin; // [tokens + 1] into `open`
     TR_ARRAY(uint16_t) open;
     struct tr_occurrences node, edge;
+    /* With --segments: the attributes of all segments, which are node attributes by their numbers;
+     * [tokens][max_segment] segments in the place of tokens (features.h). */
+    struct tr_occurrences segment;
+    size_t max_segment;          // 0: there are none
     size_t reals;                // real-valued columns: --gaussian
     TR_ARRAY(double) real;       // [tokens][reals]
     uint64_t fingerprint;        // of labels and attributes as read
@@ -76,6 +80,10 @@ struct tr_dataset_settings {
     enum tr_label_use label_use;
     const char *reals; // the columns of --gaussian; NULL or empty: none
     bool partial;      // labels may be '_' (unknown) or 'A|B' (one of these)
+    /* With segments: of up to so many tokens, 0 for none; and the attributes that gold segments have,
+     * as hashes, beyond which none are read from the training corpus. */
+    size_t max_segment;
+    const struct trellis_words *segment_keys;
     /* Called from time to time with the number of tokens so far; false interrupts. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
     void *user;
@@ -131,9 +139,10 @@ struct tr_arrangement {
     uint32_t min_count;
     double min_feature_count; // least sum of the values of an attribute with an outcome
     bool all_features;
-    const bool *whole;    // [node attributes] those paired with every label; NULL: none
-    bool share;           // attributes that always occur together have one row (share.h)
-    struct tr_pool *pool; // may be NULL
+    const bool *whole; // [node attributes] those paired with every label; NULL: none
+    bool share;        // attributes that always occur together have one row (share.h)
+    const struct tr_segments *segments; // NULL: none
+    struct tr_pool *pool;               // may be NULL
 };
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error);

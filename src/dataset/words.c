@@ -68,6 +68,11 @@ bool tr_words_has(const struct trellis_words *words, trellis_text word)
     return words->slot_count && words->slots[slot_of(words, hash_of(word))];
 }
 
+bool tr_words_has_hash(const struct trellis_words *words, uint64_t hash)
+{
+    return words->slot_count && words->slots[slot_of(words, hash)];
+}
+
 void tr_words_free(struct trellis_words *words)
 {
     free(words->slots);

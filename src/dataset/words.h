@@ -20,6 +20,7 @@ bool tr_words_reserve(struct trellis_words *words, size_t more);
 /* Adds a hash of tr_words_write(), other than 0. */
 bool tr_words_add_hash(struct trellis_words *words, uint64_t hash);
 bool tr_words_has(const struct trellis_words *words, trellis_text word);
+bool tr_words_has_hash(const struct trellis_words *words, uint64_t hash);
 void tr_words_free(struct trellis_words *words);
 
 /* Appends the hashes in ascending order, as a model keeps them; false on allocation failure. */

@@ -313,7 +313,11 @@ void tr_view_name(const trellis_features *features, uint32_t number, int32_t off
     const struct tr_view *view = &features->views.at[number];
     if (view->operation == TR_OP_COLUMN) {
         const struct tr_column *column = &features->columns.at[view->column];
-        if (column->name[0]) {
+        if (offset == TR_NO_OFFSET && column->name[0]) {
+            tr_buffer_string(buffer, column->name);
+        } else if (offset == TR_NO_OFFSET) {
+            tr_buffer_format(buffer, "$%zu", column->position + 1);
+        } else if (column->name[0]) {
             tr_buffer_format(buffer, "%s[%d]", column->name, offset);
         } else {
             tr_buffer_format(buffer, "$%zu[%d]", column->position + 1, offset);
@@ -322,7 +326,7 @@ void tr_view_name(const trellis_features *features, uint32_t number, int32_t off
     }
     tr_buffer_string(buffer, tr_function_name(view->operation));
     if (view->argument == TR_NONE) {
-        if (offset) {
+        if (offset && offset != TR_NO_OFFSET) {
             tr_buffer_format(buffer, "[%d]", offset);
         }
         return;
@@ -355,7 +359,7 @@ static trellis_status number_text(struct tr_parser *parser, const struct tr_draf
                                   uint32_t *ret_number)
 {
     struct tr_buffer text = {0};
-    tr_buffer_char(&text, draft->edge ? 'e' : 'n');
+    tr_buffer_char(&text, draft->edge ? 'e' : draft->segment ? 's' : 'n');
     tr_buffer_text(&text, draft->text);
     *ret_number = text.failed ? TR_NONE
                               : tr_intern_add(&parser->features->texts,
@@ -372,7 +376,8 @@ trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_dra
                                    .mixed = draft->mixed_count,
                                    .conditions = draft->condition_count,
                                    .factors = draft->factor_count,
-                                   .edge = draft->edge};
+                                   .edge = draft->edge,
+                                   .segment = draft->segment};
     trellis_status status = number_text(parser, draft, &template.text);
     if (status || (!features->strings && template.text < features->templates.size)) {
         return status; // the same text is the same template; as strings it counts twice
@@ -386,6 +391,7 @@ trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_dra
         !tr_push(&features->templates, template)) {
         return tr_fail_memory(parser->error);
     }
+    features->has_segments = features->has_segments || draft->segment;
     return TRELLIS_OK;
 }
 

@@ -29,6 +29,7 @@ enum {
     TR_MAX_VIEWS = 4096,
     TR_MAX_COLUMNS = 256,
     TR_MAX_PARTS = 64, // of one template
+    TR_MAX_SPAN = 64,  // tokens of a segment, or away from it
     TR_MAX_TEMPLATES = 20000,
     TR_MAX_SOURCE = 1 << 20, // bytes of a template file
     TR_WAPITI_PADS = 5,      // _x-1 .. _x-4, then _x-#
@@ -134,6 +135,38 @@ struct tr_view {
     uint32_t depth;    // functions in it
 };
 
+/* Every function of a whole segment: X(span, name, takes, result, usage, help). They are for the
+ * `segment` lines of the native language; their parser is segment_template.c, how each works is in
+ * segment_values.c. */
+#define TR_SPAN_LIST(X)                                                                            \
+    X(TEXT, "text", TEXT, TEXT, "text(x)", "segment: x of all its tokens")                         \
+    X(HEAD, "head", LENGTHS, TEXT, "head(x, 1..2)",                                                \
+      "segment: x of its first tokens; nothing where it is shorter")                               \
+    X(TAIL, "tail", LENGTHS, TEXT, "tail(x, 1..2)",                                                \
+      "segment: x of its last tokens; nothing where it is shorter")                                \
+    X(ANY, "any", LENGTHS, TEXT, "any(x, 1..2)", "segment: every n-gram of x within it")           \
+    X(BEFORE, "before", LENGTHS, TEXT, "before(x, 1..2)",                                          \
+      "segment: x of the first, second, ... token before it")                                      \
+    X(AFTER, "after", LENGTHS, TEXT, "after(x, 1..2)",                                             \
+      "segment: x of the first, second, ... token after it")                                       \
+    X(SIZE, "size", NOTHING, TEXT, "size", "segment: its tokens: 1 2 3 4 5 6 7-8 9-12 13+")        \
+    X(COUNT, "count", TEST, TEXT, "count(t)", "segment: at how many of its tokens a test is true") \
+    X(ALL, "all", TEST, TEST, "all(t)", "segment: test: t is true at all its tokens")              \
+    X(LISTED, "listed", LIST, TEST, "listed(x, \"file\"[, lower])",                                \
+      "segment: test: x of its tokens, joined by blanks, is a line of the file")                   \
+    X(FUZZY, "fuzzy", SIMILAR, TEST, "fuzzy(x, \"file\", 50 80)",                                  \
+      "segment: test: its similarity to a line of the file is at least 50 %, 80 %")                \
+    X(SIMILARITY, "similarity", NAMES, REAL, "similarity(x, \"file\")",                            \
+      "segment: that similarity as the attribute's value: the words both have, of all words")
+
+enum tr_span {
+    TR_NO_SPAN, // a part of a node or edge template
+#define TR_SPAN_ENUM(span, name, takes, result, usage, help) TR_SPAN_##span,
+    TR_SPAN_LIST(TR_SPAN_ENUM)
+#undef TR_SPAN_ENUM
+        TR_SPAN_COUNT_OF
+};
+
 /* A part with no view is a literal. */
 struct tr_template_part {
     uint32_t view;    // or TR_NONE
@@ -141,6 +174,11 @@ struct tr_template_part {
     int32_t offset;
     bool absolute; // the offset counts from the first token (1, 2, ...) or the last (-1, -2, ...)
     bool negated;  // a condition that must not hold
+    /* Of a segment template: what is looked at, the number of tokens or the least similarity, and
+     * the list. */
+    enum tr_span span;
+    uint32_t number;
+    uint32_t resource; // TR_NONE where none is needed
 };
 
 struct tr_template {
@@ -148,7 +186,7 @@ struct tr_template {
     uint32_t text;     // number in `texts`, without the value
     uint32_t parts;    // its first in `parts`: those that are mixed, then the others
     uint32_t mixed, conditions, factors;
-    bool edge;
+    bool edge, segment; // neither: a node
 };
 
 /* How often the values of a view were seen in training. */
@@ -178,8 +216,9 @@ struct trellis_features {
     TR_ARRAY(struct tr_key) literal_keys;  // [literals]
     TR_ARRAY(struct tr_key) literal_spans; // [literals] of a set keyed by strings
     struct tr_intern regex_texts, literals;
-    struct tr_intern texts; // of templates, 'n' or 'e' in front
+    struct tr_intern texts; // of templates, 'n', 'e' or 's' in front
     uint32_t reach;         // the largest offset
+    bool has_segments;      // some template is of segments
     bool counting;          // templates need counts that have not been made
     uint64_t generation;    // incremented when counts change the result of a test
     struct tr_extractor *printer;
@@ -226,11 +265,12 @@ struct tr_parser {
 
 /* A template before it is added. */
 struct tr_draft {
-    bool edge;
+    bool edge, segment;
     trellis_text text;      // what identifies it
     trellis_text beginning; // what its key begins with
     struct tr_template_part mixed[TR_MAX_PARTS], conditions[TR_MAX_PARTS], factors[TR_MAX_PARTS];
     uint32_t mixed_count, condition_count, factor_count;
+    size_t prefix; // native: bytes of the text before its first expression
 };
 
 trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
@@ -252,7 +292,8 @@ trellis_status tr_compile_resource(struct tr_parser *parser, enum tr_resource_ki
 trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kind kind,
                                   uint32_t view, uint32_t count, uint32_t *ret_resource);
 trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft);
-/* The canonical text of a view at an offset. */
+/* The canonical text of a view at an offset, or without one. */
+#define TR_NO_OFFSET INT32_MIN
 void tr_view_name(const trellis_features *features, uint32_t number, int32_t offset,
                   struct tr_buffer *buffer);
 

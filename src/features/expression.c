@@ -15,9 +15,8 @@ size_t tr_choice_begin(const struct tr_choices *choices, size_t i)
     return i ? choices->ends.at[i - 1] : 0;
 }
 
-/* Adds a term and, with `end`, closes the choice it belongs to. */
-static trellis_status add_term(struct tr_parser *parser, struct tr_choices *choices,
-                               struct tr_expression_term term, bool end)
+trellis_status tr_add_term(struct tr_parser *parser, struct tr_choices *choices,
+                           struct tr_expression_term term, bool end)
 {
     if (choices->terms.size >= TR_MAX_TEMPLATES) {
         return tr_parse_fail(parser, parser->at, "this expands to more than %d templates",
@@ -125,8 +124,9 @@ static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
         }
     }
     for (; from <= to; from++) {
-        trellis_status status = add_term(parser, choices,
-                                         (struct tr_expression_term){view, (int32_t)from}, true);
+        trellis_status status = tr_add_term(
+            parser, choices, (struct tr_expression_term){.view = view, .offset = (int32_t)from},
+            true);
         if (status) {
             return status;
         }
@@ -231,7 +231,7 @@ static trellis_status apply(struct tr_parser *parser, enum tr_operation operatio
                 status = tr_compile_counted(parser, kind, term.view, view.number, &view.resource);
             }
             status = status ? status : tr_compile_view(parser, view, &term.view);
-            status = status ? status : add_term(parser, choices, term, true);
+            status = status ? status : tr_add_term(parser, choices, term, true);
             if (status) {
                 return status;
             }
@@ -249,9 +249,10 @@ static trellis_status make_ngrams(struct tr_parser *parser, const struct argumen
             int64_t n = arguments->numbers.at[k];
             for (int64_t first = arguments->from; first + n - 1 <= arguments->to; first++) {
                 for (int64_t offset = first; offset < first + n; offset++) {
-                    struct tr_expression_term term = {inner->terms.at[i].view, (int32_t)offset};
-                    trellis_status status = add_term(parser, choices, term,
-                                                     offset == first + n - 1);
+                    struct tr_expression_term term = {.view = inner->terms.at[i].view,
+                                                      .offset = (int32_t)offset};
+                    trellis_status status = tr_add_term(parser, choices, term,
+                                                        offset == first + n - 1);
                     if (status) {
                         return status;
                     }

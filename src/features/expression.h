@@ -13,6 +13,8 @@
 struct tr_expression_term {
     uint32_t view;
     int32_t offset;
+    enum tr_span span; // and the rest: of a segment, see struct tr_template_part
+    uint32_t number, resource;
 };
 
 struct tr_choices {
@@ -28,6 +30,16 @@ size_t tr_choice_begin(const struct tr_choices *choices, size_t i);
 /* `depth` counts the functions around it. */
 trellis_status tr_parse_expression(struct tr_parser *parser, unsigned depth,
                                    struct tr_choices *choices);
+
+/* The same for a function of a whole segment (segment_template.c). */
+trellis_status tr_parse_span(struct tr_parser *parser, struct tr_choices *choices);
+/* What it gives, and its canonical text. */
+enum tr_value_type tr_span_result(enum tr_span span);
+void tr_span_name(const trellis_features *features, const struct tr_expression_term *term,
+                  struct tr_buffer *buffer);
+/* Adds a term and, with `end`, closes the choice it belongs to. */
+trellis_status tr_add_term(struct tr_parser *parser, struct tr_choices *choices,
+                           struct tr_expression_term term, bool end);
 
 /* The number of the column of this name, TR_NONE where there is none. */
 uint32_t tr_find_column(const trellis_features *features, trellis_text name);

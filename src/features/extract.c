@@ -16,51 +16,7 @@
 #include <math.h>
 
 #include "corpus/corpus.h"
-#include "features/column_views.h"
-
-/* Where a part of a template finds its value at token i: low[i & mask]. */
-struct source {
-    const uint64_t *low, *high;
-    const uint64_t *low_span, *high_span; // of strings
-    const float *real;
-    size_t mask; // all ones, or 0 for a literal or an absolute position
-    bool negated;
-};
-
-struct planned {
-    struct tr_key key;
-    uint32_t number; // of the template
-    uint32_t source; // its first
-    uint32_t mixed, conditions, factors;
-};
-
-struct plan {
-    struct planned *at; // [count] templates whose columns are there
-    size_t count;
-    bool even; // all templates have a key at all tokens, and none has a value
-};
-
-/* What tr_seen points into. */
-struct seen_room {
-    size_t tokens, attributes; // capacity
-    float *value;
-};
-
-struct tr_extractor {
-    const trellis_features *features;
-    bool whole;
-    struct tr_column_views rows;
-
-    struct plan node_plan, edge_plan;
-    struct source *sources; // [parts]
-    bool planned, has_absolute;
-    size_t label_column;    // SIZE_MAX where there is none
-    uint64_t planned_moves; // of the rows, and
-    size_t planned_columns; // columns of the sequences, that the plan is for
-
-    struct tr_observation observation;
-    struct seen_room node_room, edge_room;
-};
+#include "features/extractor.h"
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
@@ -81,8 +37,11 @@ trellis_status tr_extractor_create(const trellis_features *features, bool whole_
     extractor->sources = tr_alloc(features->parts.size, sizeof *extractor->sources);
     extractor->node_plan.at = tr_alloc(features->templates.size, sizeof *extractor->node_plan.at);
     extractor->edge_plan.at = tr_alloc(features->templates.size, sizeof *extractor->edge_plan.at);
+    extractor->segment_plan.at = tr_alloc(features->templates.size,
+                                          sizeof *extractor->segment_plan.at);
     if (!tr_column_views_begin(&extractor->rows, features, whole_keys) || !extractor->sources ||
-        !extractor->node_plan.at || !extractor->edge_plan.at) {
+        !extractor->node_plan.at || !extractor->edge_plan.at || !extractor->segment_plan.at ||
+        !tr_segment_values_begin(&extractor->segments, features, &extractor->rows)) {
         tr_extractor_destroy(extractor);
         return tr_fail_memory(error);
     }
@@ -90,7 +49,7 @@ trellis_status tr_extractor_create(const trellis_features *features, bool whole_
     return TRELLIS_OK;
 }
 
-static void free_seen(struct tr_seen *seen, struct seen_room *room)
+static void free_seen(struct tr_seen *seen, struct tr_seen_room *room)
 {
     free(seen->begin);
     free(seen->low);
@@ -104,13 +63,22 @@ void tr_extractor_destroy(struct tr_extractor *extractor)
     if (!extractor) {
         return;
     }
+    tr_segment_values_end(&extractor->segments);
     tr_column_views_end(&extractor->rows);
     free(extractor->node_plan.at);
     free(extractor->edge_plan.at);
+    free(extractor->segment_plan.at);
     free(extractor->sources);
     free_seen(&extractor->observation.node, &extractor->node_room);
     free_seen(&extractor->observation.edge, &extractor->edge_room);
+    free_seen(&extractor->observation.segment, &extractor->segment_room);
     free(extractor);
+}
+
+void tr_extractor_set_segments(struct tr_extractor *extractor, size_t max_segment)
+{
+    bool wanted = extractor->features->has_segments;
+    extractor->observation.max_segment = wanted ? max_segment : 0;
 }
 
 trellis_status tr_extractor_bind(struct tr_extractor *extractor, const trellis_reader *reader,
@@ -160,27 +128,27 @@ static ptrdiff_t absolute_token(int32_t offset, size_t length, uint32_t reach)
     return token < first ? first : token > last ? last : token;
 }
 
-static struct source make_source(const struct tr_extractor *extractor,
-                                 const struct tr_template_part *part, size_t length)
+static struct tr_source make_source(const struct tr_extractor *extractor,
+                                    const struct tr_template_part *part, size_t length)
 {
     const trellis_features *features = extractor->features;
     if (part->view == TR_NONE) {
         const struct tr_key *key = &features->literal_keys.at[part->literal];
         const struct tr_key *span = &features->literal_spans.at[part->literal];
-        return (struct source){&key->low, &key->high, &span->low, &span->high, NULL, 0, false};
+        return (struct tr_source){&key->low, &key->high, &span->low, &span->high, NULL, 0, false};
     }
     ptrdiff_t shift = part->absolute ? absolute_token(part->offset, length, features->reach)
                                      : part->offset;
     const struct tr_column_views *rows = &extractor->rows;
     size_t at = tr_column_views_at(rows, part->view, shift);
     bool strings = features->strings;
-    return (struct source){rows->low + at,
-                           rows->whole ? rows->high + at : NULL,
-                           strings ? rows->low_span + at : NULL,
-                           strings && rows->whole ? rows->high_span + at : NULL,
-                           rows->has_reals ? rows->real + at : NULL,
-                           part->absolute ? 0 : SIZE_MAX,
-                           part->negated};
+    return (struct tr_source){rows->low + at,
+                              rows->whole ? rows->high + at : NULL,
+                              strings ? rows->low_span + at : NULL,
+                              strings && rows->whole ? rows->high_span + at : NULL,
+                              rows->has_reals ? rows->real + at : NULL,
+                              part->absolute ? 0 : SIZE_MAX,
+                              part->negated};
 }
 
 /* Whether a template has a key at all tokens, and no value. */
@@ -197,20 +165,25 @@ static bool is_even(const struct tr_extractor *extractor, const struct tr_templa
 static void make_plan(struct tr_extractor *extractor, const trellis_sequence *sequence)
 {
     const trellis_features *features = extractor->features;
-    extractor->node_plan.count = extractor->edge_plan.count = 0;
+    extractor->node_plan.count = extractor->edge_plan.count = extractor->segment_plan.count = 0;
     extractor->node_plan.even = extractor->edge_plan.even = true;
     for (uint32_t i = 0; i < features->templates.size; i++) {
         const struct tr_template *template = &features->templates.at[i];
-        struct plan *plan = template->edge ? &extractor->edge_plan : &extractor->node_plan;
+        struct tr_plan *plan = template->edge      ? &extractor->edge_plan
+                               : template->segment ? &extractor->segment_plan
+                                                   : &extractor->node_plan;
         if (is_active(extractor, template, sequence->columns)) {
-            plan->even = plan->even && is_even(extractor, template);
-            plan->at[plan->count++] = (struct planned){template->key,        i,
-                                                       template->parts,      template->mixed,
-                                                       template->conditions, template->factors};
+            plan->even = plan->even && !template->segment && is_even(extractor, template);
+            plan->at[plan->count++] = (struct tr_planned){template->key,        i,
+                                                          template->parts,      template->mixed,
+                                                          template->conditions, template->factors};
         }
     }
     for (size_t i = 0; i < features->parts.size; i++) {
-        extractor->sources[i] = make_source(extractor, &features->parts.at[i], sequence->length);
+        if (!features->parts.at[i].span) {
+            extractor->sources[i] = make_source(extractor, &features->parts.at[i],
+                                                sequence->length);
+        }
     }
     extractor->planned = !extractor->has_absolute;
     extractor->planned_columns = sequence->columns;
@@ -229,11 +202,9 @@ static void *resize(void *array, size_t count, size_t size, bool *ok)
     return memory ? memory : array;
 }
 
-/* Room for `attributes` in all, and one more since a key is written before it is known to be
- * present. */
-static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_seen *seen,
-                                   struct seen_room *room, size_t tokens, size_t attributes,
-                                   trellis_error *error)
+trellis_status tr_reserve_seen(struct tr_extractor *extractor, struct tr_seen *seen,
+                               struct tr_seen_room *room, size_t tokens, size_t attributes,
+                               trellis_error *error)
 {
     bool ok = true;
     if (tokens + 1 > room->tokens) {
@@ -257,7 +228,7 @@ static trellis_status reserve_seen(struct tr_extractor *extractor, struct tr_see
 /* A value of a source at token i, joined to the key so far. The flags are constants where this is
  * called. */
 static inline __attribute__((always_inline)) struct tr_key join(struct tr_key key,
-                                                                const struct source *source,
+                                                                const struct tr_source *source,
                                                                 size_t i, bool whole)
 {
     size_t at = i & source->mask;
@@ -270,17 +241,17 @@ static inline __attribute__((always_inline)) struct tr_key join(struct tr_key ke
 }
 
 /* The keys of all templates of a set keyed by strings, as below. */
-static inline __attribute__((always_inline)) size_t see_strings(const struct plan *plan,
-                                                                const struct source *sources,
+static inline __attribute__((always_inline)) size_t see_strings(const struct tr_plan *plan,
+                                                                const struct tr_source *sources,
                                                                 size_t i, bool whole,
                                                                 struct tr_seen *seen, size_t at)
 {
     for (size_t t = 0; t < plan->count; t++, at++) {
-        const struct planned *planned = &plan->at[t];
+        const struct tr_planned *planned = &plan->at[t];
         struct tr_key key = planned->key;
         bool ended = false;
         for (uint32_t k = 0; k < planned->mixed && !ended; k++) {
-            const struct source *source = sources + planned->source + k;
+            const struct tr_source *source = sources + planned->source + k;
             key = join(key, source, i, whole);
             ended = source->low_span[i & source->mask] & TR_STRING_END;
         }
@@ -298,15 +269,15 @@ static inline __attribute__((always_inline)) size_t see_strings(const struct pla
 
 /* The keys of all templates of a plan at token i, written from `at` on; returns where they end. The
  * two flags are constants where this is called, so the parts they guard fall away. */
-static inline __attribute__((always_inline)) size_t see_token(const struct plan *plan,
-                                                              const struct source *sources,
+static inline __attribute__((always_inline)) size_t see_token(const struct tr_plan *plan,
+                                                              const struct tr_source *sources,
                                                               size_t i, bool whole, bool valued,
                                                               struct tr_seen *seen, size_t at)
 {
     for (size_t t = 0; t < plan->count; t++) {
-        const struct planned *planned = &plan->at[t];
-        const struct source *source = sources + planned->source;
-        const struct source *end = source + planned->mixed;
+        const struct tr_planned *planned = &plan->at[t];
+        const struct tr_source *source = sources + planned->source;
+        const struct tr_source *end = source + planned->mixed;
         struct tr_key key = planned->key;
         bool there = true;
         for (; source < end; source++) {
@@ -341,7 +312,7 @@ static inline __attribute__((always_inline)) size_t see_token(const struct plan 
 /* The keys of one template at n tokens. The number of sources is a constant at each call, so that
  * they stay in registers. */
 static inline __attribute__((always_inline)) void mix_sources(uint64_t first,
-                                                              const struct source *sources,
+                                                              const struct tr_source *sources,
                                                               uint32_t mixed, bool strings,
                                                               size_t n, uint64_t *keys,
                                                               size_t stride)
@@ -357,14 +328,14 @@ static inline __attribute__((always_inline)) void mix_sources(uint64_t first,
 }
 
 /* The keys of a plan that is even, template by template: tokens need not wait for each other. */
-static inline __attribute__((always_inline)) void see_evenly(const struct plan *plan,
-                                                             const struct source *sources,
+static inline __attribute__((always_inline)) void see_evenly(const struct tr_plan *plan,
+                                                             const struct tr_source *sources,
                                                              bool strings, size_t n,
                                                              struct tr_seen *seen)
 {
     for (size_t t = 0; t < plan->count; t++) {
-        const struct planned *planned = &plan->at[t];
-        const struct source *from = sources + planned->source;
+        const struct tr_planned *planned = &plan->at[t];
+        const struct tr_source *from = sources + planned->source;
         uint64_t first = planned->key.low, *keys = seen->low + t;
         switch (planned->mixed) {
         case 1:
@@ -473,8 +444,8 @@ static trellis_status see_ready_made(const trellis_sequence *sequence, size_t to
     return TRELLIS_OK;
 }
 
-static void see_edges(struct tr_extractor *extractor, const struct plan *plan, struct tr_seen *seen,
-                      size_t length)
+static void see_edges(struct tr_extractor *extractor, const struct tr_plan *plan,
+                      struct tr_seen *seen, size_t length)
 {
     size_t at = 0;
     seen->begin[0] = 0;
@@ -513,8 +484,8 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
                                 trellis_error *error)
 {
     struct tr_seen *seen = &extractor->observation.node;
-    const struct plan *plan = &extractor->node_plan;
-    const struct source *sources = extractor->sources;
+    const struct tr_plan *plan = &extractor->node_plan;
+    const struct tr_source *sources = extractor->sources;
     bool valued = seen->value != NULL;
     if (plan->even && !extractor->whole && !valued) {
         if (extractor->features->strings) {
@@ -580,11 +551,11 @@ static trellis_status reserve(struct tr_extractor *extractor, const trellis_sequ
         __builtin_add_overflow(edges, given, &edges) || edges > SIZE_MAX / 16) {
         return tr_fail_memory(error);
     }
-    trellis_status status = reserve_seen(extractor, &observation->node, &extractor->node_room, n,
-                                         nodes, error);
+    trellis_status status = tr_reserve_seen(extractor, &observation->node, &extractor->node_room, n,
+                                            nodes, error);
     return status ? status
-                  : reserve_seen(extractor, &observation->edge, &extractor->edge_room, n, edges,
-                                 error);
+                  : tr_reserve_seen(extractor, &observation->edge, &extractor->edge_room, n, edges,
+                                    error);
 }
 
 trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_sequence *sequence,
@@ -622,8 +593,11 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
     }
     drop_plain_values(&observation->node, observation->node.begin[sequence->length]);
     drop_plain_values(&observation->edge, observation->edge.begin[sequence->length]);
-    *ret_observation = observation;
-    return TRELLIS_OK;
+    if (observation->max_segment) {
+        status = tr_extractor_see_segments(extractor, sequence, error);
+    }
+    *ret_observation = status ? NULL : observation;
+    return status;
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -694,13 +668,19 @@ static void add_template_text(struct tr_extractor *extractor, const trellis_sequ
     }
 }
 
-void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
-                       size_t token, size_t index, struct tr_buffer *buffer)
+void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                       enum tr_attribute_kind kind, size_t token, size_t index,
+                       struct tr_buffer *buffer)
 {
     const struct tr_observation *observation = &extractor->observation;
-    const struct tr_seen *seen = edge ? &observation->edge : &observation->node;
-    if (!extractor->whole || token >= observation->length || index < seen->begin[token] ||
+    const struct tr_seen *seen = tr_observed(observation, kind);
+    size_t rows = kind == TR_SEGMENT_ATTRIBUTE ? observation->max_segment : 1;
+    if (!extractor->whole || token >= observation->length * rows || index < seen->begin[token] ||
         index >= seen->begin[token + 1]) {
+        return;
+    }
+    if (kind == TR_SEGMENT_ATTRIBUTE) {
+        tr_extractor_segment_text(extractor, sequence, token, index, buffer);
         return;
     }
     uint32_t number = seen->template[index];

@@ -143,6 +143,11 @@ bool tr_features_has_edges(const trellis_features *features)
     return features->cells == TR_CELLS;
 }
 
+bool tr_features_has_segments(const trellis_features *features)
+{
+    return features->has_segments;
+}
+
 bool tr_features_has_resources(const trellis_features *features)
 {
     return features->resources.size > 0;
@@ -229,20 +234,53 @@ struct printout {
     struct tr_buffer line, text; // text: of one attribute
 };
 
-/* The node or edge attributes of a token. */
-static void print_attributes(struct printout *printout, bool edge, size_t token)
+/* The attributes of a token, or of a segment. */
+static void print_attributes(struct printout *printout, enum tr_attribute_kind kind, size_t token)
 {
-    const struct tr_observation *observation = printout->observation;
-    const struct tr_seen *seen = edge ? &observation->edge : &observation->node;
+    const struct tr_seen *seen = tr_observed(printout->observation, kind);
     struct tr_buffer *line = &printout->line, *text = &printout->text;
     for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
         text->size = 0;
-        tr_extractor_text(printout->extractor, printout->sequence, edge, token, k, text);
-        tr_buffer_string(line, edge ? "\tedge " : "\t");
+        tr_extractor_text(printout->extractor, printout->sequence, kind, token, k, text);
+        tr_buffer_string(line, kind == TR_EDGE_ATTRIBUTE ? "\tedge " : "\t");
         add_escaped(line, text);
         if (seen->value && seen->value[k] != 1) {
             tr_buffer_char(line, ':');
             tr_buffer_real(line, (double)seen->value[k]);
+        }
+    }
+}
+
+/* The gold segments of a sequence with their attributes, a line each; B-, I-, E- and S- are read as
+ * they stand. */
+static void print_segments(struct printout *printout)
+{
+    const trellis_sequence *sequence = printout->sequence;
+    size_t longest = printout->observation->max_segment;
+    char letter, before = 'O';
+    trellis_text type, type_before = {"", 0};
+    for (size_t s = 0; longest && sequence->labels && s < sequence->length; s++) {
+        tr_label_split(sequence->labels[s], &letter, &type);
+        bool begins = tr_span_begins(before, type_before, letter, type);
+        before = letter;
+        type_before = type;
+        size_t e = s;
+        while (begins && e + 1 < sequence->length) {
+            char next;
+            trellis_text type_next;
+            tr_label_split(sequence->labels[e + 1], &next, &type_next);
+            if (tr_span_ends(e == s ? letter : before, type, next, type_next)) {
+                break;
+            }
+            before = next;
+            e++;
+        }
+        before = letter;
+        if (begins && e - s < longest) {
+            tr_buffer_format(&printout->line, "segment %zu-%zu ", s + 1, e + 1);
+            tr_buffer_text(&printout->line, type);
+            print_attributes(printout, TR_SEGMENT_ATTRIBUTE, e * longest + (e - s));
+            tr_buffer_char(&printout->line, '\n');
         }
     }
 }
@@ -254,6 +292,9 @@ static trellis_status prepare_printer(trellis_features *features, const trellis_
     trellis_status status = TRELLIS_OK;
     if (!features->printer) {
         status = tr_extractor_create(features, true, &features->printer, error);
+        if (!status) {
+            tr_extractor_set_segments(features->printer, TR_MAX_SPAN);
+        }
     }
     size_t label = reader ? tr_reader_label_column(reader) : SIZE_MAX;
     return status ? status : tr_extractor_bind(features->printer, reader, label, error);
@@ -275,9 +316,12 @@ trellis_status trellis_features_print(trellis_features *features, const trellis_
     }
     for (size_t i = 0; !status && i < sequence.length; i++) {
         tr_buffer_text(&printout.line, sequence.labels ? sequence.labels[i] : TR_TEXT("_"));
-        print_attributes(&printout, false, i);
-        print_attributes(&printout, true, i);
+        print_attributes(&printout, TR_NODE_ATTRIBUTE, i);
+        print_attributes(&printout, TR_EDGE_ATTRIBUTE, i);
         tr_buffer_char(&printout.line, '\n');
+    }
+    if (!status) {
+        print_segments(&printout);
     }
     if (!status) {
         tr_buffer_char(&printout.line, '\n');

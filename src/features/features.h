@@ -34,6 +34,11 @@ struct tr_step_choice {
 };
 struct tr_step_choice tr_features_steps(const trellis_features *features);
 
+/* What the names of attributes of whole segments begin with. */
+#define TR_SEGMENT_PREFIX "segment "
+/* Whether there are templates for (segment, type). */
+bool tr_features_has_segments(const trellis_features *features);
+
 /* Whether there are templates for (observation, label pair). */
 bool tr_features_has_edges(const trellis_features *features);
 
@@ -95,12 +100,28 @@ struct tr_observation {
     size_t length;
     struct tr_seen node; // (observation, label)
     struct tr_seen edge; // (observation, label pair): the step into token i; empty for i = 0
+    /* (segment, type): in the place of tokens, [length][max_segment] segments; number i * max_segment
+     * + d - 1 is that of d tokens which ends at token i, and empty where it would begin before the
+     * sequence. */
+    struct tr_seen segment;
+    size_t max_segment; // 0: segments are not asked for
 };
+enum tr_attribute_kind { TR_NODE_ATTRIBUTE, TR_EDGE_ATTRIBUTE, TR_SEGMENT_ATTRIBUTE };
+static inline const struct tr_seen *tr_observed(const struct tr_observation *observation,
+                                                enum tr_attribute_kind kind)
+{
+    return kind == TR_NODE_ATTRIBUTE   ? &observation->node
+           : kind == TR_EDGE_ATTRIBUTE ? &observation->edge
+                                       : &observation->segment;
+}
 
 /* `whole_keys`: with the high halves and template numbers, which only training needs. */
 trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
                                    struct tr_extractor **ret_extractor, trellis_error *error);
 void tr_extractor_destroy(struct tr_extractor *extractor);
+
+/* Asks for the attributes of segments of up to so many tokens; 0, as after creation: none. */
+void tr_extractor_set_segments(struct tr_extractor *extractor, size_t max_segment);
 
 /* Finds the columns that the templates name. `reader` may be NULL: then columns are taken by the
  * positions of the templates' own `columns` line, or by number. `label_column` is refused as an
@@ -118,9 +139,11 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
                                 trellis_error *error);
 
 /* Appends the text of an attribute of the observation made last, such as "word[-1]=the"; `index` is
- * its place in the arrays, begin[token] <= index < begin[token + 1]. The extractor must have been
+ * its place in the arrays, begin[token] <= index < begin[token + 1]; a segment's number takes the
+ * place of the token. The extractor must have been
  * created for whole keys; nothing is appended otherwise. */
-void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence, bool edge,
-                       size_t token, size_t index, struct tr_buffer *buffer);
+void tr_extractor_text(struct tr_extractor *extractor, const trellis_sequence *sequence,
+                       enum tr_attribute_kind kind, size_t token, size_t index,
+                       struct tr_buffer *buffer);
 
 #endif

@@ -18,36 +18,48 @@ struct conjunction {
     size_t condition_count;
 };
 
-static trellis_status parse_condition(struct tr_parser *parser, struct condition *condition)
+/* Whether a term is a test, a number or a text. */
+static enum tr_value_type result_of(const trellis_features *features,
+                                    const struct tr_expression_term *term)
+{
+    return term->span ? tr_span_result(term->span)
+                      : tr_function_result(features->views.at[term->view].operation);
+}
+
+static trellis_status parse_condition(struct tr_parser *parser, bool segment,
+                                      struct condition *condition)
 {
     struct tr_choices choices = {0};
     condition->negated = tr_scan_take_word(parser, "not");
     tr_parse_blank(parser);
     size_t at = parser->at;
-    trellis_status status = tr_parse_expression(parser, 0, &choices);
+    trellis_status status = segment ? tr_parse_span(parser, &choices)
+                                    : tr_parse_expression(parser, 0, &choices);
     if (!status && choices.terms.size != 1) {
         status = tr_parse_fail(parser, at, "a condition takes one offset and one number");
     }
     if (!status) {
         condition->term = choices.terms.at[0];
-        enum tr_operation operation = parser->features->views.at[condition->term.view].operation;
-        if (tr_function_result(operation) != TR_GIVES_TEST) {
-            status = tr_parse_fail(parser, at, "expected a test, such as isupper(x) or rare(x, 3)");
+        if (result_of(parser->features, &condition->term) != TR_GIVES_TEST) {
+            status = tr_parse_fail(parser, at, "expected a test, such as %s",
+                                   segment ? "all(isupper(x)) or listed(x, \"file\")"
+                                           : "isupper(x) or rare(x, 3)");
         }
     }
     tr_choices_free(&choices);
     return status;
 }
 
-static trellis_status parse_conjunction(struct tr_parser *parser, struct conjunction *conjunction)
+static trellis_status parse_conjunction(struct tr_parser *parser, bool segment,
+                                        struct conjunction *conjunction)
 {
     trellis_status status;
     do {
         if (conjunction->expression_count == MAX_EXPRESSIONS) {
             return tr_parse_fail(parser, parser->at, "more than %d expressions", MAX_EXPRESSIONS);
         }
-        status = tr_parse_expression(parser, 0,
-                                     &conjunction->expressions[conjunction->expression_count++]);
+        struct tr_choices *choices = &conjunction->expressions[conjunction->expression_count++];
+        status = segment ? tr_parse_span(parser, choices) : tr_parse_expression(parser, 0, choices);
     } while (!status && tr_scan_take(parser, '&'));
     if (!status && tr_scan_take_word(parser, "if")) {
         do {
@@ -55,7 +67,7 @@ static trellis_status parse_conjunction(struct tr_parser *parser, struct conjunc
                 return tr_parse_fail(parser, parser->at, "more than %d conditions",
                                      MAX_EXPRESSIONS);
             }
-            status = parse_condition(parser,
+            status = parse_condition(parser, segment,
                                      &conjunction->conditions[conjunction->condition_count++]);
         } while (!status && tr_scan_take(parser, '&'));
     }
@@ -69,10 +81,15 @@ static trellis_status parse_conjunction(struct tr_parser *parser, struct conjunc
 static bool add_part(const trellis_features *features, struct tr_draft *draft,
                      struct tr_expression_term term)
 {
-    struct tr_template_part part = {.view = term.view, .literal = TR_NONE, .offset = term.offset};
+    struct tr_template_part part = {.view = term.view,
+                                    .literal = TR_NONE,
+                                    .offset = term.offset,
+                                    .span = term.span,
+                                    .number = term.number,
+                                    .resource = term.resource};
     struct tr_template_part *parts = draft->mixed;
     uint32_t *count = &draft->mixed_count;
-    enum tr_value_type result = tr_function_result(features->views.at[term.view].operation);
+    enum tr_value_type result = result_of(features, &term);
     if (result == TR_GIVES_TEST) {
         parts = draft->conditions;
         count = &draft->condition_count;
@@ -87,14 +104,24 @@ static bool add_part(const trellis_features *features, struct tr_draft *draft,
     return true;
 }
 
+static void add_name(const trellis_features *features, const struct tr_expression_term *term,
+                     struct tr_buffer *text)
+{
+    if (term->span) {
+        tr_span_name(features, term, text);
+    } else {
+        tr_view_name(features, term->view, term->offset, text);
+    }
+}
+
 static bool add_choice(const trellis_features *features, struct tr_draft *draft,
                        const struct tr_choices *choices, size_t choice, struct tr_buffer *text)
 {
     for (size_t i = tr_choice_begin(choices, choice); i < choices->ends.at[choice]; i++) {
-        if (text->size) {
+        if (text->size > draft->prefix) {
             tr_buffer_char(text, '&');
         }
-        tr_view_name(features, choices->terms.at[i].view, choices->terms.at[i].offset, text);
+        add_name(features, &choices->terms.at[i], text);
         if (!add_part(features, draft, choices->terms.at[i])) {
             return false;
         }
@@ -109,7 +136,7 @@ static bool add_conditions(const trellis_features *features, struct tr_draft *dr
         const struct condition *condition = &conjunction->conditions[i];
         tr_buffer_string(text, i ? "&" : " if ");
         tr_buffer_string(text, condition->negated ? "not " : "");
-        tr_view_name(features, condition->term.view, condition->term.offset, text);
+        add_name(features, &condition->term, text);
         if (!add_part(features, draft, condition->term)) {
             return false;
         }
@@ -118,18 +145,32 @@ static bool add_conditions(const trellis_features *features, struct tr_draft *dr
     return true;
 }
 
+static size_t count_any(const struct tr_draft *draft)
+{
+    size_t count = 0;
+    for (uint32_t k = 0; k < draft->mixed_count; k++) {
+        count += draft->mixed[k].span == TR_SPAN_ANY;
+    }
+    return count;
+}
+
 /* One template: the choice numbered picked[k] of each expression k. */
 static trellis_status emit(struct tr_parser *parser, const struct conjunction *conjunction,
                            const size_t *picked, struct tr_draft *draft, struct tr_buffer *text)
 {
     draft->mixed_count = draft->condition_count = draft->factor_count = 0;
     text->size = 0;
+    tr_buffer_string(text, draft->segment ? TR_SEGMENT_PREFIX : "");
+    draft->prefix = text->size;
     bool room = true;
     for (size_t k = 0; room && k < conjunction->expression_count; k++) {
         room = add_choice(parser->features, draft, &conjunction->expressions[k], picked[k], text);
     }
     if (!room || !add_conditions(parser->features, draft, conjunction, text)) {
         return tr_parse_fail(parser, 0, "more than %d parts in one template", TR_MAX_PARTS);
+    }
+    if (draft->segment && count_any(draft) > 1) {
+        return tr_parse_fail(parser, 0, "a template takes any() once");
     }
     size_t named = text->size;
     if (draft->mixed_count) {
@@ -170,15 +211,16 @@ static trellis_status emit_all(struct tr_parser *parser, const struct conjunctio
     return TRELLIS_OK;
 }
 
-static trellis_status parse_template(struct tr_parser *parser, bool edge)
+static trellis_status parse_template(struct tr_parser *parser, bool edge, bool segment)
 {
     struct conjunction conjunction = {0};
     struct tr_buffer text = {0};
     struct tr_draft *draft = tr_alloc(1, sizeof *draft);
-    trellis_status status = draft ? parse_conjunction(parser, &conjunction)
+    trellis_status status = draft ? parse_conjunction(parser, segment, &conjunction)
                                   : tr_fail_memory(parser->error);
     if (!status) {
         draft->edge = edge;
+        draft->segment = segment;
         status = emit_all(parser, &conjunction, draft, &text);
     }
     for (size_t k = 0; k < conjunction.expression_count; k++) {
@@ -250,7 +292,7 @@ static trellis_status parse_pad(struct tr_parser *parser)
 
 bool tr_native_begins(trellis_text line)
 {
-    static const char *const words[] = {"node", "edge", "step", "columns", "pad"};
+    static const char *const words[] = {"node", "edge", "segment", "step", "columns", "pad"};
     struct tr_parser parser = {.line = line};
     trellis_text word = tr_scan_word(&parser);
     for (size_t i = 0; i < TR_COUNT(words); i++) {
@@ -264,10 +306,13 @@ bool tr_native_begins(trellis_text line)
 trellis_status tr_native_line(struct tr_parser *parser)
 {
     if (tr_scan_take_word(parser, "node")) {
-        return parse_template(parser, false);
+        return parse_template(parser, false, false);
     }
     if (tr_scan_take_word(parser, "edge")) {
-        return parse_template(parser, true);
+        return parse_template(parser, true, false);
+    }
+    if (tr_scan_take_word(parser, "segment")) {
+        return parse_template(parser, false, true);
     }
     if (tr_scan_take_word(parser, "step")) {
         return parse_step(parser);
@@ -278,7 +323,8 @@ trellis_status tr_native_line(struct tr_parser *parser)
     if (tr_scan_take_word(parser, "pad")) {
         return parse_pad(parser);
     }
-    return tr_parse_fail(parser, parser->at,
-                         "expected node, edge, step, columns or pad (or, in a file for CRF++ or "
-                         "Wapiti, U or B)");
+    return tr_parse_fail(
+        parser, parser->at,
+        "expected node, edge, segment, step, columns or pad (or, in a file for CRF++ or "
+        "Wapiti, U or B)");
 }

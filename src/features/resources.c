@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "features/name_list.h"
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
@@ -278,6 +279,7 @@ static trellis_status load_lines(struct tr_resource *resource, trellis_status op
     trellis_status status = opened;
     if (!status) {
         status = resource->kind == TR_CLUSTERS ? load_clusters(resource, input, error)
+                 : resource->kind == TR_NAMES  ? tr_name_list_load(resource, input, error)
                                                : load_words(resource, input, error);
     }
     tr_input_close(input);

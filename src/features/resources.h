@@ -18,6 +18,7 @@ enum tr_resource_kind {
     TR_CLUSTERS,
     TR_COUNTED, // words seen more often than a limit
     TR_KNOWN,   // the same while training, all words seen afterwards
+    TR_NAMES,   // of several words (name_list.h)
     TR_RESOURCE_KINDS
 };
 

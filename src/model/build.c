@@ -82,7 +82,8 @@ static bool has_gaussian(const struct tr_model_parts *parts)
 static uint32_t section_count(const struct tr_model_parts *parts)
 {
     return 11u + 2 * (parts->step_residuals != NULL) + (parts->unknown != NULL) +
-           has_tag_dictionary(parts) + has_words(parts) + has_gaussian(parts);
+           has_tag_dictionary(parts) + has_words(parts) + has_gaussian(parts) +
+           (parts->plan->segments != NULL);
 }
 
 static trellis_status write_optional(struct tr_image_writer *writer,
@@ -100,6 +101,13 @@ static trellis_status write_optional(struct tr_image_writer *writer,
         tr_image_section(writer, "UNKN");
         tr_buffer_add(bytes, (const char *)parts->unknown,
                       (1 + (size_t)parts->plan->labels) * sizeof(double));
+    }
+    const struct tr_segments *segments = parts->plan->segments;
+    if (segments) {
+        tr_image_section(writer, "SEGM");
+    }
+    for (uint32_t t = 0; segments && t < segments->types; t++) {
+        tr_put_u32(bytes, segments->type[t].max_length);
     }
     if (has_tag_dictionary(parts)) {
         tr_image_section(writer, "DICT");

@@ -166,6 +166,15 @@ static void put_text_head(struct export *e)
         tr_buffer_format(out, "count-cap\t%u\n", model->plan.count_cap);
     }
     tr_buffer_string(out, model->plan.observed_states ? "observed-states\n" : "");
+    tr_buffer_string(out, model->segments ? "segments\n" : "");
+    for (uint32_t t = 0; model->segments && t < model->segments->types; t++) {
+        const struct tr_segment_type *type = &model->segments->type[t];
+        if (type->head != TR_NO_LABEL) {
+            tr_buffer_string(out, "segments\t");
+            tr_textform_escape(out, model->labels[type->head]);
+            tr_buffer_format(out, "\t%u\n", type->max_length);
+        }
+    }
     for (size_t i = 0; i < model->plan.forbidden_count; i++) {
         tr_buffer_string(out, "forbid\t");
         put_gram_label(e, model->forbidden[i][0]);
@@ -366,6 +375,21 @@ static void put_json_unknown(struct export *e)
     tr_buffer_string(&e->out, unknown ? "]" : "");
 }
 
+/* The longest segment of each type, by the label that begins it. */
+static void put_json_segments(struct export *e)
+{
+    const struct tr_segments *segments = e->model->segments;
+    tr_buffer_string(&e->out, segments ? ",\n\"segments\":{" : "");
+    for (uint32_t t = 0, count = 0; segments && t < segments->types; t++) {
+        if (segments->type[t].head != TR_NO_LABEL) {
+            tr_buffer_string(&e->out, count++ ? "," : "");
+            tr_buffer_json(&e->out, e->model->labels[segments->type[t].head]);
+            tr_buffer_format(&e->out, ":%u", segments->type[t].max_length);
+        }
+    }
+    tr_buffer_string(&e->out, segments ? "}" : "");
+}
+
 static void put_json(struct export *e)
 {
     const trellis_model *model = e->model;
@@ -379,7 +403,9 @@ static void put_json(struct export *e)
         tr_buffer_string(out, i ? "," : "");
         tr_buffer_json(out, model->labels[i]);
     }
-    tr_buffer_format(out, "],\n\"order\":%u,\n\"steps\":[", model->plan.order);
+    tr_buffer_format(out, "],\n\"order\":%u", model->plan.order);
+    put_json_segments(e);
+    tr_buffer_string(out, ",\n\"steps\":[");
     for (size_t i = 0; i < model->plan.gram_count && !e->status; i++) {
         tr_buffer_string(out, i ? ",\n{\"labels\":[" : "\n{\"labels\":[");
         for (int k = 0; k < model->grams[i].length; k++) {

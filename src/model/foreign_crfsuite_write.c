@@ -47,6 +47,9 @@ static const char *obstacle(const trellis_model *model)
     if (model->local) {
         return "its scores are normalised locally";
     }
+    if (model->segments) {
+        return "it is a model of segments";
+    }
     if (plan->forbidden_count) {
         return "it forbids transitions";
     }

@@ -170,6 +170,60 @@ static trellis_status take_observed_states(struct tr_import *import)
     return TRELLIS_OK;
 }
 
+/* The longest segment of a type; after all labels. */
+static trellis_status take_segments(struct tr_import *import)
+{
+    uint16_t label = 0;
+    uint32_t length = 0;
+    import->has_segments = true;
+    if (import->count == 1) {
+        return TRELLIS_OK;
+    }
+    if (import->count != 3) {
+        return TR_REFUSE(import, "expected a label and a length");
+    }
+    trellis_status status = tr_import_label(import, 1, false, &label);
+    if (!status) {
+        status = tr_import_integer(import, 2, TR_MAX_SEGMENT, &length);
+    }
+    if (!status && length < 1) {
+        status = TR_REFUSE(import, "a length must be at least 1");
+    }
+    while (!status && import->segment_lengths.size <= label) {
+        status = tr_push(&import->segment_lengths, 0) ? TRELLIS_OK : tr_fail_memory(import->error);
+    }
+    if (!status) {
+        import->segment_lengths.at[label] = length;
+    }
+    return status;
+}
+
+/* Which labels make segments, once all labels are known. */
+static trellis_status make_segments(struct tr_import *import, struct tr_graph_plan *plan)
+{
+    trellis_text *labels = tr_alloc(plan->labels, sizeof *labels);
+    uint32_t *lengths = tr_alloc(plan->labels, sizeof *lengths);
+    trellis_status status = labels && lengths ? TRELLIS_OK : tr_fail_memory(import->error);
+    for (uint32_t i = 0; !status && i < plan->labels; i++) {
+        labels[i] = tr_intern_text(&import->labels, i);
+    }
+    if (!status) {
+        status = tr_segments_create(labels, plan->labels, &import->segments, import->error);
+    }
+    for (uint32_t t = 0; !status && t < import->segments->types; t++) {
+        uint16_t head = import->segments->type[t].head;
+        bool given = head < import->segment_lengths.size && import->segment_lengths.at[head];
+        lengths[t] = given ? import->segment_lengths.at[head] : 1;
+    }
+    if (!status) {
+        tr_segments_set_lengths(import->segments, lengths);
+        plan->segments = import->segments;
+    }
+    free(labels);
+    free(lengths);
+    return status;
+}
+
 static const struct {
     const char *name;
     size_t min, max; // fields, including the name
@@ -182,6 +236,7 @@ static const struct {
     {"order", 2, 2, take_order},
     {"count-cap", 2, 2, take_count_cap},
     {"observed-states", 1, 1, take_observed_states},
+    {"segments", 1, 3, take_segments},
     {"forbid", 3, 3, take_forbidden},
     {"step", 3, TR_MAX_FIELDS - 1, tr_import_step},
     {"node", 5, 5, tr_import_attribute},
@@ -284,7 +339,10 @@ static trellis_status build(struct tr_import *import, trellis_model **ret_model)
                                  .gram_count = import->grams.size,
                                  .forbidden = (const uint16_t(*)[2])import->forbidden.at,
                                  .forbidden_count = import->forbidden.size / 2};
-    trellis_status status = tr_import_settle(import, &import->node, labels);
+    trellis_status status = import->has_segments ? make_segments(import, &plan) : TRELLIS_OK;
+    if (!status) {
+        status = tr_import_settle(import, &import->node, labels);
+    }
     if (!status) {
         status = tr_import_settle(import, &import->edge,
                                   (labels - 1) * tr_row_width(labels) + labels);
@@ -344,6 +402,8 @@ static trellis_status read_model(trellis_status opened, struct tr_input *input,
     free(import.step_weights.at);
     free(import.step_residuals.at);
     free(import.forbidden.at);
+    free(import.segment_lengths.at);
+    tr_segments_destroy(import.segments);
     free(import.unknown.at);
     tr_normal_lines_free(&import.emissions);
     tr_tag_dictionary_builder_free(&import.tag_dictionary);

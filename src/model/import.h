@@ -36,7 +36,9 @@ struct tr_import {
     struct tr_extractor *extractor;
     struct tr_intern labels;
     uint32_t order, count_cap;
-    bool observed_states;
+    bool observed_states, has_segments;
+    TR_ARRAY(uint32_t) segment_lengths; // [labels] by the label that begins a type; 0: no line
+    struct tr_segments *segments;
     TR_ARRAY(struct tr_gram) grams;
     struct tr_intern gram_texts; // the labels of each, as bytes: no two are the same
     TR_ARRAY(float) step_weights;

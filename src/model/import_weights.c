@@ -149,7 +149,7 @@ trellis_status tr_import_word(struct tr_import *import)
                          "'word' lines need templates that see one attribute in a lone word");
     }
     struct tr_buffer text = {0};
-    tr_extractor_text(import->extractor, &sequence, false, 0, 0, &text);
+    tr_extractor_text(import->extractor, &sequence, TR_NODE_ATTRIBUTE, 0, 0, &text);
     status = text.failed ? tr_fail_memory(import->error)
                          : add_weight(import, &import->node, seen->node.low[0],
                                       (trellis_text){text.data, text.size}, label, weight);

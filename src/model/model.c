@@ -181,6 +181,34 @@ static trellis_status read_step_weights(trellis_model *model, trellis_text secti
     return fits ? TRELLIS_OK : damaged(path, "the residuals of its transitions are invalid", error);
 }
 
+static trellis_status read_segments(trellis_model *model, const char *path, trellis_error *error)
+{
+    trellis_text section;
+    if (!tr_image_find(&model->image, "SEGM", &section)) {
+        return TRELLIS_OK;
+    }
+    if (model->local || model->kind.hmm || model->plan.pruned || model->plan.order != 1) {
+        return damaged(path, "its type cannot have segments", error);
+    }
+    trellis_status status = tr_segments_create(model->labels, model->label_count, &model->segments,
+                                               error);
+    uint32_t *lengths = tr_alloc(model->label_count, sizeof *lengths);
+    if (!status && !lengths) {
+        status = tr_fail_memory(error);
+    }
+    struct tr_cursor cursor = tr_cursor(section);
+    for (uint32_t t = 0; !status && t < model->segments->types; t++) {
+        lengths[t] = tr_cursor_u32(&cursor);
+    }
+    if (!status && (cursor.failed || cursor.at != cursor.end ||
+                    !tr_segments_set_lengths(model->segments, lengths))) {
+        status = damaged(path, "its lengths of segments are invalid", error);
+    }
+    free(lengths);
+    model->plan.segments = model->segments;
+    return status;
+}
+
 static trellis_status read_graph(trellis_model *model, const char *path, trellis_error *error)
 {
     trellis_text section, steps;
@@ -209,6 +237,9 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
     }
     if (!status) {
         status = read_pruning(model, path, error);
+    }
+    if (!status) {
+        status = read_segments(model, path, error);
     }
     if (!status) {
         status = tr_graph_create(plan, &model->graph, error);
@@ -411,6 +442,7 @@ void trellis_model_close(trellis_model *model)
     trellis_features_destroy(model->features);
     tr_steps_destroy(model->steps);
     tr_graph_destroy(model->graph);
+    tr_segments_destroy(model->segments);
     free(model->grams);
     free(model->forbidden);
     free(model->labels);

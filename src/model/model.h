@@ -7,6 +7,7 @@
  *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
  *     NFIX EFIX  in place of NROW and EROW: their weights in 16 bits (bits.c)
  *     DICT  the tag dictionary, where there is one
+ *     SEGM  the longest segment of each type, of a semi-Markov model: u32 [types] (graph/segments.h)
  *     WORD  hashes of the words seen in training, ascending, where there were any
  *     GAUS  the normal distributions of real-valued columns, where there are some
  *     NLOW SLOW  residuals: exact weight - float of NROW and STEP (HMM)
@@ -43,11 +44,12 @@ struct trellis_model {
     trellis_text *labels;           // [label_count]
     TR_ARRAY(struct tr_note) notes; // slices of the image
     struct tr_graph_plan plan;
-    struct tr_gram *grams;       // [plan.gram_count]
-    uint16_t (*forbidden)[2];    // [plan.forbidden_count]
-    const float *step_weights;   // [plan.gram_count]
-    const float *step_residuals; // [plan.gram_count] exact weight - step_weights, or NULL
-    const double *unknown;       // [1 + label_count] of the section UNKN, or NULL
+    struct tr_gram *grams;        // [plan.gram_count]
+    uint16_t (*forbidden)[2];     // [plan.forbidden_count]
+    const float *step_weights;    // [plan.gram_count]
+    const float *step_residuals;  // [plan.gram_count] exact weight - step_weights, or NULL
+    const double *unknown;        // [1 + label_count] of the section UNKN, or NULL
+    struct tr_segments *segments; // of a semi-Markov model; NULL: it is not one
     struct tr_graph *graph;
     struct tr_steps *steps;
     trellis_features *features;

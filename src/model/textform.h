@@ -12,6 +12,8 @@
  *     order     k
  *     count-cap n
  *     observed-states                      a flag
+ *     segments  [label  length]            semi-Markov; the longest segment of the type that begins
+ *                                          with the label, 1 where there is no line
  *     forbid    from  to
  *     step      weight  label  label ...   a label gram
  *     node      weight  label  key  text   an attribute; the key in hexadecimal

@@ -21,6 +21,7 @@ enum {
     LETTER = 9,      // about the width of one
     NARROWEST = 104, // column
     MARGIN = 20,
+    ARCS = 48, // above the words, where there are segments
 };
 #define THIN 0.002 // less probable transitions are drawn only on the best path
 
@@ -39,6 +40,7 @@ struct picture {
     size_t row_count;
     double *x; // [length + 2] the start, the tokens, the end
     double left, width, height;
+    double top; // where the picture begins: above 0 where there are arcs of segments
 };
 
 static double y_of(size_t row)
@@ -139,6 +141,7 @@ static void lay_out(struct picture *p)
     p->x[n + 1] = right + 20;
     p->width = fmax(p->x[n + 1] + MARGIN, 420);
     p->height = HEAD + ROW * (double)p->row_count + FOOT;
+    p->top = p->model->segments ? -ARCS : 0;
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -297,9 +300,9 @@ static void put_head(struct picture *p)
     struct tr_buffer *out = &p->out;
     size_t n = p->sequence->length;
     tr_buffer_format(out,
-                     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
+                     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 %.0f %.0f %.0f\" "
                      "width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-labelledby=\"t d\">\n",
-                     p->width, p->height, p->width, p->height);
+                     p->top, p->width, p->height - p->top, p->width, p->height - p->top);
     tr_buffer_string(out, "<title id=\"t\">Trellis of:");
     for (size_t i = 0; i < n; i++) {
         tr_buffer_char(out, ' ');
@@ -312,8 +315,10 @@ static void put_head(struct picture *p)
     }
     tr_buffer_string(out, "</desc>\n<style>\n");
     tr_buffer_string(out, (const char *)tr_picture_css);
-    tr_buffer_format(out, "</style>\n<rect class=\"paper\" width=\"%.0f\" height=\"%.0f\"/>\n",
-                     p->width, p->height);
+    tr_buffer_format(out,
+                     "</style>\n<rect class=\"paper\" y=\"%.0f\" width=\"%.0f\" "
+                     "height=\"%.0f\"/>\n",
+                     p->top, p->width, p->height - p->top);
     for (size_t i = 0; i < n; i++) {
         tr_buffer_format(out, "<text class=\"word\" x=\"%.1f\" y=\"32\">", p->x[i + 1]);
         tr_markup_text(out, word_of(p, i));
@@ -326,10 +331,43 @@ static void put_head(struct picture *p)
     }
 }
 
+/* The segments of the best path as arcs over their words, with their scores. */
+static void put_segments(struct picture *p)
+{
+    const struct tr_segments *segments = p->model->segments;
+    const float *scores = tr_lattice_segments(p->result.lattice);
+    size_t n = p->sequence->length;
+    for (size_t at = 0; segments && at < n;) {
+        struct tr_segment found = tr_segment_at(segments, p->path, n, at);
+        size_t d = found.end - found.begin;
+        at = found.end;
+        if (found.type == TR_NO_LABEL) {
+            continue;
+        }
+        const struct tr_segment_type *type = &segments->type[found.type];
+        double from = p->x[found.begin + 1] - 22, to = p->x[found.end] + 22;
+        char letter;
+        trellis_text name;
+        tr_label_split(p->model->labels[type->head], &letter, &name);
+        tr_buffer_format(&p->out,
+                         "<path class=\"segment\" d=\"M%.1f 12 Q%.1f %d %.1f 12\"/>\n"
+                         "<text class=\"segmentscore\" x=\"%.1f\" y=\"%d\">",
+                         from, (from + to) / 2, -ARCS, to, (from + to) / 2, -ARCS / 2 + 2);
+        tr_markup_text(&p->out, name);
+        if (scores && d <= type->max_length) {
+            size_t row = (found.end - 1) * segments->max_length + d - 1;
+            tr_buffer_format(&p->out, " %+.2f",
+                             (double)scores[row * p->result.graph->width + type->head]);
+        }
+        tr_buffer_string(&p->out, "</text>\n");
+    }
+}
+
 static void draw(struct picture *p)
 {
     size_t n = p->sequence->length;
     put_head(p);
+    put_segments(p);
     for (int best = 0; best < 2; best++) {
         put_ends(p, best);
         for (size_t i = 1; i < n; i++) {

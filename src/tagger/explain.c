@@ -31,6 +31,9 @@ trellis_status trellis_explainer_create(const trellis_model *model, const trelli
     if (!status) {
         status = tr_extractor_create(model->features, true, &explainer->extractor, error);
     }
+    if (!status && model->segments) {
+        tr_extractor_set_segments(explainer->extractor, model->segments->max_length);
+    }
     if (status) {
         trellis_explainer_destroy(explainer);
         return status;
@@ -47,6 +50,7 @@ void trellis_explainer_destroy(trellis_explainer *explainer)
     trellis_tagger_destroy(explainer->tagger);
     tr_extractor_destroy(explainer->extractor);
     free(explainer->begin.at);
+    free(explainer->segment_begin.at);
     free(explainer->attributes.at);
     tr_buffer_free(&explainer->texts);
     free(explainer->marginals.at);
@@ -70,8 +74,11 @@ trellis_status trellis_explainer_bind(trellis_explainer *explainer, const trelli
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 static bool add_attributes(trellis_explainer *explainer, const trellis_sequence *sequence,
-                           bool edge, const struct tr_seen *seen, size_t token)
+                           enum tr_attribute_kind kind, const struct tr_observation *observation,
+                           size_t token)
 {
+    bool edge = kind == TR_EDGE_ATTRIBUTE;
+    const struct tr_seen *seen = tr_observed(observation, kind);
     const struct tr_table *table = edge ? &explainer->model->edge : &explainer->model->node;
     for (size_t k = seen->begin[token]; table->bucket_count && k < seen->begin[token + 1]; k++) {
         struct tr_attribute attribute = {.edge = edge,
@@ -81,7 +88,7 @@ static bool add_attributes(trellis_explainer *explainer, const trellis_sequence 
         if (attribute.row == TR_NONE) {
             continue;
         }
-        tr_extractor_text(explainer->extractor, sequence, edge, token, k, &explainer->texts);
+        tr_extractor_text(explainer->extractor, sequence, kind, token, k, &explainer->texts);
         attribute.text_size = explainer->texts.size - attribute.text;
         if (!tr_push(&explainer->attributes, attribute)) {
             return false;
@@ -108,6 +115,21 @@ static bool add_reals(trellis_explainer *explainer, const double *reals, size_t 
     return ok;
 }
 
+/* The attributes of all segments. */
+static bool add_segments(trellis_explainer *explainer, const trellis_sequence *sequence,
+                         const struct tr_observation *observation)
+{
+    size_t count = sequence->length * observation->max_segment;
+    bool ok = tr_reserve(&explainer->segment_begin, count + 1);
+    explainer->segment_begin.size = ok && observation->max_segment ? count + 1 : 0;
+    for (size_t c = 0; ok && c < explainer->segment_begin.size; c++) {
+        explainer->segment_begin.at[c] = explainer->attributes.size;
+        ok = c == count ||
+             add_attributes(explainer, sequence, TR_SEGMENT_ATTRIBUTE, observation, c);
+    }
+    return ok;
+}
+
 static trellis_status extract(trellis_explainer *explainer, const trellis_sequence *sequence,
                               trellis_error *error)
 {
@@ -120,9 +142,10 @@ static trellis_status extract(trellis_explainer *explainer, const trellis_sequen
         explainer->begin.at[i] = explainer->attributes.size;
         ok = i == sequence->length ||
              (add_reals(explainer, reals, i) &&
-              add_attributes(explainer, sequence, false, &observation->node, i) &&
-              add_attributes(explainer, sequence, true, &observation->edge, i));
+              add_attributes(explainer, sequence, TR_NODE_ATTRIBUTE, observation, i) &&
+              add_attributes(explainer, sequence, TR_EDGE_ATTRIBUTE, observation, i));
     }
+    ok = ok && (status || add_segments(explainer, sequence, observation));
     return status ? status : ok && !explainer->texts.failed ? TRELLIS_OK : tr_fail_memory(error);
 }
 
@@ -161,6 +184,69 @@ static bool compare_attributes(trellis_explainer *explainer, size_t i, bool all)
         }
     }
     return true;
+}
+
+/* The weight of an attribute for the type of a segment, 0 where it has none or is too long. */
+static double segment_weight(const trellis_explainer *explainer,
+                             const struct tr_attribute *attribute, const struct tr_segment *segment)
+{
+    const struct tr_segments *segments = explainer->model->segments;
+    size_t d = segment->end - segment->begin;
+    if (segment->type == TR_NO_LABEL || d > segments->type[segment->type].max_length) {
+        return 0;
+    }
+    return attribute->value * (double)tr_table_weight(&explainer->model->node, attribute->row,
+                                                      segments->type[segment->type].head);
+}
+
+/* The attributes of a segment of a labelling; the other one may have it too, with another type. With
+ * `again` it is one of the runner-up, and those that both have are left out. */
+static bool compare_segment(trellis_explainer *explainer, struct tr_segment segment, size_t token,
+                            bool again)
+{
+    const struct tr_segments *segments = explainer->model->segments;
+    size_t d = segment.end - segment.begin;
+    struct tr_segment other = tr_segment_at(segments,
+                                            again ? explainer->path.at : explainer->runner_up.at,
+                                            explainer->length, segment.begin);
+    bool both = other.end == segment.end && other.type != TR_NO_LABEL;
+    if (segment.type == TR_NO_LABEL || d > segments->max_length || (both && again)) {
+        return true;
+    }
+    other.type = both ? other.type : TR_NO_LABEL;
+    bool here = segment.begin <= token && token < segment.end, ok = true;
+    size_t c = (segment.end - 1) * segments->max_length + d - 1;
+    for (size_t k = explainer->segment_begin.at[c]; ok && k < explainer->segment_begin.at[c + 1];
+         k++) {
+        const struct tr_attribute *attribute = &explainer->attributes.at[k];
+        double ours = segment_weight(explainer, attribute, &segment);
+        double theirs = segment_weight(explainer, attribute, &other);
+        trellis_contribution contribution = {
+            .position = here ? token : segment.begin,
+            .attribute = {explainer->texts.data + attribute->text, attribute->text_size},
+            .predicted = again ? theirs : ours,
+            .runner_up = again ? ours : theirs,
+        };
+        bool counts = ours != theirs || (here && ours != 0);
+        ok = !counts || tr_push(&explainer->contributions, contribution);
+    }
+    return ok;
+}
+
+/* The segments of both labellings: those that differ, and those that the token is in. */
+static bool compare_segments(trellis_explainer *explainer, size_t token)
+{
+    bool ok = true;
+    for (int again = 0; explainer->segment_begin.size && again < 2; again++) {
+        const uint16_t *path = again ? explainer->runner_up.at : explainer->path.at;
+        for (size_t at = 0; ok && at < explainer->length;) {
+            struct tr_segment segment = tr_segment_at(explainer->model->segments, path,
+                                                      explainer->length, at);
+            ok = compare_segment(explainer, segment, token, again);
+            at = segment.end;
+        }
+    }
+    return ok;
 }
 
 static bool is_among(const uint32_t *features, size_t count, uint32_t feature)
@@ -250,7 +336,7 @@ static bool compare_paths(trellis_explainer *explainer, const struct tr_tagging_
         ours = our_next;
         theirs = their_next;
     }
-    return ok;
+    return ok && compare_segments(explainer, token);
 }
 
 static int compare_contributions(const void *a, const void *b)

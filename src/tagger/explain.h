@@ -22,6 +22,8 @@ struct trellis_explainer {
     /* Of the current sequence. */
     size_t length;
     TR_ARRAY(size_t) begin; // [length + 1] into attributes
+    /* [length][max_length of segments] + 1, into attributes; empty without segments */
+    TR_ARRAY(size_t) segment_begin;
     TR_ARRAY(struct tr_attribute) attributes;
     struct tr_buffer texts;
     TR_ARRAY(float) marginals;          // [length][width]; empty where there are none

@@ -163,6 +163,16 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
     if (!exact && model->gaussian.columns) {
         tr_gaussian_score(&model->gaussian, tagger->input.reals.at, n, scores, NULL, width);
     }
+    if (ok && observation->max_segment && n > 0) {
+        size_t segments = n * observation->max_segment;
+        if (n > MAX_EDGE_SCORES / (observation->max_segment * width)) {
+            return tr_fail(error, TRELLIS_LIMIT,
+                           "scores of segments take too much memory over %zu tokens", n);
+        }
+        ok = tr_lattice_make_segments(tagger->decoder.lattice) &&
+             add_attributes(tagger, &model->node, &observation->segment, 0, segments,
+                            tr_lattice_segments(tagger->decoder.lattice), width);
+    }
     if (ok && n > 1 && model->edge.record_count > 0 && tr_features_has_edges(model->features)) {
         if (n > MAX_EDGE_SCORES / (model->graph->labels * width)) {
             return tr_fail(error, TRELLIS_LIMIT,

@@ -42,6 +42,9 @@ static trellis_status set_pruning(const trellis_model *model, double threshold,
     if (!plan->pruned) {
         return TRELLIS_OK;
     }
+    if (model->segments) {
+        return tr_fail(error, TRELLIS_MODEL, "--prune does not work with a model of segments");
+    }
     if (!model->kind.prunable) {
         return tr_fail(error, TRELLIS_MODEL, "--prune is for models of type crf, not '%s'",
                        model->kind.type);
@@ -132,6 +135,14 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
                                 ? tr_extractor_create(model->features, false,
                                                       &tagger->input.extractor, error)
                                 : tr_fail_memory(error);
+    if (!status && model->segments && tagger->decoder.decoding == BEAM) {
+        status = tr_fail(error, TRELLIS_OPTION,
+                         "--decode beam does not work with a model of segments; its exact search "
+                         "is fast");
+    }
+    if (!status && model->segments) {
+        tr_extractor_set_segments(tagger->input.extractor, model->segments->max_length);
+    }
     if (!status) {
         status = make_graph(tagger, options, error);
     }
@@ -164,6 +175,8 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     }
     tr_extractor_destroy(tagger->input.extractor);
     tr_lattice_destroy(tagger->decoder.lattice);
+    tr_lattice_destroy(tagger->decoder.by_cost);
+    tr_steps_destroy(tagger->decoder.no_steps);
     tr_steps_destroy(tagger->decoder.own_steps);
     tr_graph_destroy(tagger->decoder.graph);
     trellis_scheme_storage_destroy(tagger->output.scheme_storage);
@@ -260,6 +273,40 @@ struct tagged_sequence {
     const struct tr_observation *observation;
 };
 
+/* With segments the labels must make segments: the segmentation of the least expected cost. */
+static trellis_status decode_segments(trellis_tagger *tagger, uint16_t *labels,
+                                      trellis_error *error)
+{
+    struct tr_tagger_decoder *decoder = &tagger->decoder;
+    const float *marginals = tr_lattice_node_marginals(decoder->lattice);
+    size_t n = tagger->result.length, width = tagger->model->graph->width;
+    double score;
+    trellis_status status = TRELLIS_OK;
+    if (!decoder->by_cost) {
+        status = tr_lattice_create(decoder->shared.graph, &decoder->by_cost, error);
+    }
+    if (!status && !decoder->no_steps) {
+        status = tr_steps_create(decoder->shared.graph, &decoder->no_steps, error);
+    }
+    if (!status) {
+        status = tr_lattice_begin(decoder->by_cost, n, error);
+    }
+    for (size_t i = 0; !status && i < n; i++) {
+        float *scores = tr_lattice_nodes(decoder->by_cost) + i * width;
+        if (decoder->decoding == RISK) {
+            tr_loss_least_risk(decoder->loss, marginals + i * width, decoder->risk);
+        }
+        for (uint32_t c = 0; c < tagger->model->label_count; c++) {
+            float p = marginals[i * width + c];
+            scores[c] = p <= 0                      ? -1e6f // not what was ruled out
+                        : decoder->decoding == RISK ? -(float)decoder->risk[c]
+                                                    : p;
+        }
+    }
+    return status ? status
+                  : tr_lattice_viterbi(decoder->by_cost, decoder->no_steps, labels, &score, error);
+}
+
 /* The labels of --decode posterior or risk, from the marginals. */
 static void decode_marginals(trellis_tagger *tagger, uint16_t *labels)
 {
@@ -298,8 +345,12 @@ static trellis_status search(void *user, struct tr_lattice *lattice, const struc
         status = tr_lattice_viterbi(lattice, steps, paths, scores, error);
     } else {
         status = tr_lattice_forward_backward(lattice, steps, &tagger->result.log_z, error);
-        if (!status) {
+        if (!status && tagger->model->segments) {
+            status = decode_segments(tagger, paths, error);
+        } else if (!status) {
             decode_marginals(tagger, paths);
+        }
+        if (!status) {
             scores[0] = tr_lattice_path_score(lattice, steps, paths);
         }
     }

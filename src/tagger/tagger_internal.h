@@ -39,7 +39,10 @@ struct tr_tagger_decoder {
     struct tr_steps *own_steps;
     const struct tr_steps *steps; // own_steps, or the model's
     struct tr_lattice *lattice;
-    struct tr_decoder shared; // of these steps and this lattice
+    /* With segments and POSTERIOR or RISK: the best segmentation by costs of tokens alone. */
+    struct tr_lattice *by_cost;
+    struct tr_steps *no_steps; // all weights are 0
+    struct tr_decoder shared;  // of these steps and this lattice
 };
 
 /* What the caller or --forced allows in the next sequence. */

@@ -19,6 +19,7 @@ static trellis_status check_options(const struct tr_settings *settings, trellis_
         settings->order > 1     ? "--order above 1: grams of labels are chosen from all of the data"
         : settings->counted     ? "--counted: grams of labels are chosen from all of the data"
         : settings->prune > 0   ? "--prune"
+        : settings->max_segment ? "--segments: lengths are found in all of the data"
         : *settings->dictionary ? "--dictionary: a tag dictionary is made from all of the data"
         : settings->min_count > 1 ? "--min-count: how often attributes occur is not known yet"
         : settings->min_feature_count > 0

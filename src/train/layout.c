@@ -14,9 +14,11 @@ static trellis_status read_constraint(struct tr_training *training, trellis_erro
     for (uint32_t i = 0; i < count; i++) {
         labels[i] = tr_intern_text(&training->data.train.labels, i);
     }
-    trellis_status status = tr_constraint_steps(
-        tr_option_text(training->settings.options, "constrain"), labels, count,
-        &training->layout.forbidden, &training->layout.plan.forbidden_count, error);
+    const struct tr_segments *segments = training->data.segments;
+    const char *rule = tr_option_text(training->settings.options, "constrain");
+    trellis_status status = tr_constraint_steps(segments && segments->types ? "iob" : rule, labels,
+                                                count, &training->layout.forbidden,
+                                                &training->layout.plan.forbidden_count, error);
     training->layout.plan.forbidden = (const uint16_t(*)[2])training->layout.forbidden;
     free(labels);
     return status;
@@ -28,7 +30,8 @@ static struct tr_gram_choice choose_grams(const struct tr_training *training)
 {
     enum { FEW_LABELS = 64 };
     const struct tr_settings *settings = &training->settings;
-    bool many = !settings->all_features && training->layout.plan.labels > FEW_LABELS;
+    bool many = !settings->all_features && !training->data.segments &&
+                training->layout.plan.labels > FEW_LABELS;
     bool all = settings->transitions == TR_TRANSITIONS_ALL ||
                (settings->transitions == TR_TRANSITIONS_AUTO && !many);
     return (struct tr_gram_choice){tr_features_steps(training->data.features), all ? 2 : 0};
@@ -45,10 +48,15 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
                                    .count_cap = settings->counted,
                                    .threshold = settings->prune,
                                    .pruned = settings->prune > 0,
+                                   .segments = training->data.segments,
                                    .observed_states = settings->order > 1 &&
                                                       settings->observed_states};
     if (plan->count_cap && plan->order != 1) {
         return tr_fail(error, TRELLIS_OPTION, "--counted needs --order 1");
+    }
+    if (plan->segments && (plan->count_cap || plan->order != 1 || plan->pruned)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--segments needs --order 1, without --counted and --prune");
     }
     if (plan->pruned && (plan->count_cap || plan->order < 1)) {
         return tr_fail(error, TRELLIS_OPTION, "--prune needs --order 1 or more, without --counted");
@@ -94,11 +102,12 @@ static trellis_status check_gold(const struct tr_training *training, trellis_err
         for (size_t i = begin; i < end && !partial; i++) {
             state = tr_graph_next(graph, state, data->gold.at[i]);
             if (state == TR_NO_STATE || (i + 1 == end && graph->end_forbidden[state])) {
-                return tr_fail(
-                    error, TRELLIS_DATA,
-                    "sequence %zu of the training data takes a transition that --constrain "
-                    "forbids, at its token %zu with the label '%.*s'",
-                    s + 1, i - begin + 1, TR_SHOW(tr_intern_text(&data->labels, data->gold.at[i])));
+                return tr_fail(error, TRELLIS_DATA,
+                               "sequence %zu of the training data takes a transition that %s "
+                               "forbids, at its token %zu with the label '%.*s'",
+                               s + 1, training->data.segments ? "--segments" : "--constrain",
+                               i - begin + 1,
+                               TR_SHOW(tr_intern_text(&data->labels, data->gold.at[i])));
             }
         }
     }

@@ -11,6 +11,7 @@
 #define MARGIN "loss cost span-loss"
 #define PENALTY "l2 sigma lambda"
 #define FEATURES "min-feature-count transitions"
+#define SEGMENTS " segments max-segment"
 
 static const struct tr_algorithm perceptron[] = {
     {"averaged", tr_train_online, 20, .options = "average", .online = &tr_averaged_perceptron},
@@ -56,22 +57,24 @@ static const struct tr_learner learners[] = {
     {"perceptron",
      "structured perceptron: fast, nearly as accurate as a CRF; -a averaged or plain, or its variants "
      "passive-aggressive (pa, pa1, pa2) and adaptive regularisation of weights (arow)",
-     perceptron, TR_PARTIAL_LABELS, FEATURES " beam update from", "general",
+     perceptron, TR_PARTIAL_LABELS, FEATURES " beam update from" SEGMENTS, "general",
      .floats_per_weight = 5},
     {"mira",
      "margin-infused relaxed algorithm: a perceptron that keeps a margin from the --mbest best "
      "labellings",
-     mira, 0, FEATURES " " MARGIN " aggressiveness mbest from", "general", .floats_per_weight = 5},
+     mira, 0, FEATURES " " MARGIN " aggressiveness mbest from" SEGMENTS, "general",
+     .floats_per_weight = 5},
     {"ssvm",
      "structural support vector machine: maximum margin; -a bcfw (block-coordinate Frank-Wolfe, with a "
      "duality gap) or subgradient",
-     ssvm, TR_PENALISED, FEATURES " " MARGIN " " PENALTY " from", "general", 4,
+     ssvm, TR_PENALISED, FEATURES " " MARGIN " " PENALTY " from" SEGMENTS, "general", 4,
      .floats_per_weight = 5,
      /* The labellings of the dual: 100 bytes a token in chunking, 220 with more labels. */
      .bytes_per_token = 200},
     {"crf", "conditional random field: the most accurate; -a lbfgs, sgd, cg or gd", crf,
-     TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED, FEATURES " " MARGIN " " PENALTY " from",
-     "general", 1, &tr_crf_hooks, .floats_per_weight = 40},
+     TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED,
+     FEATURES " " MARGIN " " PENALTY " from" SEGMENTS, "general", 1, &tr_crf_hooks,
+     .floats_per_weight = 40},
     {"maxent", "maximum-entropy classifier: predicts each label independently", unpruned,
      TR_PARTIAL_LABELS | TR_SHARED_ROWS | TR_PENALISED | TR_NO_TRANSITIONS,
      "min-feature-count " MARGIN " " PENALTY " from", "general", 1, &tr_crf_hooks,

@@ -201,13 +201,45 @@ static size_t feature_of(const struct tr_rows *rows, uint32_t attribute, uint32_
     return SIZE_MAX;
 }
 
+/* Adds what the segments have: all of them to `seen`, the gold ones to `curvature`. */
+static void add_segments(const struct tr_training *t, const struct tr_rows *rows, double *seen,
+                         double *curvature)
+{
+    const struct tr_dataset *data = &t->data.train;
+    const struct tr_occurrences *occurrences = &data->segment;
+    for (size_t k = 0; k < occurrences->attribute.size; k++) {
+        double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+        seen[occurrences->attribute.at[k]] += value * value;
+    }
+    for (size_t s = 0; data->max_segment && s < data->sequences; s++) {
+        size_t first = data->sequence.at[s], n = data->sequence.at[s + 1] - first;
+        for (size_t at = 0; at < n;) {
+            struct tr_segment found = tr_segment_at(t->data.segments, data->gold.at + first, n, at);
+            size_t d = found.end - found.begin;
+            bool counts = found.type != TR_NO_LABEL && d <= data->max_segment;
+            size_t row = counts ? (first + found.end - 1) * data->max_segment + d - 1 : 0;
+            for (uint32_t k = occurrences->begin.at[row];
+                 counts && k < occurrences->begin.at[row + 1]; k++) {
+                double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+                size_t i = feature_of(rows, occurrences->attribute.at[k],
+                                      t->data.segments->type[found.type].head);
+                if (i != SIZE_MAX) {
+                    curvature[i] += value * value;
+                }
+            }
+            at = found.end;
+        }
+    }
+}
+
 /* An attribute that is seen with weight n, a share p of it with the outcome, is taken to have the
  * variance n p (1 - p) there. The square root of that, half-way between all alike and the estimate
  * itself, took the fewest iterations in practice (docs/results.md). */
-static trellis_status curvature_of(const struct tr_dataset *data, bool edge,
+static trellis_status curvature_of(const struct tr_training *training, bool edge,
                                    const struct tr_rows *rows, size_t width, double *curvature,
                                    trellis_error *error)
 {
+    const struct tr_dataset *data = &training->data.train;
     const struct tr_occurrences *occurrences = edge ? &data->edge : &data->node;
     double *seen = tr_alloc(rows->attributes, sizeof *seen);
     if (!seen) {
@@ -225,6 +257,9 @@ static trellis_status curvature_of(const struct tr_dataset *data, bool edge,
             }
         }
     }
+    if (!edge) {
+        add_segments(training, rows, seen, curvature);
+    }
     for (uint32_t a = 0; a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             double share = (curvature[i] + 0.5) / (seen[a] + 1);
@@ -239,11 +274,11 @@ trellis_status tr_likelihood_curvature(const struct tr_likelihood *l, double *cu
                                        trellis_error *error)
 {
     const struct tr_training *t = l->training;
-    trellis_status status = curvature_of(&t->data.train, false, t->data.vocabulary.node.rows,
+    trellis_status status = curvature_of(t, false, t->data.vocabulary.node.rows,
                                          t->layout.graph->width, curvature, error);
     if (!status) {
-        status = curvature_of(&t->data.train, true, t->data.vocabulary.edge.rows,
-                              t->layout.graph->width, curvature + l->node, error);
+        status = curvature_of(t, true, t->data.vocabulary.edge.rows, t->layout.graph->width,
+                              curvature + l->node, error);
     }
     double step = sqrt(2 * (double)t->data.train.tokens / ((double)t->layout.step_size + 1) +
                        2); // all alike

@@ -144,6 +144,26 @@ static bool compare_steps(const struct tr_online *online, const uint16_t *gold,
     return ok;
 }
 
+/* The segments of a labelling that have attributes. */
+static bool add_segments(const struct tr_online *online, const uint16_t *labels, size_t n,
+                         float amount, struct tr_update_terms *terms)
+{
+    const struct tr_segments *segments = online->training->data.segments;
+    bool ok = true;
+    for (size_t at = 0; ok && at < n;) {
+        struct tr_segment found = tr_segment_at(segments, labels, n, at);
+        size_t d = found.end - found.begin;
+        if (found.type != TR_NO_LABEL && d <= segments->type[found.type].max_length) {
+            size_t number = (found.end - 1) * segments->max_length + d - 1;
+            ok = tr_push(&terms->list,
+                         (struct tr_update_term){TR_SEGMENT + (uint32_t)number,
+                                                 segments->type[found.type].head, amount});
+        }
+        at = found.end;
+    }
+    return ok;
+}
+
 static bool add_pair(struct tr_update_terms *terms, size_t place, uint32_t gold, uint32_t predicted)
 {
     return tr_push(&terms->list, (struct tr_update_term){(uint32_t)place, gold, 1}) &&
@@ -168,6 +188,10 @@ trellis_status tr_online_compare(struct tr_online *online, size_t sequence,
             ok = add_pair(terms, 2 * i + 1, gold[i - 1] * width + gold[i],
                           predicted[i - 1] * width + predicted[i]);
         }
+    }
+    if (ok && t->data.train.max_segment && memcmp(gold, predicted, n * sizeof *gold) != 0) {
+        ok = add_segments(online, gold, n, 1, terms) &&
+             add_segments(online, predicted, n, -1, terms);
     }
     ok = ok && compare_steps(online, gold, predicted, n, terms);
     return ok ? TRELLIS_OK : tr_fail_memory(error);
@@ -200,6 +224,10 @@ void tr_online_spread(const struct tr_online *online, size_t sequence,
         size_t token = first + term->place / 2;
         if (term->place == TR_STEP) {
             tr_sparse_add(sparse, t->layout.step_begin + term->outcome, amount);
+        } else if (term->place >= TR_SEGMENT) {
+            size_t number = first * t->data.train.max_segment + (term->place - TR_SEGMENT);
+            spread_token(t->data.vocabulary.node.rows, 0, &t->data.train.segment, number,
+                         term->outcome, amount, sparse);
         } else if (term->place % 2) {
             spread_token(t->data.vocabulary.edge.rows, t->layout.node_size, &t->data.train.edge,
                          token, term->outcome, amount, sparse);

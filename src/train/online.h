@@ -43,11 +43,14 @@ double tr_sparse_product(const struct tr_sparse *x, const struct tr_sparse *y);
 /* `amount` times what the attributes of one place fire with an outcome, or one step feature. All
  * that Phi(X, Z) - Phi(X, Z*) is made of, before it is spread over the attributes. */
 struct tr_update_term {
-    uint32_t place; // 2 i: node attributes of position i, 2 i + 1: its edge attributes, or TR_STEP
+    /* 2 i: node attributes of position i, 2 i + 1: its edge attributes; TR_SEGMENT + c: attributes of
+     * the segment c of the sequence; or TR_STEP */
+    uint32_t place;
     uint32_t outcome; // label, label pair or step feature
     float amount;
 };
 #define TR_STEP UINT32_MAX
+#define TR_SEGMENT (UINT32_C(1) << 31)
 
 struct tr_update_terms {
     TR_ARRAY(struct tr_update_term) list;

@@ -140,6 +140,7 @@ static trellis_status check_model(const trellis_online *online, const trellis_mo
                         : model->plan.order > online->growing.training.settings.order
                             ? "of a higher order than --order"
                         : model->plan.count_cap || model->plan.pruned ? "with --counted or --prune"
+                        : model->segments                             ? "of segments"
                         : model->tag_dictionary.words                 ? "with a tag dictionary"
                                                                       : NULL;
     return wrong ? tr_fail(error, TRELLIS_MODEL, "learning online cannot start with a model %s",

@@ -59,6 +59,8 @@ static void mark_block(void *user, size_t block, unsigned thread)
     size_t first = data->sequence.at[pass->begin[block]];
     size_t end = data->sequence.at[pass->begin[block + 1]];
     mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
+    mark_tokens(vocabulary->node.rows, &data->segment, first * data->max_segment,
+                end * data->max_segment, marks);
     mark_tokens(vocabulary->edge.rows, &data->edge, first, end, marks + pass->node_words);
 }
 
@@ -180,12 +182,29 @@ static bool collect_edges(const struct tr_pass *pass, struct tr_pass_worker *wor
     return true;
 }
 
+/* The same for segments and their types. */
+static void collect_segments(const struct tr_training *t, struct tr_pass_worker *worker,
+                             const struct tr_dataset *data, size_t s, float weight,
+                             const uint16_t *gold)
+{
+    struct tr_tokens segments = tr_training_tokens(data, TR_SEGMENT_ATTRIBUTE, s);
+    size_t width = t->layout.graph->width;
+    float *p = tr_lattice_segment_marginals(worker->lattice);
+    if (gold) {
+        tr_training_subtract_gold(t, gold, tr_sequence_length(data, s), p);
+    }
+    for (size_t j = 0; weight != 1 && j < segments.n * width; j++) {
+        p[j] *= weight;
+    }
+    t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, &segments, p, width);
+}
+
 trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *worker,
                                const struct tr_dataset *data, size_t s, double weight,
                                const uint16_t *gold, trellis_error *error)
 {
-    struct tr_tokens nodes = tr_training_tokens(data, false, s);
-    struct tr_tokens edges = tr_training_tokens(data, true, s);
+    struct tr_tokens nodes = tr_training_tokens(data, TR_NODE_ATTRIBUTE, s);
+    struct tr_tokens edges = tr_training_tokens(data, TR_EDGE_ATTRIBUTE, s);
     bool pruned = pass->training->layout.graph->pruned;
     bool has_edges = data->edge.attribute.size &&
                      !(pruned && tr_lattice_level(worker->lattice) == 0);
@@ -193,6 +212,9 @@ trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *work
         (pruned && gold && !tr_lattice_collect_path(worker->lattice, gold, -weight)) ||
         (has_edges && !collect_edges(pass, worker, &edges, (float)weight, gold))) {
         return tr_fail_memory(error);
+    }
+    if (data->max_segment) {
+        collect_segments(pass->training, worker, data, s, (float)weight, gold);
     }
     collect_nodes(pass->training, worker, &nodes, (float)weight, gold);
     return TRELLIS_OK;

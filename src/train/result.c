@@ -84,6 +84,9 @@ static void write_notes(struct tr_training *training)
     if (tr_training_can(training, TR_LOCAL)) {
         tr_note_text(notes, TR_NOTE_NORMALISED, TR_LOCALLY);
     }
+    if (training->data.segments) {
+        tr_note_format(notes, "segments", "%u", training->data.segments->max_length);
+    }
     if (training->layout.plan.pruned) {
         tr_note_format(notes, TR_NOTE_PRUNED, "%.17g", training->layout.plan.threshold);
     }

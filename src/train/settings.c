@@ -156,6 +156,9 @@ static void resolve_model(struct tr_settings *settings)
                             : tr_option_is(options, "transitions", "all") ? TR_TRANSITIONS_ALL
                                                                           : TR_TRANSITIONS_AUTO;
     settings->min_feature_count = tr_option_real(options, "min-feature-count");
+    settings->max_segment = tr_option_flag(options, "segments")
+                                ? (size_t)tr_option_integer(options, "max-segment")
+                                : 0;
     settings->min_count = (uint32_t)tr_option_integer(options, "min-count");
     settings->from = tr_option_text(options, "from");
     settings->gaussian = tr_option_text(options, "gaussian");
@@ -235,6 +238,26 @@ static void resolve_hmm(struct tr_settings *settings)
     }
 }
 
+static trellis_status check_segments(const struct tr_settings *settings, trellis_error *error)
+{
+    const trellis_options *options = settings->options;
+    const char *constrain = tr_option_text(options, "constrain");
+    if (!settings->max_segment) {
+        return trellis_options_given(options, "max-segment")
+                   ? tr_fail(error, TRELLIS_OPTION, "--max-segment needs --segments")
+                   : TRELLIS_OK;
+    }
+    if (settings->beam) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--segments needs exact search, without --beam and --update");
+    }
+    if (strcmp(constrain, "none") != 0 && strcmp(constrain, "iob") != 0) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--segments implies --constrain iob, and takes no list of transitions");
+    }
+    return TRELLIS_OK;
+}
+
 /* Values that do not go together. */
 static trellis_status check_values(const struct tr_settings *settings, trellis_error *error)
 {
@@ -261,7 +284,7 @@ static trellis_status check_values(const struct tr_settings *settings, trellis_e
                        "hamming",
                        tr_option_text(settings->options, "loss"), type);
     }
-    return TRELLIS_OK;
+    return check_segments(settings, error);
 }
 
 trellis_status tr_settings_resolve(const trellis_options *options, struct tr_settings *ret_settings,

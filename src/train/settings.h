@@ -31,6 +31,7 @@ struct tr_settings {
     double prune;
     bool observed_states, all_features;
     enum tr_transitions transitions;
+    size_t max_segment; // with --segments; otherwise 0
     uint32_t min_count;
     double min_feature_count;
     const char *from, *gaussian, *dictionary; // "" where not given

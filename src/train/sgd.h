@@ -9,17 +9,20 @@ struct tr_sgd_slot {
     struct tr_lattice *lattice;
     size_t sequence;
     double loss;
-    float rate;               // how far the weights go against its gradient:
-    const float *node_change; // [n][width] marginals, minus 1 at the gold labels
-    const float *edge_change; // [n][labels][width]; NULL where there are no edge attributes
+    float rate;                  // how far the weights go against its gradient:
+    const float *node_change;    // [n][width] marginals, minus 1 at the gold labels
+    const float *edge_change;    // [n][labels][width]; NULL where there are no edge attributes
+    const float *segment_change; // [n][max_segment][width]; NULL where there are no segments
     float *steps;             // [step_size] expected counts less those seen, zero between batches
     TR_ARRAY(uint32_t) fired; // of a pruned graph: where they are not zero
     /* Where the shares of its tokens' attributes begin and end, [n][shares + 1], in a batch of
      * several. */
     TR_ARRAY(uint32_t) node_cuts;
     TR_ARRAY(uint32_t) edge_cuts;
-    TR_ARRAY(float) nodes; // what node_change points to where labels are open; else they
-    TR_ARRAY(float) edges; // are the lattice's own marginals
+    TR_ARRAY(uint32_t) segment_cuts; // [n][max_segment][shares + 1]
+    TR_ARRAY(float) segments;        // as nodes and edges
+    TR_ARRAY(float) nodes;           // what node_change points to where labels are open; else they
+    TR_ARRAY(float) edges;           // are the lattice's own marginals
     trellis_status status;
     trellis_error error;
 };

@@ -19,6 +19,8 @@ static void free_slots(struct tr_sgd_slot *slots, size_t count)
         free(slots[i].fired.at);
         free(slots[i].node_cuts.at);
         free(slots[i].edge_cuts.at);
+        free(slots[i].segment_cuts.at);
+        free(slots[i].segments.at);
         free(slots[i].nodes.at);
         free(slots[i].edges.at);
     }
@@ -78,6 +80,11 @@ static void scale_scores(float *scores, size_t count, float scale)
     }
 }
 
+static bool has_segments(const struct tr_sgd *sgd)
+{
+    return sgd->training->data.train.max_segment > 0;
+}
+
 /* difference = p, or difference -= p */
 static void take_marginals(float *difference, const float *p, size_t count, bool first)
 {
@@ -93,14 +100,19 @@ static trellis_status take_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
     const struct tr_training *t = sgd->training;
     size_t nodes = n * t->layout.graph->width, edges = nodes * t->layout.graph->labels;
     bool has_edges = t->data.train.edge.attribute.size > 0;
+    size_t segments = nodes * t->data.train.max_segment;
     const float *p = has_edges ? tr_lattice_edge_marginals(slot->lattice, sgd->steps) : NULL;
-    if (!tr_reserve(&slot->nodes, nodes) || (has_edges && !tr_reserve(&slot->edges, edges)) ||
-        (has_edges && !p) ||
+    if (!tr_reserve(&slot->nodes, nodes) || !tr_reserve(&slot->segments, segments) ||
+        (has_edges && !tr_reserve(&slot->edges, edges)) || (has_edges && !p) ||
         !tr_lattice_expect_steps(slot->lattice, sgd->steps, first ? 1 : -1, slot->steps)) {
         return tr_fail_memory(&slot->error);
     }
     if (has_edges) {
         take_marginals(slot->edges.at, p, edges, first);
+    }
+    if (segments) {
+        take_marginals(slot->segments.at, tr_lattice_segment_marginals(slot->lattice), segments,
+                       first);
     }
     take_marginals(slot->nodes.at, tr_lattice_node_marginals(slot->lattice), nodes, first);
     return TRELLIS_OK;
@@ -121,6 +133,7 @@ static trellis_status partial_gradient(struct tr_sgd *sgd, struct tr_sgd_slot *s
     if (!status) {
         slot->loss = log_z - log_z_known;
         status = take_partial(sgd, slot, n, false);
+        slot->segment_change = has_segments(sgd) ? slot->segments.at : NULL;
         slot->node_change = slot->nodes.at;
         slot->edge_change = slot->edges.at;
     }
@@ -176,6 +189,11 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
         (has_edges && !(edge = tr_lattice_edge_marginals(slot->lattice, sgd->steps)))) {
         return tr_fail_memory(&slot->error);
     }
+    float *segment = tr_lattice_segment_marginals(slot->lattice);
+    if (segment) {
+        tr_training_subtract_gold(t, gold, n, segment);
+    }
+    slot->segment_change = segment;
     float *node = tr_lattice_take_node_marginals(slot->lattice);
     for (size_t i = 0; i < n; i++) {
         node[i * width + gold[i]] -= 1;
@@ -191,15 +209,25 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     return TRELLIS_OK;
 }
 
+static const uint32_t *cuts_of(const struct tr_sgd_slot *slot, enum tr_attribute_kind kind)
+{
+    return kind == TR_EDGE_ATTRIBUTE      ? slot->edge_cuts.at
+           : kind == TR_SEGMENT_ATTRIBUTE ? slot->segment_cuts.at
+                                          : slot->node_cuts.at;
+}
+
 /* Where each share begins among the sorted attributes of every token, so that the thread that moves
  * it need not search. */
-static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool edge)
+static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot,
+                       enum tr_attribute_kind kind)
 {
-    struct tr_tokens tokens = tr_training_tokens(&sgd->training->data.train, edge, slot->sequence);
-    const uint32_t *cuts = edge ? sgd->edge_cuts : sgd->node_cuts;
+    struct tr_tokens tokens = tr_training_tokens(&sgd->training->data.train, kind, slot->sequence);
+    const uint32_t *cuts = kind == TR_EDGE_ATTRIBUTE ? sgd->edge_cuts : sgd->node_cuts;
     size_t room = tokens.n * (sgd->shares + 1);
-    bool ok = edge ? tr_reserve(&slot->edge_cuts, room) : tr_reserve(&slot->node_cuts, room);
-    uint32_t *to = edge ? slot->edge_cuts.at : slot->node_cuts.at;
+    bool ok = kind == TR_EDGE_ATTRIBUTE      ? tr_reserve(&slot->edge_cuts, room)
+              : kind == TR_SEGMENT_ATTRIBUTE ? tr_reserve(&slot->segment_cuts, room)
+                                             : tr_reserve(&slot->node_cuts, room);
+    uint32_t *to = (uint32_t *)cuts_of(slot, kind);
     for (size_t i = 0; ok && i < tokens.n; i++) {
         uint32_t k = tokens.begin[i];
         for (size_t share = 0; share <= sgd->shares; share++) {
@@ -230,14 +258,19 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
         return;
     }
     float *edges = tr_lattice_edges(slot->lattice);
-    if (sgd->count > 1 &&
-        (!cut_tokens(sgd, slot, false) || (edges && !cut_tokens(sgd, slot, true)))) {
+    float *segments = tr_lattice_segments(slot->lattice);
+    if (sgd->count > 1 && (!cut_tokens(sgd, slot, TR_NODE_ATTRIBUTE) ||
+                           (edges && !cut_tokens(sgd, slot, TR_EDGE_ATTRIBUTE)) ||
+                           (segments && !cut_tokens(sgd, slot, TR_SEGMENT_ATTRIBUTE)))) {
         slot->status = tr_fail_memory(&slot->error);
         return;
     }
     scale_scores(tr_lattice_nodes(slot->lattice), n * width, (float)sgd->scale);
     if (edges) {
         scale_scores(edges, n * t->layout.graph->labels * width, (float)sgd->scale);
+    }
+    if (segments) {
+        scale_scores(segments, n * t->data.train.max_segment * width, (float)sgd->scale);
     }
     slot->status = tr_likelihood_of(t, slot->sequence, sgd->steps, slot->lattice, &slot->loss,
                                     &slot->error);
@@ -259,13 +292,18 @@ static inline void change(struct tr_sgd *sgd, size_t at, float amount)
 }
 
 /* Moves the weights of one kind of attributes by one sequence. */
-static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, bool edge, size_t index)
+static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot,
+                        enum tr_attribute_kind kind, size_t index)
 {
+    bool edge = kind == TR_EDGE_ATTRIBUTE;
     const struct tr_training *t = sgd->training;
     const struct tr_rows *rows = edge ? t->data.vocabulary.edge.rows : t->data.vocabulary.node.rows;
-    const uint32_t *cuts = edge ? slot->edge_cuts.at : slot->node_cuts.at;
+    const uint32_t *cuts = cuts_of(slot, kind);
+    const float *change = edge                           ? slot->edge_change
+                          : kind == TR_SEGMENT_ATTRIBUTE ? slot->segment_change
+                                                         : slot->node_change;
     size_t base = edge ? t->layout.node_size : 0, width = t->layout.graph->width;
-    struct tr_tokens tokens = tr_training_tokens(&t->data.train, edge, slot->sequence);
+    struct tr_tokens tokens = tr_training_tokens(&t->data.train, kind, slot->sequence);
     if (tokens.n == 0) {
         return;
     }
@@ -277,7 +315,7 @@ static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot, bool
                            .from = all ? tokens.begin : cuts + index,
                            .end = all ? tokens.begin + 1 : cuts + index + 1,
                            .stride = all ? 1 : sgd->shares + 1};
-    t->layout.kernels->move(rows, &move, &tokens, edge ? slot->edge_change : slot->node_change,
+    t->layout.kernels->move(rows, &move, &tokens, change,
                             edge ? t->layout.graph->labels * width : width);
 }
 
@@ -311,9 +349,12 @@ static void move_share(void *user, size_t index, unsigned thread)
     const struct tr_training *t = sgd->training;
     size_t shares = sgd->count > 1 ? sgd->shares : 1;
     for (size_t i = 0; i < sgd->count; i++) {
-        move_tokens(sgd, &sgd->slots[i], false, index);
+        move_tokens(sgd, &sgd->slots[i], TR_NODE_ATTRIBUTE, index);
         if (sgd->slots[i].edge_change) {
-            move_tokens(sgd, &sgd->slots[i], true, index);
+            move_tokens(sgd, &sgd->slots[i], TR_EDGE_ATTRIBUTE, index);
+        }
+        if (sgd->slots[i].segment_change) {
+            move_tokens(sgd, &sgd->slots[i], TR_SEGMENT_ATTRIBUTE, index);
         }
     }
     move_steps(sgd, t->layout.step_size * index / shares,

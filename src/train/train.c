@@ -81,6 +81,10 @@ static void training_free(struct tr_training *training)
     tr_layout_free(&training->layout);
     tr_buffer_free(&data->tag_dictionary_block);
     tr_words_free(&data->seen);
+    tr_words_free(&data->segment_keys);
+    tr_segments_destroy(data->segments);
+    tr_intern_free(&data->type_names);
+    free(data->type_lengths.at);
     tr_dataset_free(&data->train);
     tr_dataset_free(&data->dev);
     tr_vocabulary_free(&data->vocabulary);

@@ -53,8 +53,12 @@ struct tr_training_data {
     struct tr_buffer tag_dictionary_block;
     struct trellis_words seen; // in the training data
     trellis_features *features;
-    trellis_scheme outside, inside; // of the labels in the files, and as they are learned
-    bool labels_known;              // of the training data, at least one
+    trellis_scheme outside, inside;    // of the labels in the files, and as they are learned
+    struct tr_segments *segments;      // with --segments; otherwise NULL
+    struct trellis_words segment_keys; // the attributes of gold segments, while data is read
+    struct tr_intern type_names;       // the types of gold segments, and
+    TR_ARRAY(uint32_t) type_lengths;   // [type_names] the longest of each that features see
+    bool labels_known;                 // of the training data, at least one
 };
 
 /* The graph, and where the weights of its features are. The parts of w begin at whole vectors. */
@@ -119,6 +123,11 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
 /* Chooses templates and schemes, reads the training data and the dev data, and lays out the
  * features. */
 trellis_status tr_training_read(struct tr_training *training, trellis_error *error);
+/* With --segments, before the data is read: chooses the scheme of the labels, and finds the longest
+ * segments and the attributes that gold segments have (segment_survey.c). */
+trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error);
+/* And after: which labels make segments. */
+trellis_status tr_training_make_segments(struct tr_training *training, trellis_error *error);
 /* Makes the graph and the layout of w, once the data was read. */
 trellis_status tr_training_make_layout(struct tr_training *training, trellis_error *error);
 /* Whether the labels of the training data can be learned from with that graph. */
@@ -135,8 +144,12 @@ trellis_status tr_training_result(struct tr_training *training, trellis_model **
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error);
 
-/* The attributes at the tokens of a sequence. */
-struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge, size_t sequence);
+/* The attributes at the tokens of a sequence, or of its segments. */
+struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_attribute_kind kind,
+                                    size_t sequence);
+/* Subtracts 1 from the probabilities [n][max_segment][width] of the gold segments. */
+void tr_training_subtract_gold(const struct tr_training *training, const uint16_t *gold, size_t n,
+                               float *probabilities);
 /* Begins the lattice for a sequence of a dataset and fills in its scores under an iterate; ... */
 trellis_status tr_training_fill_scores(const struct tr_training *training,
                                        const struct tr_dataset *dataset, size_t sequence,

@@ -219,6 +219,7 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
                                          .share = tr_training_can(training, TR_SHARED_ROWS) &&
                                                   settings->l1 == 0 && settings->select_l1 == 0 &&
                                                   !training->sources.from,
+                                         .segments = training->data.segments,
                                          .pool = training->pool};
     return hooks && hooks->arrange
                ? hooks->arrange(training, &arrangement, error)
@@ -289,6 +290,12 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
     struct tr_training_data *data = &training->data;
     struct tr_intern words = {0};
     bool convert = data->inside != TRELLIS_NO_SCHEME;
+    size_t max_segment = 0;
+    for (size_t i = 0; tr_features_has_segments(data->features) && i < data->type_lengths.size;
+         i++) {
+        max_segment = data->type_lengths.at[i] > max_segment ? data->type_lengths.at[i]
+                                                             : max_segment;
+    }
     bool has_dictionary = *settings->dictionary || needs_dictionary(training);
     struct tr_dataset_settings reading = {.options = settings->options,
                                           .features = data->features,
@@ -299,9 +306,15 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
                                           .label_use = tr_unsupervised_label_use(training),
                                           .seen = &data->seen,
                                           .partial = tr_option_flag(settings->options, "partial"),
+                                          .max_segment = max_segment,
+                                          .segment_keys = &data->segment_keys,
                                           .progress = reading_progress,
                                           .user = training};
     trellis_status status = read_train(training, &reading, error);
+    tr_words_free(&data->segment_keys);
+    if (!status && settings->max_segment) {
+        status = tr_training_make_segments(training, error);
+    }
     if (!status) {
         status = arrange(training, error);
     }
@@ -324,6 +337,9 @@ trellis_status tr_training_read(struct tr_training *training, trellis_error *err
     trellis_status status = tr_training_choose_features(training, error);
     if (!status) {
         status = survey_sources(training, error);
+    }
+    if (!status) {
+        status = tr_training_survey_segments(training, error);
     }
     return status ? status : read_data(training, error);
 }

@@ -3,14 +3,34 @@
 #include "train/hmm_gaussian.h"
 #include "train/train.h"
 
-struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, bool edge, size_t sequence)
+struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_attribute_kind kind,
+                                    size_t sequence)
 {
-    const struct tr_occurrences *occurrences = edge ? &dataset->edge : &dataset->node;
+    const struct tr_occurrences *occurrences = kind == TR_NODE_ATTRIBUTE   ? &dataset->node
+                                               : kind == TR_EDGE_ATTRIBUTE ? &dataset->edge
+                                                                           : &dataset->segment;
+    size_t rows = kind == TR_SEGMENT_ATTRIBUTE ? dataset->max_segment : 1;
     size_t first = dataset->sequence.at[sequence];
-    return (struct tr_tokens){.begin = occurrences->begin.at + first,
+    return (struct tr_tokens){.begin = occurrences->begin.at + first * rows,
                               .attribute = occurrences->attribute.at,
                               .value = occurrences->value.size ? occurrences->value.at : NULL,
-                              .n = dataset->sequence.at[sequence + 1] - first};
+                              .n = (dataset->sequence.at[sequence + 1] - first) * rows};
+}
+
+void tr_training_subtract_gold(const struct tr_training *training, const uint16_t *gold, size_t n,
+                               float *probabilities)
+{
+    const struct tr_segments *segments = training->data.segments;
+    size_t width = training->layout.graph->width;
+    for (size_t at = 0; at < n;) {
+        struct tr_segment found = tr_segment_at(segments, gold, n, at);
+        size_t d = found.end - found.begin;
+        if (found.type != TR_NO_LABEL && d <= segments->type[found.type].max_length) {
+            size_t row = (found.end - 1) * segments->max_length + d - 1;
+            probabilities[row * width + segments->type[found.type].head] -= 1;
+        }
+        at = found.end;
+    }
 }
 
 trellis_status tr_training_fill_scores(const struct tr_training *training,
@@ -19,7 +39,7 @@ trellis_status tr_training_fill_scores(const struct tr_training *training,
                                        trellis_error *error)
 {
     size_t width = training->layout.graph->width;
-    struct tr_tokens tokens = tr_training_tokens(dataset, false, sequence);
+    struct tr_tokens tokens = tr_training_tokens(dataset, TR_NODE_ATTRIBUTE, sequence);
     trellis_status status = tr_lattice_begin(lattice, tokens.n, error);
     if (status) {
         return status;
@@ -33,13 +53,21 @@ trellis_status tr_training_fill_scores(const struct tr_training *training,
                           dataset->real.at + dataset->sequence.at[sequence] * dataset->reals,
                           tokens.n, tr_lattice_nodes(lattice), NULL, width);
     }
+    if (dataset->max_segment) {
+        if (!tr_lattice_make_segments(lattice)) {
+            return tr_fail_memory(error);
+        }
+        struct tr_tokens segments = tr_training_tokens(dataset, TR_SEGMENT_ATTRIBUTE, sequence);
+        kernels->score(training->data.vocabulary.node.rows, iterate->weights, &segments,
+                       tr_lattice_segments(lattice), width);
+    }
     if (dataset->edge.attribute.size == 0) {
         return TRELLIS_OK;
     }
     if (!tr_lattice_make_edges(lattice)) {
         return tr_fail_memory(error);
     }
-    tokens = tr_training_tokens(dataset, true, sequence);
+    tokens = tr_training_tokens(dataset, TR_EDGE_ATTRIBUTE, sequence);
     kernels->score(training->data.vocabulary.edge.rows,
                    iterate->weights + training->layout.node_size, &tokens,
                    tr_lattice_edges(lattice), training->layout.graph->labels * width);

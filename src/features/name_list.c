@@ -1,0 +1,204 @@
+/* name_list.c - a list of names of several words, searched by the words they have. */
+#include "features/name_list.h"
+
+#include <endian.h>
+
+#include "base/hash.h"
+#include "base/input.h"
+#include "base/memory.h"
+#include "features/compiled.h"
+
+/* ---- searching ------------------------------------------------------------------------------- */
+
+static uint64_t u64_at(const char *bytes, size_t i)
+{
+    uint64_t value;
+    memcpy(&value, bytes + i * sizeof value, sizeof value);
+    return le64toh(value);
+}
+
+static size_t u32_at(const char *bytes, size_t i)
+{
+    uint32_t value;
+    memcpy(&value, bytes + i * sizeof value, sizeof value);
+    return le32toh(value);
+}
+
+struct tr_name_list tr_name_list_view(trellis_text table)
+{
+    const struct tr_name_list none = {0};
+    if (table.size < 24) {
+        return none;
+    }
+    uint64_t words = u64_at(table.data, 0), names = u64_at(table.data, 1),
+             postings = u64_at(table.data, 2), left = table.size - 24;
+    if (words > left / 12 || postings > left / 4 || names > left / 4 ||
+        words * 12 + postings * 4 + names * 4 != left) {
+        return none;
+    }
+    struct tr_name_list view = {
+        (size_t)words, (size_t)names, (size_t)postings, table.data + 24, 0, 0, 0};
+    view.first = view.hash + 8 * view.words;
+    view.name = view.first + 4 * view.words;
+    view.size = view.name + 4 * view.postings;
+    return view;
+}
+
+size_t tr_name_list_find(const struct tr_name_list *names, uint64_t hash)
+{
+    size_t low = 0, high = names->words;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (u64_at(names->hash, middle) < hash) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < names->words && u64_at(names->hash, low) == hash ? low : SIZE_MAX;
+}
+
+size_t tr_name_list_of_word(const struct tr_name_list *names, size_t word, size_t k)
+{
+    size_t at = u32_at(names->first, word) + k;
+    size_t end = word + 1 < names->words ? u32_at(names->first, word + 1) : names->postings;
+    if (at >= end || at >= names->postings || k >= TR_MAX_NAMES_OF_WORD) {
+        return SIZE_MAX;
+    }
+    size_t name = u32_at(names->name, at);
+    return name < names->names ? name : SIZE_MAX;
+}
+
+size_t tr_name_list_size(const struct tr_name_list *names, size_t name)
+{
+    size_t size = u32_at(names->size, name);
+    return size ? size : 1;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* A word of a name. */
+struct posting {
+    uint64_t hash;
+    uint32_t name;
+};
+
+static int by_word(const void *a, const void *b)
+{
+    const struct posting *x = a, *y = b;
+    int order = (x->hash > y->hash) - (x->hash < y->hash);
+    return order ? order : (x->name > y->name) - (x->name < y->name);
+}
+
+struct builder {
+    TR_ARRAY(struct posting) postings;
+    uint32_t names;
+};
+
+static bool add_line(struct builder *builder, trellis_text line, struct tr_buffer *lower)
+{
+    lower->size = 0;
+    tr_lower_text(line, lower);
+    trellis_text left = {lower->data, lower->size}, word;
+    bool any = false, ok = !lower->failed;
+    while (ok && (word = tr_text_word(&left)).size) {
+        any = true;
+        ok = tr_push(&builder->postings, (struct posting){tr_hash(word).low, builder->names});
+    }
+    builder->names += any;
+    return ok;
+}
+
+static void put_u32(struct tr_buffer *buffer, size_t value)
+{
+    uint32_t bytes = htole32((uint32_t)value);
+    tr_buffer_add(buffer, (const char *)&bytes, sizeof bytes);
+}
+
+static void put_u64(struct tr_buffer *buffer, uint64_t value)
+{
+    uint64_t bytes = htole64(value);
+    tr_buffer_add(buffer, (const char *)&bytes, sizeof bytes);
+}
+
+/* Leaves each word of a name once, and no word that too many names have; counts the words. */
+static size_t tidy(struct builder *builder, uint32_t *sizes)
+{
+    struct posting *at = builder->postings.at;
+    size_t kept = 0, words = 0, count = builder->postings.size;
+    for (size_t i = 0, end; i < count; i = end) {
+        size_t first = kept;
+        for (end = i; end < count && at[end].hash == at[i].hash; end++) {
+            if (end == i || at[end].name != at[end - 1].name) {
+                at[kept++] = at[end];
+            }
+        }
+        if (kept - first > TR_MAX_NAMES_OF_WORD) {
+            kept = first;
+        }
+        words += kept > first;
+        for (size_t k = first; k < kept; k++) {
+            sizes[at[k].name]++;
+        }
+    }
+    builder->postings.size = kept;
+    return words;
+}
+
+static void write_table(const struct builder *builder, size_t words, const uint32_t *sizes,
+                        struct tr_buffer *table)
+{
+    const struct posting *at = builder->postings.at;
+    size_t count = builder->postings.size;
+    put_u64(table, words);
+    put_u64(table, builder->names);
+    put_u64(table, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || at[i].hash != at[i - 1].hash) {
+            put_u64(table, at[i].hash);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || at[i].hash != at[i - 1].hash) {
+            put_u32(table, i);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        put_u32(table, at[i].name);
+    }
+    for (uint32_t i = 0; i < builder->names; i++) {
+        put_u32(table, sizes[i]);
+    }
+}
+
+trellis_status tr_name_list_load(struct tr_resource *resource, struct tr_input *input,
+                                 trellis_error *error)
+{
+    struct builder builder = {0};
+    struct tr_buffer lower = {0}, table = {0};
+    trellis_text line;
+    trellis_status status;
+    while (!(status = tr_input_line(input, &line, error))) {
+        if (builder.postings.size >= UINT32_MAX / 2 || !add_line(&builder, line, &lower)) {
+            status = tr_fail_memory(error);
+            break;
+        }
+    }
+    uint32_t *sizes = tr_alloc(builder.names, sizeof *sizes);
+    if (status == TRELLIS_END && sizes) {
+        if (builder.postings.size) {
+            qsort(builder.postings.at, builder.postings.size, sizeof *builder.postings.at, by_word);
+        }
+        size_t words = tidy(&builder, sizes);
+        write_table(&builder, words, sizes, &table);
+        resource->owned = table.data;
+        resource->data = (trellis_text){table.data, table.size};
+        status = table.failed ? tr_fail_memory(error) : TRELLIS_OK;
+    } else if (status == TRELLIS_END) {
+        status = tr_fail_memory(error);
+    }
+    free(sizes);
+    free(builder.postings.at);
+    tr_buffer_free(&lower);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* segment_survey.c - what must be known of gold segments before the data is read (--segments).
+ *
+ * The longest segment of each type says how many segments each token has to be the end of. And only
+ * attributes that some gold segment has can become features, so that the many others, of all the
+ * segments that are none, are not kept at all.
+ */
+#include "corpus/corpus.h"
+#include "train/train.h"
+
+/* What is counted along the way. */
+struct survey {
+    struct tr_training *training;
+    struct tr_extractor *extractor;
+    trellis_scheme_storage *storage;
+    size_t cap;           // --max-segment
+    size_t found, longer; // gold segments, and those that features do not see
+};
+
+/* ---- schemes --------------------------------------------------------------------------------- */
+
+static trellis_status guess_scheme(struct tr_training *training, trellis_error *error)
+{
+    struct tr_intern labels = {0};
+    trellis_reader *reader = NULL;
+    const trellis_sequence *sequence;
+    trellis_status status = trellis_reader_open_source(training->sources.train,
+                                                       training->settings.options, &reader, error);
+    bool ok = true;
+    while (!status && ok && !(status = trellis_reader_next(reader, &sequence, error))) {
+        for (size_t i = 0; ok && sequence->labels && i < sequence->length; i++) {
+            ok = tr_intern_add(&labels, sequence->labels[i]) != TR_NONE;
+        }
+    }
+    trellis_reader_close(reader);
+    trellis_text *texts = tr_alloc(tr_intern_count(&labels), sizeof *texts);
+    for (uint32_t i = 0; texts && i < tr_intern_count(&labels); i++) {
+        texts[i] = tr_intern_text(&labels, i);
+    }
+    if (texts && status == TRELLIS_END) {
+        training->data.outside = tr_scheme_guess(texts, tr_intern_count(&labels));
+        status = TRELLIS_OK;
+    } else if (!ok || !texts) {
+        status = tr_fail_memory(error);
+    }
+    free(texts);
+    tr_intern_free(&labels);
+    return status;
+}
+
+/* A segment must show where it begins: IOB1 becomes IOB2. */
+static trellis_status choose_scheme(struct tr_training *training, trellis_error *error)
+{
+    struct tr_training_data *data = &training->data;
+    if (data->inside == TRELLIS_IOB1) {
+        return tr_fail(
+            error, TRELLIS_OPTION,
+            "--segments cannot learn with --train-scheme iob1, which does not mark where "
+            "every segment begins; use iob2 or iobes");
+    }
+    if (data->inside != TRELLIS_NO_SCHEME) {
+        return TRELLIS_OK;
+    }
+    trellis_scheme asked = data->outside;
+    trellis_status status = asked == TRELLIS_NO_SCHEME ? guess_scheme(training, error) : TRELLIS_OK;
+    if (!status && data->outside == TRELLIS_IOB1) {
+        data->inside = TRELLIS_IOB2;
+    } else {
+        data->outside = asked;
+    }
+    return status;
+}
+
+/* ---- gold segments --------------------------------------------------------------------------- */
+
+static bool note_length(struct survey *survey, trellis_text type, size_t length)
+{
+    struct tr_training_data *data = &survey->training->data;
+    uint32_t number = tr_intern_add(&data->type_names, type);
+    uint32_t seen = (uint32_t)(length < survey->cap ? length : survey->cap);
+    if (number == TR_NONE ||
+        (number == data->type_lengths.size && !tr_push(&data->type_lengths, 1))) {
+        return false;
+    }
+    if (seen > data->type_lengths.at[number]) {
+        data->type_lengths.at[number] = seen;
+    }
+    survey->found++;
+    survey->longer += length > survey->cap;
+    return true;
+}
+
+static bool note_keys(struct survey *survey, const struct tr_observation *observation, size_t s,
+                      size_t e)
+{
+    const struct tr_seen *seen = &observation->segment;
+    size_t number = e * observation->max_segment + (e - s);
+    bool ok = true;
+    for (size_t k = seen->begin[number]; ok && k < seen->begin[number + 1]; k++) {
+        uint64_t key = seen->low[k];
+        ok = key == 0 || tr_words_add_hash(&survey->training->data.segment_keys, key);
+    }
+    return ok;
+}
+
+/* The segments of a sequence, by the rules of conlleval. */
+static trellis_status survey_labels(struct survey *survey, const trellis_text *labels, size_t n,
+                                    const struct tr_observation *observation, trellis_error *error)
+{
+    char letter = 'O', before;
+    trellis_text type = {"", 0}, type_before;
+    size_t s = 0;
+    bool open = false, ok = true;
+    for (size_t i = 0; ok && i <= n; i++) {
+        before = letter, type_before = type;
+        letter = 'O', type = (trellis_text){"", 0};
+        bool span = i < n && tr_label_split(labels[i], &letter, &type);
+        if (!span) {
+            letter = 'O';
+        }
+        if (open && tr_span_ends(before, type_before, letter, type)) {
+            ok = note_length(survey, type_before, i - s);
+            if (ok && observation->max_segment && i - s <= survey->cap) {
+                ok = note_keys(survey, observation, s, i - 1);
+            }
+            open = false;
+        }
+        if (tr_span_begins(before, type_before, letter, type)) {
+            s = i;
+            open = true;
+        }
+    }
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+static trellis_status survey_sequence(struct survey *survey, const trellis_sequence *sequence,
+                                      trellis_error *error)
+{
+    const struct tr_training_data *data = &survey->training->data;
+    const struct tr_observation *observation;
+    const trellis_text *labels = sequence->labels;
+    trellis_status status = tr_extractor_run(survey->extractor, sequence, &observation, error);
+    if (!status && labels && data->inside != TRELLIS_NO_SCHEME && data->inside != data->outside) {
+        status = trellis_scheme_convert(data->outside, data->inside, labels, sequence->length,
+                                        &survey->storage, &labels, error);
+    }
+    return status || !labels ? status
+                             : survey_labels(survey, labels, sequence->length, observation, error);
+}
+
+static trellis_status survey_source(struct survey *survey, const trellis_source *source,
+                                    trellis_error *error)
+{
+    trellis_reader *reader = NULL;
+    const trellis_sequence *sequence;
+    bool bound = false;
+    if (!tr_source_is_rereadable(source)) {
+        return tr_fail(error, TRELLIS_OPTION,
+                       "--segments reads the data twice: give it as a file, not as %s",
+                       tr_source_name(source));
+    }
+    trellis_status status = trellis_reader_open_source(source, survey->training->settings.options,
+                                                       &reader, error);
+    if (!status) {
+        status = tr_extractor_create(survey->training->data.features, true, &survey->extractor,
+                                     error);
+    }
+    if (!status) {
+        tr_extractor_set_segments(survey->extractor, survey->cap);
+    }
+    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+        if (!bound) {
+            status = tr_extractor_bind(survey->extractor, reader, tr_reader_label_column(reader),
+                                       error);
+            bound = true;
+        }
+        if (!status) {
+            status = survey_sequence(survey, sequence, error);
+        }
+    }
+    tr_extractor_destroy(survey->extractor);
+    survey->extractor = NULL;
+    trellis_reader_close(reader);
+    return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
+trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error)
+{
+    struct survey survey = {.training = training, .cap = training->settings.max_segment};
+    bool templates = tr_features_has_segments(training->data.features);
+    if (!survey.cap) {
+        return templates ? tr_fail(error, TRELLIS_OPTION,
+                                   "these templates have 'segment' lines, which need --segments")
+                         : TRELLIS_OK;
+    }
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < training->sources.train_count; i++) {
+        if (i == 0) {
+            status = choose_scheme(training, error);
+        }
+        if (!status) {
+            status = survey_source(&survey, &training->sources.train[i], error);
+        }
+    }
+    trellis_scheme_storage_destroy(survey.storage);
+    if (!status) {
+        tr_training_note(training,
+                         "%zu segments of %zu types; %zu are longer than %zu tokens and "
+                         "have no attributes of their own",
+                         survey.found, tr_intern_count(&training->data.type_names), survey.longer,
+                         survey.cap);
+    }
+    return status;
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+trellis_status tr_training_make_segments(struct tr_training *training, trellis_error *error)
+{
+    struct tr_training_data *data = &training->data;
+    uint32_t count = data->train.label_count;
+    trellis_text *labels = tr_alloc(count, sizeof *labels);
+    uint32_t *lengths = tr_alloc(count, sizeof *lengths);
+    if (!labels || !lengths) {
+        free(labels);
+        free(lengths);
+        return tr_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        labels[i] = tr_intern_text(&data->train.labels, i);
+    }
+    trellis_status status = tr_segments_create(labels, count, &data->segments, error);
+    for (uint32_t t = 0; !status && t < data->segments->types; t++) {
+        char letter;
+        trellis_text name;
+        uint16_t head = data->segments->type[t].head;
+        lengths[t] = 1;
+        if (head != TR_NO_LABEL) {
+            tr_label_split(labels[head], &letter, &name);
+            uint32_t number = tr_intern_find(&data->type_names, name);
+            lengths[t] = number == TR_NONE ? 1 : data->type_lengths.at[number];
+        }
+    }
+    if (!status) {
+        tr_segments_set_lengths(data->segments, lengths);
+    }
+    if (!status && data->train.max_segment) {
+        data->segments->max_length = (uint32_t)data->train.max_segment; // as the data was read
+    }
+    free(labels);
+    free(lengths);
+    return status;
+}
