@@ -159,7 +159,7 @@ struct tr_view {
     X(SIMILARITY, "similarity", NAMES, REAL, "similarity(x, \"file\")",                            \
       "segment: that similarity as the attribute's value: the words both have, of all words")
 
-enum tr_span {
+enum tr_span_function {
     TR_NO_SPAN, // a part of a node or edge template
 #define TR_SPAN_ENUM(span, name, takes, result, usage, help) TR_SPAN_##span,
     TR_SPAN_LIST(TR_SPAN_ENUM)
@@ -176,7 +176,7 @@ struct tr_template_part {
     bool negated;  // a condition that must not hold
     /* Of a segment template: what is looked at, the number of tokens or the least similarity, and
      * the list. */
-    enum tr_span span;
+    enum tr_span_function span;
     uint32_t number;
     uint32_t resource; // TR_NONE where none is needed
 };

@@ -13,7 +13,7 @@
 struct tr_expression_term {
     uint32_t view;
     int32_t offset;
-    enum tr_span span; // and the rest: of a segment, see struct tr_template_part
+    enum tr_span_function span; // and the rest: of a segment, see struct tr_template_part
     uint32_t number, resource;
 };
 
@@ -34,7 +34,7 @@ trellis_status tr_parse_expression(struct tr_parser *parser, unsigned depth,
 /* The same for a function of a whole segment (segment_template.c). */
 trellis_status tr_parse_span(struct tr_parser *parser, struct tr_choices *choices);
 /* What it gives, and its canonical text. */
-enum tr_value_type tr_span_result(enum tr_span span);
+enum tr_value_type tr_span_result(enum tr_span_function span);
 void tr_span_name(const trellis_features *features, const struct tr_expression_term *term,
                   struct tr_buffer *buffer);
 /* Adds a term and, with `end`, closes the choice it belongs to. */

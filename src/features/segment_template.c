@@ -26,7 +26,7 @@ static const struct {
 static const char span_names[] = TR_SPAN_LIST(SPAN_WORD);
 #undef SPAN_WORD
 
-enum tr_value_type tr_span_result(enum tr_span span)
+enum tr_value_type tr_span_result(enum tr_span_function span)
 {
     return spans[span].result;
 }
@@ -96,7 +96,7 @@ static trellis_status parse_arguments(struct tr_parser *parser, enum takes takes
 }
 
 /* The first argument: a text or a test of a token, without an offset. */
-static trellis_status parse_inner(struct tr_parser *parser, enum tr_span span,
+static trellis_status parse_inner(struct tr_parser *parser, enum tr_span_function span,
                                   struct tr_choices *inner)
 {
     tr_parse_blank(parser);
@@ -118,7 +118,7 @@ static trellis_status parse_inner(struct tr_parser *parser, enum tr_span span,
     return status;
 }
 
-static trellis_status add_terms(struct tr_parser *parser, enum tr_span span,
+static trellis_status add_terms(struct tr_parser *parser, enum tr_span_function span,
                                 const struct tr_choices *inner, const struct tr_numbers *numbers,
                                 uint32_t resource, struct tr_choices *choices)
 {
@@ -143,9 +143,9 @@ static trellis_status add_terms(struct tr_parser *parser, enum tr_span span,
 trellis_status tr_parse_span(struct tr_parser *parser, struct tr_choices *choices)
 {
     trellis_text word = tr_scan_word(parser);
-    enum tr_span span = TR_NO_SPAN;
+    enum tr_span_function span = TR_NO_SPAN;
     for (int i = TR_NO_SPAN + 1; i < TR_SPAN_COUNT_OF; i++) {
-        span = tr_text_is(word, spans[i].name) ? (enum tr_span)i : span;
+        span = tr_text_is(word, spans[i].name) ? (enum tr_span_function)i : span;
     }
     if (span == TR_NO_SPAN) {
         return tr_parse_fail(parser, parser->at, "expected a function of a segment; they are%s",

@@ -14,7 +14,7 @@
 
 /* ---- which tables there are ------------------------------------------------------------------ */
 
-static bool needs_table(enum tr_span span, struct tr_span_table *table)
+static bool needs_table(enum tr_span_function span, struct tr_span_table *table)
 {
     switch (span) {
     case TR_SPAN_TEXT:

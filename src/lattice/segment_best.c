@@ -21,7 +21,7 @@ struct way {
     uint32_t arc, rank;
 };
 
-struct search {
+struct best_search {
     struct tr_lattice *lattice;
     const struct tr_steps *steps;
     size_t m, cells;
@@ -43,7 +43,7 @@ static void offer(struct way *ways, uint32_t *count, size_t m, struct way way)
     ways[at] = way;
 }
 
-static void search_cell(struct search *x, size_t i, size_t k)
+static void search_cell(struct best_search *x, size_t i, size_t k)
 {
     const struct tr_segment_arc *arcs = x->lattice->of.segment->arcs;
     size_t v = i * x->cells + k, found = tr_segment_arcs(x->lattice, x->steps, i, k);
@@ -61,7 +61,7 @@ static void search_cell(struct search *x, size_t i, size_t k)
 }
 
 /* The labels of a way to a cell of the last position, back to the start. */
-static void follow(const struct search *x, size_t k, size_t rank, uint16_t *labels)
+static void follow(const struct best_search *x, size_t k, size_t rank, uint16_t *labels)
 {
     size_t i = x->lattice->length - 1;
     while (i != SIZE_MAX) {
@@ -79,7 +79,7 @@ static void follow(const struct search *x, size_t k, size_t rank, uint16_t *labe
 }
 
 /* The m best ways to the end, in `last`; returns how many. */
-static uint32_t search_all(struct search *x, struct way *last)
+static uint32_t search_all(struct best_search *x, struct way *last)
 {
     const struct tr_graph *graph = x->lattice->graph;
     size_t n = x->lattice->length;
@@ -102,7 +102,8 @@ static uint32_t search_all(struct search *x, struct way *last)
 }
 
 /* Scores as tr_lattice_path_score() has them may differ in their last bits, and so the order. */
-static void put_in_order(const struct search *x, size_t count, uint16_t *labels, double *scores)
+static void put_in_order(const struct best_search *x, size_t count, uint16_t *labels,
+                         double *scores)
 {
     size_t n = x->lattice->length;
     for (size_t r = 0; r < count; r++) {
@@ -125,7 +126,7 @@ trellis_status tr_segment_nbest(struct tr_lattice *lattice, const struct tr_step
                                 trellis_error *error)
 {
     size_t n = lattice->length, cells = tr_segment_cells(lattice->graph), room;
-    struct search x = {.lattice = lattice, .steps = steps, .m = m, .cells = cells};
+    struct best_search x = {.lattice = lattice, .steps = steps, .m = m, .cells = cells};
     bool fits = !__builtin_mul_overflow(n * cells, m, &room);
     x.ways = fits ? tr_alloc(room, sizeof *x.ways) : NULL;
     x.count = tr_alloc(n * cells, sizeof *x.count);
@@ -137,9 +138,9 @@ trellis_status tr_segment_nbest(struct tr_lattice *lattice, const struct tr_step
             follow(&x, lattice->graph->labels + last[r].arc, last[r].rank, labels + r * n);
         }
         put_in_order(&x, *ret_count, labels, scores);
-        status = *ret_count ? TRELLIS_OK
-                            : tr_fail(error, TRELLIS_DATA,
-                                      "no sequence of labels has a finite score");
+        status = *ret_count
+                     ? TRELLIS_OK
+                     : tr_fail(error, TRELLIS_DATA, "no sequence of labels has a finite score");
     }
     free(x.ways);
     free(x.count);
@@ -251,8 +252,8 @@ trellis_status tr_segment_sample(struct tr_lattice *lattice, const struct tr_ste
         size_t k = graph->labels + tr_draw(random, segment->log_p, graph->labels);
         for (size_t from = 0; from != TR_FROM_START; k = from % cells) {
             size_t arcs = arc_probabilities(lattice, steps, i, k);
-            const struct tr_segment_arc *arc = &segment->arcs[tr_draw(random, segment->log_p,
-                                                                      arcs)];
+            const struct tr_segment_arc *arc =
+                &segment->arcs[tr_draw(random, segment->log_p, arcs)];
             i = tr_segment_write(graph, i, k, arc, labels);
             from = arc->from;
         }
@@ -285,9 +286,8 @@ trellis_status tr_segment_entropy(struct tr_lattice *lattice, const struct tr_st
     }
     for (size_t c = 0; !status && c < graph->labels; c++) {
         size_t v = tr_cell_end(graph, n - 1, c);
-        *ret_entropy += tr_entropy_term(segment->alpha.at[v] + (double)steps->score.end[c] -
-                                            lattice->log_z,
-                                        entropy[v]);
+        *ret_entropy += tr_entropy_term(
+            segment->alpha.at[v] + (double)steps->score.end[c] - lattice->log_z, entropy[v]);
     }
     return status;
 }

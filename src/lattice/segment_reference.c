@@ -105,7 +105,9 @@ static void count_arc(struct tr_lattice *lattice, size_t i, size_t k,
     struct tr_segment_lattice *segment = lattice->of.segment;
     size_t labels = graph->labels, width = graph->width;
     bool goes_on = k >= 2 * labels;
-    size_t c = k - labels, t = goes_on ? k - 2 * labels : k < labels ? 0 : graph->segments->type_of[c];
+    size_t c = k - labels, t = goes_on      ? k - 2 * labels
+                               : k < labels ? 0
+                                            : graph->segments->type_of[c];
     if (k < labels && arc->from != TR_FROM_START) {
         size_t a = arc->from % tr_segment_cells(graph) - labels;
         segment->pair[a * width + k] += (double)p;

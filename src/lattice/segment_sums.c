@@ -24,7 +24,7 @@
 #include "lattice/segment.h"
 
 /* Of the current sequence; shapes as in struct tr_segment_lattice. */
-struct sums {
+struct segment_sums {
     struct tr_lattice *lattice;
     const struct tr_steps *steps;
     const struct tr_segments *segments;
@@ -34,18 +34,18 @@ struct sums {
     float max_whole; // no factor of a segment is larger; at least 1
 };
 
-static float *row(const struct sums *x, const struct tr_floats *floats, size_t i)
+static float *row(const struct segment_sums *x, const struct tr_floats *floats, size_t i)
 {
     return floats->at + i * x->width;
 }
 
-static inline float step_factor(const struct sums *x, uint16_t a, uint16_t b)
+static inline float step_factor(const struct segment_sums *x, uint16_t a, uint16_t b)
 {
     return x->steps->of.dense.factor[a * x->width + b];
 }
 
 /* g_i(d, t) */
-static inline float whole(const struct sums *x, size_t i, size_t d, size_t t)
+static inline float whole(const struct segment_sums *x, size_t i, size_t d, size_t t)
 {
     return x->at->has_scores && d <= x->segments->type[t].max_length
                ? x->at->whole.at[(i * x->rows + d - 1) * x->types + t]
@@ -73,15 +73,15 @@ bool tr_segment_make_room(struct tr_lattice *lattice)
     size_t types = lattice->graph->segments->types, rows = lattice->graph->segments->max_length;
     return tr_floats_room(&lattice->fast.alpha, n, width) &&
            tr_floats_room(&lattice->fast.to, n, width) &&
-           tr_floats_room(&lattice->fast.inverse, n, 1) &&
-           tr_floats_room(&at->factor, n, width) && tr_floats_room(&at->begin, n, width) &&
-           tr_floats_room(&at->onwards, n, types) && tr_floats_room(&at->back, n, types) &&
-           tr_floats_room(&at->opened, n, types) && tr_floats_room(&at->passed, n, types) &&
+           tr_floats_room(&lattice->fast.inverse, n, 1) && tr_floats_room(&at->factor, n, width) &&
+           tr_floats_room(&at->begin, n, width) && tr_floats_room(&at->onwards, n, types) &&
+           tr_floats_room(&at->back, n, types) && tr_floats_room(&at->opened, n, types) &&
+           tr_floats_room(&at->passed, n, types) &&
            (!at->has_scores || tr_floats_room(&at->whole, n * rows + TR_LANES, types + 1));
 }
 
 /* psi_i; returns m_i. */
-static float node_factors(const struct sums *x, size_t i)
+static float node_factors(const struct segment_sums *x, size_t i)
 {
     float *psi = row(x, &x->at->factor, i);
     memcpy(psi, tr_node_at(x->lattice, i), x->width * sizeof *psi);
@@ -95,7 +95,7 @@ static float node_factors(const struct sums *x, size_t i)
 }
 
 /* g of all segments. */
-static void whole_factors(struct sums *x)
+static void whole_factors(struct segment_sums *x)
 {
     const float *score = x->at->score.at;
     float *g = x->at->whole.at, largest = 0;
@@ -107,15 +107,14 @@ static void whole_factors(struct sums *x)
         }
     }
     size_t count = tr_padded(x->n * x->rows * x->types);
-    memset(g + x->n * x->rows * x->types, 0,
-           (count - x->n * x->rows * x->types) * sizeof *g);
+    memset(g + x->n * x->rows * x->types, 0, (count - x->n * x->rows * x->types) * sizeof *g);
     x->lattice->kernels->exp(g, g, count);
     x->max_whole = expf(largest);
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-static void begin_row(struct sums *x, size_t i)
+static void begin_row(struct segment_sums *x, size_t i)
 {
     float *begin = row(x, &x->at->begin, i);
     if (i > 0) {
@@ -130,7 +129,7 @@ static void begin_row(struct sums *x, size_t i)
 }
 
 /* Segments of one token. */
-static void single_row(const struct sums *x, size_t i)
+static void single_row(const struct segment_sums *x, size_t i)
 {
     const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
     float *end = x->end + i * x->width;
@@ -147,7 +146,7 @@ static void single_row(const struct sums *x, size_t i)
 }
 
 /* Segments of several tokens of one type, and long ones. */
-static void several(const struct sums *x, size_t i, size_t t)
+static void several(const struct segment_sums *x, size_t i, size_t t)
 {
     const struct tr_segment_type *type = &x->segments->type[t];
     const float *psi = row(x, &x->at->factor, i), *opened = x->at->opened.at + t,
@@ -179,7 +178,7 @@ static void several(const struct sums *x, size_t i, size_t t)
 }
 
 /* s_i, with what is in progress. */
-static float row_sum(const struct sums *x, size_t i)
+static float row_sum(const struct segment_sums *x, size_t i)
 {
     const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
     float sum = x->lattice->kernels->sum(x->end + i * x->width, x->width);
@@ -197,7 +196,7 @@ static float row_sum(const struct sums *x, size_t i)
     return sum;
 }
 
-static void scale_row(const struct sums *x, size_t i, float inverse)
+static void scale_row(const struct segment_sums *x, size_t i, float inverse)
 {
     const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
     x->lattice->kernels->scale(x->end + i * x->width, inverse, x->width);
@@ -212,7 +211,7 @@ static void scale_row(const struct sums *x, size_t i, float inverse)
     }
 }
 
-static bool forward(struct sums *x)
+static bool forward(struct segment_sums *x)
 {
     struct tr_log_product z = {0, 1};
     memset(x->at->in_progress, 0, x->types * sizeof *x->at->in_progress);
@@ -246,7 +245,7 @@ struct way_back {
 
 /* Segments of several tokens that end at i: their probabilities, and what they add to `to` of where
  * they begin, still without the factors of their first tokens. */
-static void several_back(struct sums *x, size_t i, size_t t, struct way_back after)
+static void several_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
 {
     const struct tr_segment_type *type = &x->segments->type[t];
     const float *opened = x->at->opened.at + t, *passed = x->at->passed.at + t;
@@ -297,7 +296,7 @@ static void several_back(struct sums *x, size_t i, size_t t, struct way_back aft
 }
 
 /* Long segments that were going on before i. */
-static void long_back(struct sums *x, size_t i, size_t t, struct way_back after)
+static void long_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
 {
     const struct tr_segment_type *type = &x->segments->type[t];
     if (type->inside == TR_NO_LABEL) {
@@ -314,7 +313,7 @@ static void long_back(struct sums *x, size_t i, size_t t, struct way_back after)
 }
 
 /* Segments of one token, and the label marginals of all that begin or end at i. */
-static void single_back(struct sums *x, size_t i, const float *after)
+static void single_back(struct segment_sums *x, size_t i, const float *after)
 {
     const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
     const float *end = x->end + i * x->width;
@@ -326,8 +325,8 @@ static void single_back(struct sums *x, size_t i, const float *after)
         if (!type || c == type->single) {
             add = after[c] * (type ? whole(x, i, 1, t) : 1);
             if (type && x->at->has_scores) {
-                x->at->marginal.at[i * x->rows * x->width + type->head] =
-                    begin[c] * psi[c] * x->inverse[i] * add;
+                x->at->marginal.at[i * x->rows * x->width + type->head] = begin[c] * psi[c] *
+                                                                          x->inverse[i] * add;
             }
         }
         to[c] = x->segments->begins[c] ? (to[c] + add) * psi[c] * x->inverse[i] : 0;
@@ -335,7 +334,7 @@ static void single_back(struct sums *x, size_t i, const float *after)
     }
 }
 
-static bool backward(struct sums *x)
+static bool backward(struct segment_sums *x)
 {
     float *after = x->lattice->scratch.row; // what follows a segment that ends here, by label
     float limit = tr_max_beta(x->steps) / (1e5f * x->max_whole);
@@ -353,10 +352,9 @@ static bool backward(struct sums *x)
             const struct tr_segment_type *type = &x->segments->type[t];
             if (has_several(type)) {
                 struct way_back way = {after[type->last] * psi[type->last] * x->inverse[i], 0};
-                way.goes = type->inside == TR_NO_LABEL
-                               ? 0
-                               : x->at->back.at[i * x->types + t] * psi[type->inside] *
-                                     x->inverse[i];
+                way.goes = type->inside == TR_NO_LABEL ? 0
+                                                       : x->at->back.at[i * x->types + t] *
+                                                             psi[type->inside] * x->inverse[i];
                 several_back(x, i, t, way);
                 long_back(x, i, t, way);
             }
@@ -367,8 +365,8 @@ static bool backward(struct sums *x)
         }
         if (i > 0) {
             x->lattice->kernels->vector_matrix(after, x->to + i * x->width,
-                                               x->steps->of.dense.factor_by_to,
-                                               x->segments->labels, x->width);
+                                               x->steps->of.dense.factor_by_to, x->segments->labels,
+                                               x->width);
         }
     }
     return true;
@@ -377,15 +375,15 @@ static bool backward(struct sums *x)
 bool tr_segment_fast_sums(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     const struct tr_segments *segments = lattice->graph->segments;
-    struct sums x = {.lattice = lattice,
-                     .steps = steps,
-                     .segments = segments,
-                     .at = lattice->of.segment,
-                     .n = lattice->length,
-                     .width = lattice->graph->width,
-                     .types = segments->types,
-                     .rows = segments->max_length,
-                     .max_whole = 1};
+    struct segment_sums x = {.lattice = lattice,
+                             .steps = steps,
+                             .segments = segments,
+                             .at = lattice->of.segment,
+                             .n = lattice->length,
+                             .width = lattice->graph->width,
+                             .types = segments->types,
+                             .rows = segments->max_length,
+                             .max_whole = 1};
     tr_lattice_pad_nodes(lattice);
     x.end = lattice->fast.alpha.at;
     x.to = lattice->fast.to.at;

@@ -8,7 +8,7 @@
 #include "train/train.h"
 
 /* What is counted along the way. */
-struct survey {
+struct segment_survey {
     struct tr_training *training;
     struct tr_extractor *extractor;
     trellis_scheme_storage *storage;
@@ -72,7 +72,7 @@ static trellis_status choose_scheme(struct tr_training *training, trellis_error 
 
 /* ---- gold segments --------------------------------------------------------------------------- */
 
-static bool note_length(struct survey *survey, trellis_text type, size_t length)
+static bool note_length(struct segment_survey *survey, trellis_text type, size_t length)
 {
     struct tr_training_data *data = &survey->training->data;
     uint32_t number = tr_intern_add(&data->type_names, type);
@@ -89,8 +89,8 @@ static bool note_length(struct survey *survey, trellis_text type, size_t length)
     return true;
 }
 
-static bool note_keys(struct survey *survey, const struct tr_observation *observation, size_t s,
-                      size_t e)
+static bool note_keys(struct segment_survey *survey, const struct tr_observation *observation,
+                      size_t s, size_t e)
 {
     const struct tr_seen *seen = &observation->segment;
     size_t number = e * observation->max_segment + (e - s);
@@ -103,8 +103,9 @@ static bool note_keys(struct survey *survey, const struct tr_observation *observ
 }
 
 /* The segments of a sequence, by the rules of conlleval. */
-static trellis_status survey_labels(struct survey *survey, const trellis_text *labels, size_t n,
-                                    const struct tr_observation *observation, trellis_error *error)
+static trellis_status survey_labels(struct segment_survey *survey, const trellis_text *labels,
+                                    size_t n, const struct tr_observation *observation,
+                                    trellis_error *error)
 {
     char letter = 'O', before;
     trellis_text type = {"", 0}, type_before;
@@ -132,8 +133,8 @@ static trellis_status survey_labels(struct survey *survey, const trellis_text *l
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-static trellis_status survey_sequence(struct survey *survey, const trellis_sequence *sequence,
-                                      trellis_error *error)
+static trellis_status survey_sequence(struct segment_survey *survey,
+                                      const trellis_sequence *sequence, trellis_error *error)
 {
     const struct tr_training_data *data = &survey->training->data;
     const struct tr_observation *observation;
@@ -147,7 +148,7 @@ static trellis_status survey_sequence(struct survey *survey, const trellis_seque
                              : survey_labels(survey, labels, sequence->length, observation, error);
 }
 
-static trellis_status survey_source(struct survey *survey, const trellis_source *source,
+static trellis_status survey_source(struct segment_survey *survey, const trellis_source *source,
                                     trellis_error *error)
 {
     trellis_reader *reader = NULL;
@@ -185,7 +186,7 @@ static trellis_status survey_source(struct survey *survey, const trellis_source 
 
 trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error)
 {
-    struct survey survey = {.training = training, .cap = training->settings.max_segment};
+    struct segment_survey survey = {.training = training, .cap = training->settings.max_segment};
     bool templates = tr_features_has_segments(training->data.features);
     if (!survey.cap) {
         return templates ? tr_fail(error, TRELLIS_OPTION,

@@ -256,8 +256,8 @@ static void test_refused(void **state)
     check_refused("node $1 if isupper($1[-1..1])", 1, 12, "one offset");
     check_refused("node $1 if", 1, 11, "expected a column or a function");
     check_refused("node $1\nstep begin", 2, 6, "expected 'start', 'end'");
-    check_refused("node $1\nfoo", 2, 1, "expected node, edge, step, columns or pad");
-    check_refused("hello", 1, 1, "expected node, edge, step, columns or pad");
+    check_refused("node $1\nfoo", 2, 1, "expected node, edge, segment, step, columns or pad");
+    check_refused("hello", 1, 1, "expected node, edge, segment, step, columns or pad");
     check_refused("columns", 1, 8, "expected the name of a column");
     check_refused("columns a a\nnode a", 1, 11, "is already in use");
     check_refused("columns first\nnode first", 1, 9, "is already in use");
