@@ -187,7 +187,8 @@ static trellis_status read_segments(trellis_model *model, const char *path, trel
     if (!tr_image_find(&model->image, "SEGM", &section)) {
         return TRELLIS_OK;
     }
-    if (model->local || model->kind.hmm || model->plan.pruned || model->plan.order != 1) {
+    if (model->local || model->kind.hmm || model->plan.pruned || model->plan.order != 1 ||
+        model->plan.count_cap > 1) {
         return damaged(path, "its type cannot have segments", error);
     }
     trellis_status status = tr_segments_create(model->labels, model->label_count, &model->segments,
@@ -265,7 +266,10 @@ static trellis_status read_features(trellis_model *model, const char *path, trel
     if (!tr_image_find(&model->image, "FEAT", &section)) {
         return damaged(path, "it has no templates", error);
     }
-    return tr_features_read(section.data, section.size, &model->features, error);
+    trellis_status status = tr_features_read(section.data, section.size, &model->features, error);
+    return !status && tr_features_has_segments(model->features) && !model->segments
+               ? damaged(path, "its templates have segments, and it has none", error)
+               : status;
 }
 
 /* Of an HMM with templates for unknown words; others have no such section. */

@@ -43,6 +43,7 @@ enum {
     SECOND_ORDER,
     HMM,
     SPANS,
+    SEGMENTS,
     MODELS,
     LEARNED_HMM = MODELS,
     NORMALS,
@@ -83,6 +84,15 @@ static inline trellis_model *make_model(int which)
         return train_on(corpus, "type=hmm order=2 dictionary=learn dictionary-count=1");
     case NORMALS:
         return train_on(numbers, "type=hmm gaussian=1");
+    case SEGMENTS:
+        snprintf(templates, sizeof templates,
+                 "columns word\nnode word\nsegment text(word)\nsegment any(word,2) & size\n"
+                 "segment listed(word,\"%s\")\nsegment similarity(word,\"%s\")\nstep\n",
+                 put_text("names.txt", "John Smith\nOslo\n"),
+                 put_text("more.txt", "the can\nJohn Smith\nin Oslo\n"));
+        snprintf(options, sizeof options, "epochs=4 segments=yes type=crf features=%s",
+                 put_text("segments.tpl", templates));
+        return train_on(spans, options);
     case COUNTED:
         return train_on(counted, "epochs=4 features=id counted=3");
     case MEMM:

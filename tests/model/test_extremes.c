@@ -224,7 +224,7 @@ static void test_all_sections_are_there(void **state)
 {
     (void)state;
     static const char all[] =
-        "META LABL GRPH STEP FEAT SLOW UNKN DICT WORD GAUS NROW NKEY NTXT NLOW EROW EKEY ETXT "
+        "META LABL GRPH STEP FEAT SLOW UNKN SEGM DICT WORD GAUS NROW NKEY NTXT NLOW EROW EKEY ETXT "
         "NFIX EFIX";
     char seen[sizeof all] = "";
     for (int which = 0; which < ALL_MODELS; which++) {
