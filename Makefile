@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all demo test bench install uninstall wheel lint format asan tsan races coverage fuzz soak mutants reliability clean help
+.PHONY: all demo test bench install uninstall wheel lint format asan tsan races coverage fuzz soak mutants reliability stress clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -108,6 +108,9 @@ fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS
 
 soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
 	@scripts/soak.sh $(BUILD)
+
+stress: all ## send a million mixed requests and garbage to trellis serve
+	@TRELLIS=$(abspath $(BUILD))/trellis STRESS_REQUESTS=1000000 scripts/with_tmp.sh bash tests/serve/test_stress.sh
 
 mutants: ## mutation testing of the kernels
 	@$(call setup,build test)

@@ -31,6 +31,7 @@ struct exchange {
     const char *allowed;    // methods, with status 405
     const char *origin;     // that may read the answer, or NULL
     size_t received, sent;
+    bool unframed;     // where the body ends is not clear: the connection is closed
     bool refused;      // by its headers: the body is not kept
     bool large;        // the body is too large: it is not kept either
     bool preflight;    // a question of CORS
@@ -95,7 +96,7 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *re
     if (request->status == HTTP_UNAUTHORIZED) {
         add_header(response, "WWW-Authenticate", "Bearer");
     }
-    if (atomic_load(&exchange->http->service.draining)) {
+    if (exchange->unframed || atomic_load(&exchange->http->service.draining)) {
         add_header(response, "Connection", "close");
     }
     add_security(exchange, response);
@@ -160,6 +161,34 @@ static uint64_t content_length(const struct exchange *exchange)
     return length ? strtoull(length, NULL, 10) : 0;
 }
 
+/* How often each header that tells the length of the body occurs. */
+struct framing {
+    unsigned lengths, encodings;
+    bool chunked;
+};
+
+static enum MHD_Result count_framing(void *user, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+    struct framing *framing = user;
+    (void)kind;
+    framing->lengths += strcasecmp(name, "Content-Length") == 0;
+    if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        framing->encodings++;
+        framing->chunked = value && strcasecmp(value, "chunked") == 0;
+    }
+    return MHD_YES;
+}
+
+/* Whether the length of the body is told once and clearly. Otherwise a server in front of this one
+ * may believe that it ends elsewhere, and take a part of it for a request of somebody else. */
+static bool is_framed(const struct exchange *exchange)
+{
+    struct framing framing = {0};
+    MHD_get_connection_values(exchange->carrier, MHD_HEADER_KIND, count_framing, &framing);
+    return framing.lengths + framing.encodings <= 1 && (!framing.encodings || framing.chunked);
+}
+
 static void refuse_by_content(struct exchange *exchange)
 {
     const char *encoding = header(exchange, "Content-Encoding");
@@ -209,6 +238,10 @@ static void look_at_headers(struct exchange *exchange, const char *method)
     request->content_type = type ? type : "";
     exchange->preflight = strcmp(method, "OPTIONS") == 0 && header(exchange, "Origin");
     find_route(exchange, method);
+    exchange->unframed = !is_framed(exchange);
+    if (exchange->unframed) {
+        answer_problem(request, HTTP_BAD_REQUEST, "the length of the body is not clear");
+    }
     if (request->status == HTTP_OK) {
         refuse_by_access(exchange);
     }
@@ -255,7 +288,7 @@ static enum MHD_Result exchange_begin(struct http *http, struct MHD_Connection *
         atomic_store(&exchange->connection->busy, true);
     }
     look_at_headers(exchange, method);
-    if (exchange->refused && content_length(exchange) > SMALL_BODY) {
+    if (exchange->unframed || (exchange->refused && content_length(exchange) > SMALL_BODY)) {
         return send_answer(exchange);
     }
     return MHD_YES;
