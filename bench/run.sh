@@ -5,8 +5,8 @@
 #
 # Times are for comparing within one run on a quiet machine; nothing is asserted. It takes some fifteen minutes;
 # BENCH_FULL=1 adds what takes longer, BENCH_QUICK=1 only shows that the scripts run.
-# BENCH_PARTS="training tagging library growth peers" chooses; `foreign`, which has other programs train, runs only if it
-# is named.
+# BENCH_PARTS="training tagging library growth peers serve" chooses; `foreign`, which has other programs train, runs
+# only if it is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TRELLIS=${1:-build/trellis}
@@ -16,7 +16,7 @@ export WORK RECORDS=$WORK/records
 trap 'rm -rf "$WORK"' EXIT
 : >"$RECORDS"
 echo "## $("$TRELLIS" --version | head -n 1), $(date -u +%Y-%m-%d), $(nproc) processors"
-for part in ${BENCH_PARTS:-training tagging library growth peers}; do
+for part in ${BENCH_PARTS:-training tagging library growth peers serve}; do
     bash "bench/$part.sh"
 done
 {

@@ -17,13 +17,15 @@ class Hostile(unittest.TestCase):
     def setUpClass(cls):
         files = models()
         cls.service = Service(*[word for name, path in files.items() for word in ("-m", f"{name}={path}")],
-                              "--client-timeout", "20")
+                              "--client-timeout", "60")
         cls.right = cls.service.ask("POST", "/v1/tag", GOOD).body
-        cls.link = cls.service.connect()
+
+    def setUp(self):
+        self.link = self.service.connect()
+        self.addCleanup(self.link.close)
 
     @classmethod
     def tearDownClass(cls):
-        cls.link.close()
         assert cls.service.end() == 0
 
     def tearDown(self):
