@@ -103,8 +103,9 @@ class Hostile(unittest.TestCase):
     # ---- HTTP
 
     def send(self, data, close=True):
-        """What comes back for these bytes; the connection is then closed."""
-        with socket.create_connection((self.service.host, self.service.port), 30) as link:
+        """What comes back for these bytes. A client that has half closed the connection may have to wait for its
+        time to be up; that is too long here."""
+        with socket.create_connection((self.service.host, self.service.port), 0.3 if close else 30) as link:
             received = b""
             try:
                 link.sendall(data)

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
 # Mixed requests and garbage; `make stress` sends a million.
-exec python3 -B tests/serve/stress.py "${STRESS_REQUESTS:-20000}"
+exec python3 -B tests/serve/stress.py "${STRESS_REQUESTS:-10000}"
