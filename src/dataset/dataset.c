@@ -254,7 +254,8 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
         return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
                           "there is no label column to train on");
     }
-    if (settings->from != TRELLIS_NO_SCHEME && settings->to != settings->from) {
+    if (settings->from != TRELLIS_NO_SCHEME &&
+        (settings->to != settings->from || settings->legal)) {
         trellis_status status = trellis_scheme_convert(settings->from, settings->to, labels,
                                                        sequence->length, &reading->storage, &labels,
                                                        error);

@@ -72,6 +72,7 @@ struct tr_dataset_settings {
     const trellis_options *options;
     trellis_features *features;
     trellis_scheme from, to; // label conversion, TRELLIS_NO_SCHEME for none
+    bool legal;              // convert where both are the same too: illegal labels become legal
     /* For the entries of a tag dictionary: they are numbers of `words`, which grows, or entries of
      * `tag_dictionary`. Both NULL: there are no entries. */
     struct tr_intern *words;

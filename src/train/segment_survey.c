@@ -47,7 +47,8 @@ static trellis_status guess_scheme(struct tr_training *training, trellis_error *
     return status;
 }
 
-/* A segment must show where it begins: IOB1 becomes IOB2. */
+/* A segment must show where it begins: IOB1 becomes IOB2, and what is illegal in a scheme becomes
+ * legal, as conlleval reads it. Open labels cannot be converted. */
 static trellis_status choose_scheme(struct tr_training *training, trellis_error *error)
 {
     struct tr_training_data *data = &training->data;
@@ -62,8 +63,11 @@ static trellis_status choose_scheme(struct tr_training *training, trellis_error 
     }
     trellis_scheme asked = data->outside;
     trellis_status status = asked == TRELLIS_NO_SCHEME ? guess_scheme(training, error) : TRELLIS_OK;
+    bool partial = tr_option_flag(training->settings.options, "partial");
     if (!status && data->outside == TRELLIS_IOB1) {
         data->inside = TRELLIS_IOB2;
+    } else if (!status && data->outside != TRELLIS_NO_SCHEME && !partial) {
+        data->inside = data->outside; // I-X where no segment has begun is read as B-X
     } else {
         data->outside = asked;
     }

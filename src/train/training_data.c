@@ -301,6 +301,7 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
                                           .features = data->features,
                                           .from = convert ? data->outside : TRELLIS_NO_SCHEME,
                                           .to = data->inside,
+                                          .legal = settings->max_segment > 0,
                                           .words = has_dictionary ? &words : NULL,
                                           .reals = settings->gaussian,
                                           .label_use = tr_unsupervised_label_use(training),
