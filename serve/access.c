@@ -91,7 +91,7 @@ bool access_token_allowed(struct access *access, const char *authorization)
         for (size_t k = 0; k < sizeof given; k++) {
             differs |= (unsigned char)(given[k] ^ access->tokens[i][k]);
         }
-        found |= (unsigned char)((differs - 1) >> 8 & 1); // 1 only if differs is 0
+        found |= (unsigned char)((differs - 1U) >> 31); // 1 only if differs is 0
     }
     pthread_rwlock_unlock(&access->lock);
     return found;
