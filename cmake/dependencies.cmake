@@ -7,8 +7,6 @@ set(TRELLIS_PKGCONFIG_MODULES libutf8proc libpcre2-8 zlib libzstd jansson) # als
 pkg_check_modules(TRELLIS_DEPS REQUIRED IMPORTED_TARGET ${TRELLIS_PKGCONFIG_MODULES})
 pkg_check_modules(XXHASH REQUIRED libxxhash) # header only (XXH_INLINE_ALL): not linked
 
-pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd) # of the service only
-
 add_library(trellis_dependencies INTERFACE)
 target_include_directories(trellis_dependencies SYSTEM INTERFACE ${XXHASH_INCLUDE_DIRS})
 target_link_libraries(trellis_dependencies INTERFACE

@@ -6,7 +6,9 @@ include(CMakePackageConfigHelpers)
 install(FILES include/trellis.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS trellis_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS trellis_shared EXPORT trellisTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS trellis_command trellis_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TRELLIS_COMMAND)
+  install(TARGETS trellis_command trellis_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
 # trellis.pc is written while installing, because only then is the prefix (cmake --install --prefix) known.
 list(JOIN TRELLIS_PKGCONFIG_MODULES " " pkgconfig_requires)

@@ -49,7 +49,7 @@ class BuildExtension(build_ext):
         if not ready:
             build.mkdir(parents=True, exist_ok=True)
             subprocess.run(
-                ["cmake", "-S", str(LIBRARY), "-B", str(build), "-DTRELLIS_WERROR=OFF", "-DCMAKE_BUILD_TYPE=Release"],
+                ["cmake", "-S", str(LIBRARY), "-B", str(build), "-DTRELLIS_WERROR=OFF", "-DTRELLIS_COMMAND=OFF"],
                 check=True,
             )
             subprocess.run(
