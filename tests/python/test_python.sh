@@ -16,4 +16,5 @@ export PYTHONDONTWRITEBYTECODE=1
 export TRELLIS_LIBRARY_BUILD=$TRELLIS_BUILD
 (cd python && "$python" -W ignore setup.py -q build --build-base "$TRELLIS_TMP/build" --build-lib "$TRELLIS_TMP/lib")
 PYTHONPATH=$TRELLIS_TMP/lib "$python" -m pytest -q -p no:cacheprovider --rootdir python \
-    --doctest-modules --doctest-ignore-import-errors python/tests "$TRELLIS_TMP/lib/trellis" --doctest-glob='*.md' python/README.md
+    --doctest-modules --doctest-ignore-import-errors python/tests "$TRELLIS_TMP/lib/trellis" \
+    --doctest-glob='*.md' python/README.md docs/guide/from-sklearn-crfsuite.md

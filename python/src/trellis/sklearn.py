@@ -14,7 +14,6 @@ It works with scikit-learn 1.2 and later.
 
 from __future__ import annotations
 
-import inspect
 import operator
 from typing import Any, Iterable
 
@@ -24,30 +23,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._model import Model
 from ._online import OnlineLearner
-from ._options import options as all_options
+from ._signatures import RUN, TRAIN, chosen, keyword, takes_options
 from ._threads import shared_threads
 from ._training import train
 
 # Options that name files to write, or that arguments of their own stand for.
-_NOT_OPTIONS = {"type", "from", "dev", "log", "checkpoint", "every", "resume", "unlabelled", "model"}
-_TRAINING, _RUN = 1 << 2, 1 << 6  # TRELLIS_GROUP_TRAIN and _RUN
-
-
-def _option_names() -> list[str]:
-    found = []
-    for option in all_options().values():
-        if option.groups & (_TRAINING | _RUN) and option.name not in _NOT_OPTIONS:
-            found.append("lambda_" if option.name == "lambda" else option.name)
-    return found
-
-
-def _with_signature(init: Any) -> Any:
-    """scikit-learn takes the parameters of an estimator from the signature of its __init__."""
-    kind = inspect.Parameter.KEYWORD_ONLY
-    parameters = [parameter for parameter in inspect.signature(init).parameters.values() if parameter.name != "options"]
-    parameters += [inspect.Parameter(name, kind, default=None) for name in _option_names()]
-    init.__signature__ = inspect.Signature(parameters)
-    return init
+_WITHOUT = ("type", "columns", "from", "dev", "log", "checkpoint", "every", "resume", "unlabelled", "model")
+_NAMES = [keyword(option.name) for option in chosen(TRAIN | RUN, _WITHOUT)]
 
 
 class SequenceTagger(BaseEstimator):  # type: ignore[misc]
@@ -64,18 +46,19 @@ class SequenceTagger(BaseEstimator):  # type: ignore[misc]
     After `fit()`, `model_` is the `trellis.Model`, and `classes_` has the labels in the order of `predict_proba()`.
     """
 
-    @_with_signature
+    # scikit-learn takes the parameters of an estimator from the signature of its __init__.
+    @takes_options(TRAIN | RUN, _WITHOUT)
     def __init__(self, type: str = "crf", *, columns: Any = None, templates: str | None = None, **options: Any) -> None:
         self.type = type
         self.columns = columns
         self.templates = templates
-        for name in _option_names():
+        for name in _NAMES:
             setattr(self, name, options.pop(name, None))
         if options:
             raise TypeError(f"unknown option {next(iter(options))!r}")
 
     def _options(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in _option_names()}
+        given = {name: getattr(self, name) for name in _NAMES}
         if given["threads"] is None:
             given["threads"] = shared_threads()
         return {"type": self.type, **{name: value for name, value in given.items() if value is not None}}

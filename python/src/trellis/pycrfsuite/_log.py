@@ -13,7 +13,7 @@ _TITLES = {
     "arow": "Adaptive Regularization of Weights (AROW)",
 }
 _NAMES = {"lbfgs": "L-BFGS", "l2sgd": "SGD"}
-# Names in the log that differ from those of the parameters, and what is not shown.
+# Where the log of L-BFGS has other names and another order than its parameters.
 _SHOWN_AS = {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
 _ORDER = {"lbfgs": ["c1", "c2", "num_memories", "max_iterations", "epsilon", "period", "delta"]}
 
@@ -36,12 +36,18 @@ class TrainingLog:
     """The log of one training: `message` is called with each piece. It also has CRFsuite's rules for when to stop."""
 
     def __init__(
-        self, message: Callable[[str], Any], algorithm: str, values: Mapping[str, Any], labels: Sequence[str]
+        self,
+        message: Callable[[str], Any],
+        algorithm: str,
+        values: Mapping[str, Any],
+        labels: Sequence[str],
+        sequences: int,
     ) -> None:
         self._message = message
         self._algorithm = algorithm
         self._values = values
         self._labels = labels
+        self._sequences = sequences  # to learn from
         self._prepared = False
         self._began = time.perf_counter()
         self._iteration = 0
@@ -138,12 +144,9 @@ class TrainingLog:
             period, loss = max(self._values["period"], 1), figures["objective"]
             self._losses.append(loss)
             return len(self._losses) > period and bool((self._losses[-1 - period] - loss) / loss < self._values["delta"])
-        mean: float = figures.get("loss", 0.0) / max(self.sequences, 1)
+        mean: float = figures.get("loss", 0.0) / max(self._sequences, 1)
         epsilon: float = self._values["epsilon"]
         return mean <= epsilon if self._algorithm == "arow" else mean < epsilon
-
-    sequences = 0
-    """Of the training data, to be set before it begins."""
 
     # ---- after learning
 

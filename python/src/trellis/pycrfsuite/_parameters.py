@@ -125,7 +125,7 @@ def _of_lbfgs(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_l2sgd(values: dict[str, Any]) -> dict[str, Any]:
-    # The rule of period and delta is checked after each epoch: see log.Rules.
+    # The rule of period and delta is TrainingLog's.
     return {"type": "crf", "algorithm": "sgd", "l2": values["c2"], "epochs": _epochs(values)}
 
 

@@ -145,11 +145,12 @@ class BaseTrainer:
         """Trains; `store` is called with the bytes of the model's file, unless it is None."""
         self._before_train()
         holdout = int(holdout)
-        log = TrainingLog(self.message, self._algorithm, dict(self._values), [_decode(label) for label in self._labels])
         held_out = self._groups.get(holdout, 0) if holdout >= 0 else 0
-        log.sequences = sum(self._groups.values()) - held_out
+        sequences = sum(self._groups.values()) - held_out
+        labels = [_decode(label) for label in self._labels]
+        log = TrainingLog(self.message, self._algorithm, dict(self._values), labels, sequences)
         log.begin(holdout)
-        core = self._learn(holdout, held_out, log) if log.sequences else None
+        core = self._learn(holdout, held_out, log) if sequences else None
         if core is None:
             log.fail()
         else:
