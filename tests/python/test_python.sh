@@ -12,7 +12,7 @@ grep -q '^TRELLIS_COVERAGE:BOOL=ON' "$TRELLIS_BUILD/CMakeCache.txt" && skip "the
 assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
     skip "$python has no headers, setuptools or pytest (Debian: python3-dev python3-setuptools python3-pytest)"
 
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$TRELLIS_TMP/hypothesis
 export TRELLIS_LIBRARY_BUILD=$TRELLIS_BUILD
 (cd python && "$python" -W ignore setup.py -q build --build-base "$TRELLIS_TMP/build" --build-lib "$TRELLIS_TMP/lib")
 PYTHONPATH=$TRELLIS_TMP/lib "$python" -m pytest -q -p no:cacheprovider --rootdir python \

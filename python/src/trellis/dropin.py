@@ -57,18 +57,18 @@ class _Finder(MetaPathFinder):
 
 
 _finder = _Finder()
+_originals: dict[str, ModuleType] = {}  # that were imported before install()
 
 
-def _forget() -> None:
-    for name in list(sys.modules):
-        if name.split(".")[0] in _NAMES:
-            del sys.modules[name]
+def _forget() -> dict[str, ModuleType]:
+    names = [name for name in sys.modules if name.split(".")[0] in _NAMES]
+    return {name: sys.modules.pop(name) for name in names}
 
 
 def install() -> None:
     """Makes `import pycrfsuite` and `import sklearn_crfsuite` mean ours, also where they were imported before."""
     if _finder not in sys.meta_path:
-        _forget()
+        _originals.update(_forget())
         sys.meta_path.insert(0, _finder)
 
 
@@ -77,6 +77,8 @@ def uninstall() -> None:
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
         _forget()
+        sys.modules.update(_originals)
+        _originals.clear()
 
 
 _USAGE = "usage: python -m trellis.dropin SCRIPT [ARGUMENT...]\n       python -m trellis.dropin -m MODULE [ARGUMENT...]\n"
