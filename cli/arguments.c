@@ -9,8 +9,7 @@
 
 /* ---- the options of a subcommand ------------------------------------------------------------- */
 
-/* Whether a list of words, separated by blanks, has this one; the list may be NULL. */
-static bool is_listed(const char *list, const char *word)
+bool is_listed(const char *list, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = list; at && *at;) {
@@ -196,8 +195,9 @@ static int parse_words(struct arguments *arguments, struct words words)
             arguments->paths[arguments->path_count++] = word;
         } else if (strcmp(word, "--") == 0) {
             options_ended = true;
-        } else if (strcmp(word, "--help") == 0) {
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "--help-all") == 0) {
             arguments->help = true;
+            arguments->help_all = word[strlen("--help")] != '\0';
         } else if (word[1] == '-') {
             result = parse_long(arguments, word, &words);
         } else {

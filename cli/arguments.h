@@ -21,7 +21,7 @@ struct arguments {
     size_t given_count;
     char **words; // [word_count] as they were given
     int word_count;
-    bool help; // --help was given; the arguments after it were not parsed
+    bool help, help_all; // --help or --help-all was given; what follows was not parsed
 };
 
 /* Returns EXIT_SUCCESS, or prints an error and returns the exit status. Call arguments_free() in

@@ -19,8 +19,9 @@ static void summarise(const trellis_clusters *clusters)
 {
     trellis_clusters_info info = {.struct_size = sizeof info};
     trellis_clusters_describe(clusters, &info);
-    message("%zu words of %llu tokens in %zu clusters, average mutual information %.6f bits",
-            info.words, (unsigned long long)info.tokens, info.clusters, info.information);
+    message("%zu word%s of %llu token%s in %zu cluster%s, average mutual information %.6f bits",
+            info.words, plural(info.words), (unsigned long long)info.tokens, plural(info.tokens),
+            info.clusters, plural(info.clusters), info.information);
 }
 
 static trellis_status cluster(const struct arguments *arguments, size_t count,
@@ -67,7 +68,7 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"clusters", 'c', "N", "Number of clusters, from 2 to 20000. [" DEFAULT_CLUSTERS "]"},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {"quiet", 'q', NULL, "Print errors only."},
     {0},
 };
@@ -88,6 +89,7 @@ const struct command command_cluster = {
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "min-count",
     .without = "memory scheme",
+    .common = "format min-count threads",
     .examples = "# clusters of the words of a corpus and of running text\n"
                 "trellis cluster -c 500 train.txt > words.paths\n"
                 "trellis cluster -c 1000 --format text -o words.paths book.txt.gz\n"

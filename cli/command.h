@@ -7,8 +7,9 @@
 
 #include "trellis.h"
 
-/* Exit statuses: EXIT_SUCCESS, EXIT_FAILURE, and 2 for usage errors. */
-enum { EXIT_USAGE = 2 };
+/* Exit statuses: EXIT_SUCCESS, EXIT_FAILURE, 2 for usage errors, and as shells have it 128 plus the
+ * number of the signal that ended the command (130 for Ctrl-C). */
+enum { EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 /* An option of one subcommand, not in the library's option table. */
 struct own_option {
@@ -17,6 +18,11 @@ struct own_option {
     const char *placeholder; // NULL for a flag
     const char *help;        // NULL hides it
 };
+
+#define OWN_OUTPUT                                                                                 \
+    {                                                                                              \
+        "output", 'o', "FILE", "Write to FILE, atomically. [-]"                                    \
+    }
 
 struct arguments;
 
@@ -29,7 +35,9 @@ struct command {
     unsigned groups;              // TRELLIS_GROUP_*: takes these options of the library,
     const char *with;             // also these, separated by blanks, or NULL,
     const char *without;          // but not these, or NULL
-    const char *examples;         // lines: "# comment", then the command
+    const char *common;   // options of the library for the short help; NULL: there is one page
+    const char *writes;   // own options beside --output that name a file to write, or NULL
+    const char *examples; // lines: "# comment", then the command
     int (*run)(const struct arguments *arguments);
 };
 
@@ -37,12 +45,14 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command command_train, command_tag, command_eval, command_compare, command_cv,
-    command_tune, command_cluster, command_convert, command_features, command_info, command_inspect,
-    command_explain, command_show, command_report, command_export, command_import, command_sample,
-    command_serve, command_help, command_version;
+    command_tune, command_cluster, command_check, command_convert, command_features, command_info,
+    command_inspect, command_explain, command_show, command_report, command_export, command_import,
+    command_sample, command_serve, command_help, command_version;
 
 /* NULL if there is none of that name. */
 const struct command *command_find(const char *name);
+/* Whether a list of words, separated by blanks, has this one; the list may be NULL. */
+bool is_listed(const char *list, const char *word);
 /* Whether a subcommand takes an option of the library. */
 bool command_takes(const struct command *command, const trellis_option *option);
 

@@ -341,7 +341,7 @@ static const struct own_option own[] = {
      "Feature sets to compare, separated by commas: presets or files. [what 'trellis train' chooses "
      "for this data]"},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {"quiet", 'q', NULL, "Print no progress messages."},
     {0},
 };
@@ -362,6 +362,7 @@ const struct command command_compare = {
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part type algorithm features nbest log threshold checkpoint every resume",
+    .common = "type features dev epochs label threads",
     .examples = "# what 'trellis train' does by itself, and each learner\n"
                 "trellis compare train.txt test.txt\n"
                 "trellis compare --types perceptron,perceptron:arow,crf:sgd --sets chunk -e 5 "

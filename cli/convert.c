@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "model_file.h"
 #include "output_file.h"
 #include "for_each_sequence.h"
 
@@ -195,17 +196,21 @@ static trellis_status convert(struct conversion *conversion, const struct argume
 static int run_linear(const struct arguments *arguments, const char *hmm)
 {
     const char *path = argument(arguments, "output");
-    if (!path || strcmp(path, "-") == 0) {
+    if (!path) {
         return usage_error(arguments->command, "--linear needs -o: the model file to write");
+    }
+    int result = check_model_target(arguments->command, path);
+    if (result != EXIT_SUCCESS) {
+        return result;
     }
     trellis_model *model = NULL;
     trellis_error error = {0};
-    trellis_status status = trellis_model_open(hmm, &model, &error);
+    trellis_status status = open_model(hmm, NULL, &model, &error);
     if (!status) {
         status = trellis_model_check_hmm(model, &error);
     }
     if (!status) {
-        status = trellis_model_save(model, path, &error);
+        status = save_model(model, path, &error);
     }
     trellis_model_close(model);
     return status ? failure(status, &error) : EXIT_SUCCESS;
@@ -217,7 +222,7 @@ static int run_crfsuite(const struct arguments *arguments, const char *from)
     struct output output;
     trellis_model *model = NULL;
     trellis_error error = {0};
-    trellis_status status = trellis_model_open(from, &model, &error);
+    trellis_status status = open_model(from, NULL, &model, &error);
     if (status) {
         return failure(status, &error);
     }
@@ -244,18 +249,22 @@ static int run_model(const struct arguments *arguments, const char *from)
     if (to && strcmp(to, "trellis") != 0) {
         return usage_error(arguments->command, "--to is one of trellis, crfsuite");
     }
-    if (!path || strcmp(path, "-") == 0) {
+    if (!path) {
         return usage_error(arguments->command, "--model needs -o: the model file to write");
+    }
+    int result = check_model_target(arguments->command, path);
+    if (result != EXIT_SUCCESS) {
+        return result;
     }
     int bits = (int)strtol(trellis_options_get(arguments->options, "bits"), NULL, 10);
     trellis_model *model = NULL, *packed = NULL;
     trellis_error error = {0};
-    trellis_status status = trellis_model_open(from, &model, &error);
+    trellis_status status = open_model(from, NULL, &model, &error);
     if (!status) {
         status = trellis_model_repack(model, bits, &packed, &error);
     }
     if (!status) {
-        status = trellis_model_save(packed, path, &error);
+        status = save_model(packed, path, &error);
     }
     trellis_model_close(packed);
     trellis_model_close(model);
@@ -308,7 +317,7 @@ static const struct own_option own[] = {
     {"to", 0, "PROGRAM",
      "Write the --model for another program: crfsuite, if it is of order 0 or 1 without weights of "
      "first and last labels, edge attributes or a tag dictionary. [trellis]"},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 
@@ -321,6 +330,7 @@ const struct command command_convert = {
     .own = own,
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE,
     .with = "seed bits",
+    .common = "format output-format label scheme to-scheme bits",
     .examples = "# a treebank as word/tag pairs\n"
                 "trellis convert --label UPOS --output-format wordtag en.conllu > en.txt\n"
                 "# from IOB2 to IOBES\n"

@@ -205,7 +205,7 @@ static int run(const struct arguments *arguments)
 static const struct own_option own[] = {
     {"folds", 'k', "N", "Number of folds. [10]"},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {"quiet", 'q', NULL, "Print no progress messages."},
     {0},
 };
@@ -222,6 +222,7 @@ const struct command command_cv = {
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part nbest log threshold checkpoint every resume",
+    .common = "type features epochs label threads",
     .examples = "trellis cv -t crf -f chunk -k 5 train.txt\n"
                 "# first order against second order\n"
                 "trellis cv -t perceptron --order 1 train.txt\n"

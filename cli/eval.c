@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "message.h"
+#include "model_file.h"
 #include "model_input.h"
 #include "output_file.h"
 #include "for_each_sequence.h"
@@ -116,7 +117,7 @@ static trellis_status score(struct scoring *scoring, const struct arguments *arg
                             trellis_evaluation **ret_evaluation, trellis_error *error)
 {
     trellis_model *opened = NULL;
-    trellis_status status = model ? trellis_model_open(model, &opened, error) : TRELLIS_OK;
+    trellis_status status = model ? open_model(model, arguments, &opened, error) : TRELLIS_OK;
     if (!status && model) {
         status = take_input_defaults(opened, arguments, true, error);
     }
@@ -239,7 +240,7 @@ static const struct own_option own[] = {
      "Also report scores by label, type, vocabulary, length and position, averages and the most "
      "frequent errors; for models with probabilities, likelihood and calibration as well."},
     {"json", 0, NULL, "Write all of that as JSON."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 
@@ -256,6 +257,7 @@ const struct command command_eval = {
     .own = own,
     .groups = TRELLIS_GROUP_EVAL | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .without = "nbest memory",
+    .common = "label scheme strict bootstrap format threads",
     .examples = "# tag and score in one step\n"
                 "trellis eval -m chunk.model test.txt\n"
                 "# the output of any tagger that appends the predicted label as last column\n"

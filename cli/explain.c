@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "model_file.h"
 #include "model_input.h"
 #include "output_file.h"
 #include "input_selection.h"
@@ -53,7 +54,8 @@ static int run(const struct arguments *arguments)
     if (!path) {
         return usage_error(arguments->command, "-m is missing: the model to explain with");
     }
-    trellis_status status = trellis_model_open(path, &model, &error);
+    trellis_status status = open_model(path, argument(arguments, "words") ? NULL : arguments,
+                                       &model, &error);
     if (!status) {
         explanation.model = model;
         explanation.options = arguments->options;
@@ -78,7 +80,7 @@ static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model."},
     OWN_WORDS,
     {"json", 0, NULL, "Write one line of JSON per sequence."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 
@@ -100,6 +102,7 @@ const struct command command_explain = {
     .own = own,
     .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
     .with = "constrain",
+    .common = "top sequence label format",
     .examples = "trellis explain -m pos.model --words 'The old man the boats .'\n"
                 "# the third sequence of a file, with all features\n"
                 "trellis explain -m chunk.model --sequence 3 --top 1000 test.txt\n",

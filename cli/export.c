@@ -15,7 +15,7 @@ static int run(const struct arguments *arguments)
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model; -m may be omitted."},
     {"json", 0, NULL, "Write JSON, for other programs; 'trellis import' does not read it."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 

@@ -72,7 +72,7 @@ static const struct own_option own[] = {
     {"list", 0, NULL, "List the presets."},
     {"show", 0, "PRESET", "Show the templates of a preset, as a starting point for your own."},
     {"functions", 0, NULL, "List the functions of the template language."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 
@@ -90,6 +90,7 @@ const struct command command_features = {
     .groups = TRELLIS_GROUP_READ,
     .with = "features",
     .without = "scheme",
+    .common = "features format columns label",
     .examples = "trellis features -f chunk train.txt | head\n"
                 "# start your own templates from a preset\n"
                 "trellis features --show ner > mine.tpl\n"

@@ -2,9 +2,11 @@
  *
  *     trellis help --man train       docs/man/trellis-train.1
  *     trellis help --markdown        docs/cli.md
- *     trellis help --completion      completions/trellis.bash
+ *     trellis help --completion bash completions/trellis.bash
  */
 #include "help.h"
+
+#include <string.h>
 
 #include "arguments.h"
 #include "message.h"
@@ -20,60 +22,106 @@ static void write_markdown(FILE *out)
     }
 }
 
-int help_show(const struct command *command)
+int help_show(const struct command *command, bool all)
 {
     struct output output;
     int result = output_open(&output, NULL);
     if (result == EXIT_SUCCESS) {
-        help_page_write(output.file, &help_plain, command);
+        (all ? help_page_write : help_page_write_short)(output.file, &help_plain, command);
         result = output_end(&output, TRELLIS_OK, NULL);
     }
     return result;
 }
 
+/* What a page is about: a subcommand, a learner, or neither. */
+struct topic {
+    const struct command *command;
+    bool is_learner;
+    size_t learner;
+};
+
+static bool find_topic(const char *word, struct topic *topic)
+{
+    topic->command = command_find(word);
+    for (size_t i = 0; !topic->command && !topic->is_learner && trellis_learner_name(i); i++) {
+        topic->is_learner = strcmp(trellis_learner_name(i), word) == 0;
+        topic->learner = i;
+    }
+    return topic->command || topic->is_learner;
+}
+
+static int unknown_topic(const char *word)
+{
+    trellis_suggestion suggestion = {.struct_size = sizeof suggestion, .asked = word};
+    for (size_t i = 0; commands[i]; i++) {
+        trellis_suggest(&suggestion, commands[i]->name);
+    }
+    for (size_t i = 0; trellis_learner_name(i); i++) {
+        trellis_suggest(&suggestion, trellis_learner_name(i));
+    }
+    return suggestion.nearest
+               ? usage_error(NULL, "unknown subcommand or type '%s'; did you mean '%s'?", word,
+                             suggestion.nearest)
+               : usage_error(NULL, "unknown subcommand or type '%s'", word);
+}
+
+static bool write_page(FILE *out, const struct arguments *arguments, const struct topic *topic)
+{
+    const struct help_format *format = argument_flag(arguments, "man") ? &help_man : &help_plain;
+    const char *shell = argument(arguments, "completion");
+    if (shell) {
+        return completion_write(out, shell);
+    }
+    if (argument_flag(arguments, "markdown")) {
+        write_markdown(out);
+    } else if (topic->is_learner) {
+        help_page_write_learner(out, format, topic->learner);
+    } else if (format == &help_man) {
+        help_page_write(out, format, topic->command);
+    } else {
+        help_page_write_short(out, format, topic->command);
+    }
+    return true;
+}
+
 static int run(const struct arguments *arguments)
 {
-    const struct command *command = NULL;
+    struct topic topic = {0};
     if (arguments->path_count > 1) {
-        return usage_error(arguments->command, "expected at most one subcommand");
+        return usage_error(arguments->command, "expected at most one subcommand or type");
     }
-    if (arguments->path_count == 1) {
-        command = command_find(arguments->paths[0]);
-        if (!command) {
-            return usage_error(NULL, "unknown subcommand '%s'", arguments->paths[0]);
-        }
+    if (arguments->path_count == 1 && !find_topic(arguments->paths[0], &topic)) {
+        return unknown_topic(arguments->paths[0]);
     }
     struct output output;
     int result = output_open(&output, NULL);
     if (result != EXIT_SUCCESS) {
         return result;
     }
-    if (argument_flag(arguments, "completion")) {
-        completion_write(output.file);
-    } else if (argument_flag(arguments, "markdown")) {
-        write_markdown(output.file);
-    } else if (argument_flag(arguments, "man")) {
-        help_page_write(output.file, &help_man, command);
-    } else {
-        help_page_write(output.file, &help_plain, command);
-    }
-    return output_end(&output, TRELLIS_OK, NULL);
+    bool known = write_page(output.file, arguments, &topic);
+    result = output_end(&output, TRELLIS_OK, NULL);
+    return known ? result
+                 : usage_error(arguments->command, "--completion is for bash, zsh and fish");
 }
 
 static const struct own_option own[] = {
     {"man", 0, NULL, NULL},
     {"markdown", 0, NULL, NULL},
-    {"completion", 0, NULL, NULL},
+    {"completion", 0, "SHELL", "Write a completion script: bash, zsh or fish."},
     {0},
 };
 
 const struct command command_help = {
     .name = "help",
-    .summary = "list the subcommands, or show the help of one",
-    .synopsis = "[SUBCOMMAND]",
+    .summary = "explain a subcommand or a model type",
+    .synopsis = "[SUBCOMMAND|TYPE]\n"
+                "--completion SHELL",
     .description =
-        "Lists the subcommands, or shows the help of one, like 'trellis SUBCOMMAND --help'.",
+        "Lists the subcommands; shows the help of one, like 'trellis SUBCOMMAND --help'; or explains "
+        "a model type with its algorithms, options, defaults and references.",
     .own = own,
-    .examples = "trellis help train\n",
+    .examples = "trellis help train\n"
+                "trellis help crf\n"
+                "source <(trellis help --completion bash)\n",
     .run = run,
 };

@@ -10,6 +10,7 @@
 struct help_format {
     void (*title)(FILE *out, const char *name, const char *summary);
     void (*heading)(FILE *out, const char *text);
+    void (*subheading)(FILE *out, const char *text);
     void (*paragraphs)(FILE *out, const char *text); // separated by empty lines
     void (*item)(FILE *out, const char *term, const char *text);
     void (*verbatim)(FILE *out, const char *text); // lines
@@ -17,13 +18,24 @@ struct help_format {
 
 extern const struct help_format help_plain, help_man, help_markdown;
 
-/* The page of a subcommand; NULL is the main page. */
+/* The page of a subcommand with all its options; NULL is the main page. */
 void help_page_write(FILE *out, const struct help_format *format, const struct command *command);
+/* The page that fits a screen: the options most people need, and where the rest is. */
+void help_page_write_short(FILE *out, const struct help_format *format,
+                           const struct command *command);
+/* The page of a learner, by its number. */
+void help_page_write_learner(FILE *out, const struct help_format *format, size_t learner);
 
-/* A completion script for bash. */
-void completion_write(FILE *out);
+/* An option of the library with its explanation and its default, NULL for that of the table. */
+void help_option_write(FILE *out, const struct help_format *format, const trellis_option *option,
+                       const char *default_value);
 
-/* Writes the page as plain text to standard output; returns the exit status. */
-int help_show(const struct command *command);
+/* The shells that there are completion scripts for; NULL beyond the last. */
+const char *completion_shell(size_t index);
+/* Writes the completion script for a shell; false if it is not one of them. */
+bool completion_write(FILE *out, const char *shell);
+
+/* Writes the page of --help or --help-all to standard output; returns the exit status. */
+int help_show(const struct command *command, bool all);
 
 #endif

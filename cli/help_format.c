@@ -80,8 +80,8 @@ static void plain_verbatim(FILE *out, const char *text)
     }
 }
 
-const struct help_format help_plain = {plain_title, plain_heading, plain_paragraphs, plain_item,
-                                       plain_verbatim};
+const struct help_format help_plain = {plain_title,      plain_heading, plain_heading,
+                                       plain_paragraphs, plain_item,    plain_verbatim};
 
 /* ---- roff ------------------------------------------------------------------------------------ */
 
@@ -131,6 +131,13 @@ static void roff_heading(FILE *out, const char *text)
     fputc('\n', out);
 }
 
+static void roff_subheading(FILE *out, const char *text)
+{
+    fputs(".SS ", out);
+    roff_text(out, text, strlen(text));
+    fputc('\n', out);
+}
+
 static void roff_paragraphs(FILE *out, const char *text)
 {
     while (*text) {
@@ -159,8 +166,8 @@ static void roff_verbatim(FILE *out, const char *text)
     fputs(".fi\n", out);
 }
 
-const struct help_format help_man = {roff_title, roff_heading, roff_paragraphs, roff_item,
-                                     roff_verbatim};
+const struct help_format help_man = {roff_title,      roff_heading, roff_subheading,
+                                     roff_paragraphs, roff_item,    roff_verbatim};
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
@@ -205,5 +212,5 @@ static void markdown_verbatim(FILE *out, const char *text)
     fprintf(out, "```\n%s```\n", text);
 }
 
-const struct help_format help_markdown = {markdown_title, markdown_heading, markdown_paragraphs,
-                                          markdown_item, markdown_verbatim};
+const struct help_format help_markdown = {markdown_title,      markdown_heading, markdown_heading,
+                                          markdown_paragraphs, markdown_item,    markdown_verbatim};

@@ -12,7 +12,8 @@ static const char about[] =
     "Corpora are read from files, which may be compressed with gzip or zstd; '-' is standard "
     "input. Results go to standard output, messages to standard error.";
 
-static const char about_status[] = "0 on success, 1 on failure or bad input, 2 on wrong usage.";
+static const char about_status[] =
+    "0 on success, 1 on failure or bad input, 2 on wrong usage, 130 after an interrupt (Ctrl-C).";
 
 static const char main_examples[] =
     "# train a part-of-speech tagger, with early stopping on held-out data\n"
@@ -63,7 +64,7 @@ static void write_term(FILE *out, char letter, const char *name, const char *pla
 }
 
 /* The help text, the choices and the default. */
-static void write_explanation(FILE *out, const trellis_option *option)
+static void write_explanation(FILE *out, const trellis_option *option, const char *default_value)
 {
     fputs(option->help, out);
     if (option->type == TRELLIS_CHOICE) {
@@ -73,9 +74,9 @@ static void write_explanation(FILE *out, const trellis_option *option)
         }
         fputs(".", out);
     }
-    bool is_off = option->type == TRELLIS_FLAG && strcmp(option->default_value, "yes") != 0;
-    if (option->default_value[0] && !is_off) {
-        fprintf(out, " [%s]", option->default_value);
+    bool is_off = option->type == TRELLIS_FLAG && strcmp(default_value, "yes") != 0;
+    if (default_value[0] && !is_off) {
+        fprintf(out, " [%s]", default_value);
     }
 }
 
@@ -99,41 +100,156 @@ static const char *stream_text(struct text_stream *stream)
     return stream->text ? stream->text : "";
 }
 
-static void option_item(FILE *out, const struct help_format *format, const struct own_option *own,
-                        const trellis_option *option)
+/* The term of an option, to be freed; NULL on allocation failure. */
+static char *make_term(char letter, const char *name, const char *placeholder)
 {
-    struct text_stream term, text;
+    struct text_stream term;
     if (!stream_open(&term)) {
-        return;
+        return NULL;
     }
-    if (stream_open(&text)) {
-        if (own) {
-            write_term(term.file, own->letter, own->name, own->placeholder);
-            fputs(own->help, text.file);
-        } else {
-            write_term(term.file, option->letter, option->name, option->placeholder);
-            write_explanation(text.file, option);
-        }
-        const char *explanation = stream_text(&text);
-        format->item(out, stream_text(&term), explanation);
+    write_term(term.file, letter, name, placeholder);
+    stream_text(&term);
+    return term.text;
+}
+
+void help_option_write(FILE *out, const struct help_format *format, const trellis_option *option,
+                       const char *default_value)
+{
+    struct text_stream text;
+    char *term = make_term(option->letter, option->name, option->placeholder);
+    if (term && stream_open(&text)) {
+        write_explanation(text.file, option, default_value ? default_value : option->default_value);
+        format->item(out, term, stream_text(&text));
         free(text.text);
-    } else {
-        fclose(term.file);
     }
-    free(term.text);
+    free(term);
+}
+
+/* Only the first sentence. */
+static void write_briefly(FILE *out, const struct help_format *format, char letter,
+                          const char *name, const char *placeholder, const char *help)
+{
+    const char *stop = strstr(help, ". ");
+    size_t size = stop ? (size_t)(stop - help) + 1 : strlen(help);
+    char *term = make_term(letter, name, placeholder), *sentence = strndup(help, size);
+    if (term && sentence) {
+        format->item(out, term, sentence);
+    }
+    free(sentence);
+    free(term);
+}
+
+static void own_option_write(FILE *out, const struct help_format *format,
+                             const struct own_option *own)
+{
+    char *term = make_term(own->letter, own->name, own->placeholder);
+    if (term) {
+        format->item(out, term, own->help);
+    }
+    free(term);
 }
 
 static void write_own_options(FILE *out, const struct help_format *format,
                               const struct command *command)
 {
-    static const struct own_option help = {"help", 'h', NULL, "Show this help."};
+    static const struct own_option help = {
+        "help", 'h', NULL, "Show the options that most people need; --help-all shows all of them."};
+    static const struct own_option only_help = {"help", 'h', NULL, "Show this help."};
     format->heading(out, "Options");
     for (const struct own_option *own = command->own; own && own->name; own++) {
         if (own->help) {
-            option_item(out, format, own, NULL);
+            own_option_write(out, format, own);
         }
     }
-    option_item(out, format, &help, NULL);
+    own_option_write(out, format, command->common ? &help : &only_help);
+}
+
+/* ---- options of some learners ---------------------------------------------------------------- */
+
+/* Appends the ways to train that take an option: " -t crf", or " -t crf -a sgd". Returns whether
+ * all algorithms of the learner are among them. */
+static bool list_takers(FILE *out, size_t learner, const char *option, bool *some)
+{
+    size_t taking = 0, count = 0;
+    for (; trellis_learner_algorithm(learner, count); count++) {
+        taking += trellis_learner_takes(learner, count, option);
+    }
+    for (size_t a = 0; a < count; a++) {
+        if (trellis_learner_takes(learner, a, option) && (taking < count || a == 0)) {
+            fprintf(out, "%s-t %s", *some ? ", " : "", trellis_learner_name(learner));
+            if (taking < count) {
+                fprintf(out, " -a %s", trellis_learner_algorithm(learner, a));
+            }
+            *some = true;
+        }
+    }
+    return taking == count;
+}
+
+/* The ways to train that take an option of training, to be freed; "" if it is for all of them, or
+ * all but one type. */
+static char *takers_of(const trellis_option *option)
+{
+    struct text_stream text;
+    bool some = false;
+    size_t complete = 0, learners = 0;
+    if (!stream_open(&text)) {
+        return NULL;
+    }
+    for (; trellis_learner_name(learners); learners++) {
+        complete += list_takers(text.file, learners, option->name, &some);
+    }
+    stream_text(&text);
+    if (text.text && complete + 1 >= learners) {
+        text.text[0] = '\0';
+    }
+    return text.text;
+}
+
+/* Whether an option is listed with the options of training. */
+static bool is_training_option(const struct command *command, const trellis_option *option)
+{
+    return command_takes(command, option) && home_group(command, option) == TRELLIS_GROUP_TRAIN;
+}
+
+/* The options of training that the same learners take, under one heading each. */
+static void write_training_options(FILE *out, const struct help_format *format,
+                                   const struct command *command)
+{
+    size_t count = trellis_option_count();
+    char **takers = calloc(count, sizeof *takers);
+    for (size_t i = 0; takers && i < count; i++) {
+        const trellis_option *option = trellis_option_at(i);
+        takers[i] = is_training_option(command, option) ? takers_of(option) : NULL;
+    }
+    for (size_t i = 0; takers && i < count; i++) {
+        bool is_new = takers[i] && takers[i][0];
+        for (size_t k = 0; is_new && k < i; k++) {
+            is_new = !takers[k] || strcmp(takers[k], takers[i]) != 0;
+        }
+        if (is_new) {
+            char heading[600];
+            snprintf(heading, sizeof heading, "Options of %s", takers[i]);
+            format->subheading(out, heading);
+        }
+        for (size_t k = i; is_new && k < count; k++) {
+            if (takers[k] && strcmp(takers[k], takers[i]) == 0) {
+                help_option_write(out, format, trellis_option_at(k), NULL);
+            }
+        }
+    }
+    for (size_t i = 0; takers && i < count; i++) {
+        free(takers[i]);
+    }
+    free(takers);
+}
+
+static bool is_for_all(const trellis_option *option)
+{
+    char *takers = takers_of(option);
+    bool all = !takers || !takers[0];
+    free(takers);
+    return all;
 }
 
 static void write_shared_options(FILE *out, const struct help_format *format,
@@ -143,14 +259,19 @@ static void write_shared_options(FILE *out, const struct help_format *format,
         bool headed = false;
         for (size_t i = 0; i < trellis_option_count(); i++) {
             const trellis_option *option = trellis_option_at(i);
-            if (!command_takes(command, option) || home_group(command, option) != groups[g].group) {
+            bool training = groups[g].group == TRELLIS_GROUP_TRAIN;
+            if (!command_takes(command, option) || home_group(command, option) != groups[g].group ||
+                (training && !is_for_all(option))) {
                 continue;
             }
             if (!headed) {
                 format->heading(out, groups[g].heading);
                 headed = true;
             }
-            option_item(out, format, NULL, option);
+            help_option_write(out, format, option, NULL);
+        }
+        if (groups[g].group == TRELLIS_GROUP_TRAIN && (command->groups & TRELLIS_GROUP_TRAIN)) {
+            write_training_options(out, format, command);
         }
     }
 }
@@ -182,14 +303,19 @@ static void write_synopsis(FILE *out, const struct help_format *format,
     free(text.text);
 }
 
-static void write_command_page(FILE *out, const struct help_format *format,
-                               const struct command *command)
+static void write_title(FILE *out, const struct help_format *format, const struct command *command)
 {
     char name[64];
     snprintf(name, sizeof name, "trellis %s", command->name);
     format->title(out, name, command->summary);
     format->heading(out, "Usage");
     write_synopsis(out, format, command);
+}
+
+static void write_command_page(FILE *out, const struct help_format *format,
+                               const struct command *command)
+{
+    write_title(out, format, command);
     format->heading(out, "Description");
     format->paragraphs(out, command->description);
     write_own_options(out, format, command);
@@ -227,4 +353,61 @@ void help_page_write(FILE *out, const struct help_format *format, const struct c
     } else {
         write_main_page(out, format);
     }
+}
+
+/* ---- the short page -------------------------------------------------------------------------- */
+
+/* The first example, without what follows. */
+static void write_first_example(FILE *out, const struct help_format *format,
+                                const struct command *command)
+{
+    const char *line = command->examples;
+    line += line[0] == '#' ? strcspn(line, "\n") + 1 : 0;
+    char *example = strndup(line, strcspn(line, "\n") + 1);
+    if (example) {
+        format->heading(out, "Example");
+        format->verbatim(out, example);
+    }
+    free(example);
+}
+
+static void write_where_the_rest_is(FILE *out, const struct help_format *format,
+                                    const struct command *command)
+{
+    bool trains = command->groups & TRELLIS_GROUP_TRAIN;
+    size_t others = 0;
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        const trellis_option *option = trellis_option_at(i);
+        others += command_takes(command, option) && !is_listed(command->common, option->name);
+    }
+    char text[200];
+    snprintf(text, sizeof text, "'trellis %s --help-all' shows %zu more options%s.", command->name,
+             others, trains ? "; 'trellis help crf' explains a type" : "");
+    fputc('\n', out);
+    format->paragraphs(out, text);
+}
+
+void help_page_write_short(FILE *out, const struct help_format *format,
+                           const struct command *command)
+{
+    if (!command || !command->common) {
+        help_page_write(out, format, command);
+        return;
+    }
+    write_title(out, format, command);
+    format->heading(out, "Options");
+    for (const struct own_option *own = command->own; own && own->name; own++) {
+        if (own->help) {
+            write_briefly(out, format, own->letter, own->name, own->placeholder, own->help);
+        }
+    }
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        const trellis_option *option = trellis_option_at(i);
+        if (is_listed(command->common, option->name)) {
+            write_briefly(out, format, option->letter, option->name, option->placeholder,
+                          option->help);
+        }
+    }
+    write_first_example(out, format, command);
+    write_where_the_rest_is(out, format, command);
 }

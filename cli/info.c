@@ -17,7 +17,7 @@ static int run(const struct arguments *arguments)
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model; -m may be omitted."},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 

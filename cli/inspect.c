@@ -27,7 +27,7 @@ static const struct own_option own[] = {
     {"label", 'l', "LABEL",
      "Show only this label, without the tables of templates and transitions."},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 

@@ -8,17 +8,22 @@
 #endif
 
 #include "arguments.h"
+#include "file_arguments.h"
 #include "help.h"
 #include "message.h"
 
 const struct command *const commands[] = {
-    &command_train,   &command_tag,     &command_eval,
-    &command_compare, &command_cv,      &command_tune,
-    &command_cluster, &command_convert, &command_features,
-    &command_info,    &command_inspect, &command_explain,
-    &command_show,    &command_report,  &command_export,
-    &command_import,  &command_sample,  &command_serve,
-    &command_help,    &command_version, NULL,
+    &command_check,   &command_train,
+    &command_tag,     &command_eval,
+    &command_compare, &command_cv,
+    &command_tune,    &command_cluster,
+    &command_convert, &command_features,
+    &command_info,    &command_inspect,
+    &command_explain, &command_show,
+    &command_report,  &command_export,
+    &command_import,  &command_sample,
+    &command_serve,   &command_help,
+    &command_version, NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -43,7 +48,8 @@ static const char *synonym(const char *name)
         {"evaluate", "eval -m MODEL FILE"}, {"test", "eval -m MODEL FILE"},
         {"score", "eval -m MODEL FILE"},    {"dump", "export MODEL"},
         {"conlleval", "eval FILE"},         {"crossvalidate", "cv FILE"},
-        {"cross-validate", "cv FILE"},      {"presets", "features --list"},
+        {"cross-validate", "cv FILE"},      {"lint", "check FILE"},
+        {"validate", "check FILE"},         {"presets", "features --list"},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         if (strcmp(synonyms[i].theirs, name) == 0) {
@@ -74,8 +80,11 @@ static int run_command(const struct command *command, int count, char **words)
 {
     struct arguments arguments;
     int result = arguments_parse(command, count, words, &arguments);
-    if (result == EXIT_SUCCESS) {
-        result = arguments.help ? help_show(command) : command->run(&arguments);
+    if (result == EXIT_SUCCESS && arguments.help) {
+        result = help_show(command, arguments.help_all);
+    } else if (result == EXIT_SUCCESS) {
+        result = check_files_named(&arguments);
+        result = result ? result : command->run(&arguments);
     }
     arguments_free(&arguments);
     return result;
@@ -106,8 +115,8 @@ int main(int argc, char **argv)
         return usage_error(NULL, "no subcommand given");
     }
     const char *word = argv[1];
-    if (is_one_of(word, "-h", "--help")) {
-        return help_show(NULL);
+    if (is_one_of(word, "-h", "--help") || strcmp(word, "--help-all") == 0) {
+        return help_show(NULL, false);
     }
     if (is_one_of(word, "-V", "--version")) {
         return run_command(&command_version, 0, NULL);

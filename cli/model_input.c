@@ -52,9 +52,10 @@ trellis_status take_input_defaults(const trellis_model *model, const struct argu
 {
     trellis_options *options = arguments->options;
     const char *format = trellis_model_note(model, "input-format");
-    trellis_status status = TRELLIS_OK;
-    if (!format) {
-        return TRELLIS_OK;
+    trellis_status status = set_default(options, "tokenizer",
+                                        trellis_model_note(model, "input-tokenizer"), error);
+    if (status || !format) {
+        return status;
     }
     /* 'columns' is what a file is taken for whose name says nothing. */
     if (all_are(arguments, "columns")) {
@@ -167,11 +168,55 @@ trellis_status check_input(const trellis_model *model, const trellis_options *op
 
 /* ---- gold labels ----------------------------------------------------------------------------- */
 
+/* Notes what a label says about the scheme, after the one before, which is empty at the start. */
+static void see_label(struct gold_check *check, trellis_text before, trellis_text label)
+{
+    bool outside = label.size == 1 && label.data[0] == 'O';
+    if (outside || label.size < 2 || label.data[1] != '-') {
+        check->no_spans |= !outside;
+        return;
+    }
+    bool same = before.size == label.size && before.data[1] == '-' &&
+                memcmp(before.data + 2, label.data + 2, label.size - 2) == 0;
+    char letter = label.data[0];
+    check->ends |= letter == 'E' || letter == 'S';
+    check->lasts |= letter == 'L' || letter == 'U';
+    check->b_begins |= letter == 'B' && !same;
+    check->i_begins |= letter == 'I' && !same;
+}
+
+/* The scheme of the labels seen; NULL if it cannot be told. */
+static const char *scheme_seen(const struct gold_check *check)
+{
+    return check->no_spans                      ? NULL
+           : check->ends                        ? "iobes"
+           : check->lasts                       ? "bilou"
+           : check->b_begins == check->i_begins ? NULL
+           : check->b_begins                    ? "iob2"
+                                                : "iob1";
+}
+
+/* Going on makes sense: spans are compared, whatever the scheme. */
+static void compare_schemes(const struct gold_check *check)
+{
+    const char *seen = scheme_seen(check),
+               *trained = trellis_model_note(check->model, "input-scheme");
+    if (seen && trained && strcmp(seen, trained) != 0) {
+        message("warning: the gold labels are in the scheme %s, and the model was trained on %s: "
+                "spans are scored correctly, but labels differ; 'trellis convert --scheme %s "
+                "--to-scheme %s' converts the file",
+                seen, trained, seen, trained);
+    }
+}
+
 trellis_status gold_check_add(struct gold_check *check, const trellis_sequence *sequence,
                               trellis_error *error)
 {
     trellis_status status = require_gold(sequence, error);
     bool converts = trellis_model_note(check->model, "scheme-inside");
+    for (size_t i = 0; !status && i < sequence->length; i++) {
+        see_label(check, i ? sequence->labels[i - 1] : (trellis_text){0}, sequence->labels[i]);
+    }
     for (size_t i = 0; !status && !check->known && i < sequence->length; i++) {
         trellis_text label = sequence->labels[i];
         check->known = converts || trellis_model_find_label(check->model, label) != SIZE_MAX;
@@ -189,6 +234,7 @@ trellis_status gold_check_end(const struct gold_check *check, trellis_error *err
     if (!check->some) {
         return set_error(error, TRELLIS_DATA, "there is nothing to score: the input has no tokens");
     }
+    compare_schemes(check);
     return check->known
                ? TRELLIS_OK
                : set_error(error, TRELLIS_DATA,

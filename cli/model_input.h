@@ -20,6 +20,9 @@ struct gold_check {
     bool some;        // there is a label,
     bool known;       // and one that the model has
     char example[80]; // a label that it has not
+    /* What tells the scheme: labels that are not spans; E- or S-, L- or U-; spans that begin with B-
+     * or with I-. */
+    bool no_spans, ends, lasts, b_begins, i_begins;
 };
 /* Adds a sequence, which must have labels; see --label. */
 trellis_status gold_check_add(struct gold_check *check, const trellis_sequence *sequence,

@@ -3,6 +3,7 @@
 #include "model_output.h"
 
 #include "message.h"
+#include "model_file.h"
 #include "output_file.h"
 
 int write_model_output(const struct arguments *arguments, model_writer write)
@@ -15,7 +16,7 @@ int write_model_output(const struct arguments *arguments, model_writer write)
     trellis_model *model = NULL;
     trellis_error error = {0};
     struct output output;
-    trellis_status status = trellis_model_open(path ? path : arguments->paths[0], &model, &error);
+    trellis_status status = open_model(path ? path : arguments->paths[0], NULL, &model, &error);
     if (status) {
         return failure(status, &error);
     }

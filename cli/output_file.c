@@ -1,7 +1,8 @@
 /* output_file.c - the output: standard output, or a file that is written atomically.
  *
  * A file is written under a temporary name in the same directory and renamed on success. A signal
- * that ends the process removes the temporary file.
+ * that ends the process removes the temporary file. A symbolic link stays one: its target is
+ * replaced.
  */
 #include "output_file.h"
 
@@ -56,6 +57,14 @@ static bool is_special(const char *path)
     return stat(path, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode);
 }
 
+/* The path with symbolic links resolved; NULL if they lead nowhere. */
+static char *resolve_links(const char *path)
+{
+    struct stat status;
+    bool is_link = lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+    return is_link ? realpath(path, NULL) : strdup(path);
+}
+
 static FILE *open_temporary(struct output *output)
 {
     struct stat old;
@@ -63,12 +72,13 @@ static FILE *open_temporary(struct output *output)
         errno = EISDIR;
         return NULL;
     }
-    size_t size = strlen(output->path) + sizeof ".XXXXXX";
-    output->temporary = malloc(size);
+    output->target = resolve_links(output->path);
+    size_t size = output->target ? strlen(output->target) + sizeof ".XXXXXX" : 0;
+    output->temporary = output->target ? malloc(size) : NULL;
     if (!output->temporary) {
         return NULL;
     }
-    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
+    snprintf(output->temporary, size, "%s.XXXXXX", output->target);
     int descriptor = mkstemp(output->temporary);
     if (descriptor < 0) {
         return NULL;
@@ -76,6 +86,13 @@ static FILE *open_temporary(struct output *output)
     remove_on_signal(output->temporary);
     (void)!fchmod(descriptor, output_mode(output->path));
     return fdopen(descriptor, "w");
+}
+
+static void free_paths(struct output *output)
+{
+    free(output->temporary);
+    free(output->target);
+    output->temporary = output->target = NULL;
 }
 
 int output_open(struct output *output, const char *path)
@@ -92,7 +109,7 @@ int output_open(struct output *output, const char *path)
         return EXIT_SUCCESS;
     }
     message("cannot write %s: %s", path, strerror(errno));
-    free(output->temporary);
+    free_paths(output);
     return EXIT_FAILURE;
 }
 
@@ -124,14 +141,13 @@ static void close_output(struct output *output, bool keep)
     if (output->temporary) {
         if (!keep || output->problem) {
             unlink(output->temporary);
-        } else if (rename(output->temporary, output->path) != 0) {
+        } else if (rename(output->temporary, output->target) != 0) {
             output->problem = errno;
             unlink(output->temporary);
         }
         remove_on_signal(NULL);
     }
-    free(output->temporary);
-    output->temporary = NULL;
+    free_paths(output);
 }
 
 int output_end(struct output *output, trellis_status status, const trellis_error *error)

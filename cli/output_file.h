@@ -9,6 +9,7 @@
 struct output {
     FILE *file;
     const char *path; // NULL: standard output
+    char *target;     // the path with symbolic links resolved, or NULL
     char *temporary;  // its name until it is complete, or NULL
     int problem;      // errno of the first write that failed, or 0
 };

@@ -138,7 +138,7 @@ static trellis_status fill(struct batch *batch, struct file *file, const struct 
     while (!status && batch->tokens < BATCH_TOKENS) {
         status = trellis_reader_next(file->reader, &sequence, error);
         if (!status && !file->checked) {
-            status = check_input(tagging->model, tagging->options, file->path, sequence, error);
+            status = check_first(tagging, file->path, sequence, error);
             file->checked = true;
         }
         if (!status && !batch_add(batch, sequence)) {
@@ -155,7 +155,7 @@ static trellis_status tag_file(struct pool *pool, const struct tagging *tagging,
     struct file file = {.path = path};
     trellis_error reading_error = {0};
     trellis_status reading = TRELLIS_OK;
-    trellis_status status = trellis_reader_open(path, tagging->options, &file.reader, error);
+    trellis_status status = open_input(tagging, path, &file.reader, error);
     for (size_t i = 0; !status && i < pool->worker_count; i++) {
         status = trellis_tagger_bind(pool->workers[i].tagger, file.reader, error);
     }
@@ -176,7 +176,7 @@ static trellis_status tag_file(struct pool *pool, const struct tagging *tagging,
         status = reading;
         *error = reading_error;
     }
-    trellis_reader_close(file.reader);
+    close_input(tagging, file.reader);
     return status;
 }
 

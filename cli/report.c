@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "message.h"
+#include "model_file.h"
 #include "model_input.h"
 #include "output_file.h"
 #include "tagging.h"
@@ -59,7 +60,7 @@ static trellis_status fill_other(trellis_report *report, const struct arguments 
                                  const char *path, trellis_error *error)
 {
     trellis_model *model = NULL;
-    trellis_status status = trellis_model_open(path, &model, error);
+    trellis_status status = open_model(path, arguments, &model, error);
     if (!status) {
         status = take_input_defaults(model, arguments, true, error);
     }
@@ -91,7 +92,7 @@ static trellis_status make(const struct arguments *arguments, const char *path,
              count > 1 ? " and others" : "");
     trellis_status status = set_bootstrap(arguments, error);
     if (!status) {
-        status = trellis_model_open(path, ret_model, error);
+        status = open_model(path, arguments, ret_model, error);
     }
     if (!status) {
         status = take_input_defaults(*ret_model, arguments, true, error);
@@ -131,7 +132,7 @@ static int run(const struct arguments *arguments)
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model."},
     {"against", 0, "MODEL", "Compare with a second model, side by side."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 
@@ -149,6 +150,7 @@ const struct command command_report = {
     .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "constrain decode beam strict bootstrap",
     .without = "sequence seed memory",
+    .common = "errors top label",
     .examples = "# from training data to a report\n"
                 "trellis train -t crf -f chunk -m chunk.model train.txt\n"
                 "trellis report -m chunk.model test.txt -o report.html\n"

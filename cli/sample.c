@@ -1,6 +1,7 @@
 /* sample.c - `trellis sample`: samples a labelled corpus from a hidden Markov model. */
 #include "arguments.h"
 #include "message.h"
+#include "model_file.h"
 #include "output_file.h"
 
 static trellis_status sample(const trellis_model *model, const struct arguments *arguments,
@@ -27,7 +28,7 @@ static int run(const struct arguments *arguments)
     }
     trellis_model *model = NULL;
     trellis_error error = {0};
-    trellis_status status = path ? trellis_model_open(path, &model, &error) : TRELLIS_OK;
+    trellis_status status = path ? open_model(path, NULL, &model, &error) : TRELLIS_OK;
     if (status) {
         return failure(status, &error);
     }
@@ -43,7 +44,7 @@ static int run(const struct arguments *arguments)
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "Sample from this HMM instead of a random one."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "model_file.h"
 #include "model_input.h"
 #include "output_file.h"
 #include "input_selection.h"
@@ -42,7 +43,8 @@ static int run(const struct arguments *arguments)
     if (!path) {
         return usage_error(arguments->command, "-m is missing: the model to tag with");
     }
-    trellis_status status = trellis_model_open(path, &model, &error);
+    trellis_status status = open_model(path, argument(arguments, "words") ? NULL : arguments,
+                                       &model, &error);
     if (!status) {
         drawing.model = model;
         drawing.options = arguments->options;
@@ -65,7 +67,7 @@ static int run(const struct arguments *arguments)
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "The model."},
     OWN_WORDS,
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {0},
 };
 
@@ -84,6 +86,7 @@ const struct command command_show = {
     .own = own,
     .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
     .with = "constrain decode beam",
+    .common = "top sequence label format",
     .examples = "trellis show -m pos.model --words 'The old man the boats .' > boats.svg\n"
                 "trellis show -m chunk.model --sequence 3 -o third.svg test.txt\n",
     .run = run,

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "chain.h"
 #include "message.h"
 #include "output_file.h"
 #include "for_each_sequence.h"
+#include "model_file.h"
 #include "model_input.h"
 #include "tagging.h"
 
@@ -19,6 +21,8 @@ struct labelling {
     const float *marginals; // [length] of the labelling being written, or NULL
     const float *all;       // [length][labels] of all labels of the model, or NULL
     const trellis_model *model;
+    bool objects;              // JSON lines: all that is known goes into one object
+    trellis_text *label_names; // [labels of the model]
     uint64_t sequences, exact;
 };
 
@@ -87,13 +91,36 @@ static trellis_status write_rank(struct labelling *labelling, const struct tag_r
     return status ? status : output_sink(&labelling->output, line, (size_t)size);
 }
 
-static trellis_status write_labelled(void *user, const trellis_sequence *sequence,
-                                     const struct tag_result *result, trellis_error *error)
+/* Everything in one object. */
+static trellis_status write_object(const struct labelling *labelling,
+                                   const trellis_sequence *sequence,
+                                   const struct tag_result *result, trellis_error *error)
 {
-    struct labelling *labelling = user;
+    trellis_annotation annotation = {
+        .struct_size = sizeof annotation,
+        .labels = result->labelled.predicted,
+        .spans = result->spans,
+        .span_count = result->span_count,
+        .span_probabilities = result->span_probabilities,
+        .marginals = result->labelled.marginals,
+        .all_marginals = result->all_marginals,
+        .label_names = labelling->label_names,
+        .label_count = trellis_model_label_count(labelling->model),
+    };
+    if (labelling->ranked) {
+        annotation.nbest_labels = result->labelled.predicted;
+        annotation.nbest_scores = result->scores;
+        annotation.nbest_probabilities = result->probabilities;
+        annotation.nbest_count = result->count;
+    }
+    return trellis_writer_put_tagged(labelling->writer, sequence, &annotation, error);
+}
+
+/* Each labelling as a sequence of its own. */
+static trellis_status write_sequences(struct labelling *labelling, const trellis_sequence *sequence,
+                                      const struct tag_result *result, trellis_error *error)
+{
     trellis_status status = TRELLIS_OK;
-    labelling->sequences++;
-    labelling->exact += result->exact;
     for (size_t k = 0; !status && k < result->count; k++) {
         size_t begin = k * sequence->length;
         if (labelling->ranked) {
@@ -111,7 +138,20 @@ static trellis_status write_labelled(void *user, const trellis_sequence *sequenc
             status = trellis_writer_finish(labelling->writer, error);
         }
     }
+    return status;
+}
+
+static trellis_status write_labelled(void *user, const trellis_sequence *sequence,
+                                     const struct tag_result *result, trellis_error *error)
+{
+    struct labelling *labelling = user;
+    labelling->sequences++;
+    labelling->exact += result->exact;
+    trellis_status status = labelling->objects
+                                ? write_object(labelling, sequence, result, error)
+                                : write_sequences(labelling, sequence, result, error);
     if (!status && labelling->unbuffered) {
+        status = trellis_writer_finish(labelling->writer, error);
         output_flush(&labelling->output);
     }
     return status;
@@ -135,16 +175,11 @@ static trellis_status check_format(const struct arguments *arguments, const stru
 {
     const char *format = output_format(arguments);
     bool adds_columns = tagging->marginals || tagging->all_marginals;
-    if (adds_columns && strcmp(format, "columns") != 0) {
+    if (adds_columns && strcmp(format, "columns") != 0 && strcmp(format, "jsonl") != 0) {
         return set_error(error, TRELLIS_OPTION,
                          "--marginals adds a column, which format '%s' does not support; use "
-                         "--output-format columns",
+                         "--output-format columns or jsonl",
                          format);
-    }
-    if (tagging->nbest > 1 && strcmp(format, "jsonl") == 0) {
-        return set_error(error, TRELLIS_OPTION,
-                         "--nbest writes comments, which format 'jsonl' does not support; use "
-                         "--output-format columns");
     }
     return TRELLIS_OK;
 }
@@ -174,11 +209,55 @@ static int check_options(const struct arguments *arguments)
     return check_cost(arguments);
 }
 
+/* The options of the writer: it has to know what the columns that a chain adds are called. */
+static trellis_status writer_options(const struct arguments *arguments, const struct chain *chain,
+                                     trellis_options **ret_options, trellis_error *error)
+{
+    char names[1000];
+    const char *given = trellis_options_get(arguments->options, "columns");
+    trellis_status status = trellis_options_copy(arguments->options, ret_options, error);
+    int used = snprintf(names, sizeof names, "%s", *given ? given : "word");
+    for (size_t i = 0; i < chain->count && used < (int)sizeof names; i++) {
+        char *name = chain_column_name(chain->models[i]);
+        used += snprintf(names + used, sizeof names - (size_t)used, ",%s", name ? name : "");
+        free(name);
+    }
+    bool wanted = chain->count && used < (int)sizeof names;
+    return status || !wanted ? status : trellis_options_set(*ret_options, "columns", names, error);
+}
+
+static trellis_status create_writer(struct labelling *labelling, const struct arguments *arguments,
+                                    struct tagging *tagging, trellis_error *error)
+{
+    const trellis_model *model = tagging->model;
+    size_t labels = trellis_model_label_count(model);
+    labelling->objects = strcmp(output_format(arguments), "jsonl") == 0;
+    tagging->spans = labelling->objects && trellis_model_has_spans(model);
+    labelling->label_names = calloc(labels + 1, sizeof *labelling->label_names);
+    if (!labelling->label_names) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    for (size_t k = 0; k < labels; k++) {
+        labelling->label_names[k] = trellis_model_label(model, k);
+    }
+    bool adds_columns = !labelling->objects && (tagging->marginals || tagging->all_marginals);
+    trellis_options *options = NULL;
+    trellis_status status = writer_options(arguments, tagging->chain, &options, error);
+    if (!status) {
+        status = trellis_writer_create(options, adds_columns ? append_marginals : output_sink,
+                                       adds_columns ? (void *)labelling : &labelling->output,
+                                       &labelling->writer, error);
+    }
+    trellis_options_destroy(options);
+    return status;
+}
+
 static trellis_status tag(struct labelling *labelling, const struct arguments *arguments,
-                          trellis_model *model, trellis_error *error)
+                          const trellis_model *model, struct chain *chain, trellis_error *error)
 {
     struct tagging tagging = {
         .model = model,
+        .chain = chain,
         .options = arguments->options,
         .tagged = write_labelled,
         .user = labelling,
@@ -187,11 +266,11 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         .all_marginals = argument_flag(arguments, "all-marginals"),
         .check = argument_flag(arguments, "check"),
     };
-    bool adds_columns = tagging.marginals || tagging.all_marginals;
     labelling->ranked = tagging.nbest > 1;
     labelling->model = model;
     tagging.paths = argument_inputs(arguments, &tagging.path_count);
-    trellis_status status = take_input_defaults(model, arguments, false, error);
+    trellis_status status = take_input_defaults(chain->count ? chain->models[0] : model, arguments,
+                                                false, error);
     if (!status) {
         status = resolve_format(arguments, error);
     }
@@ -199,9 +278,7 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         status = check_format(arguments, &tagging, error);
     }
     if (!status) {
-        status = trellis_writer_create(
-            arguments->options, adds_columns ? append_marginals : output_sink,
-            adds_columns ? (void *)labelling : &labelling->output, &labelling->writer, error);
+        status = create_writer(labelling, arguments, &tagging, error);
     }
     if (!status) {
         status = tagging_run(&tagging, labelling->unbuffered ? 1 : argument_threads(arguments),
@@ -214,6 +291,7 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         *error = late;
     }
     trellis_writer_destroy(labelling->writer);
+    free(labelling->label_names);
     if (!status && tagging.check && labelling->sequences > 0) {
         message("%.2f %% of %" PRIu64 " sequence%s have the same score as with exact search",
                 100 * (double)labelling->exact / (double)labelling->sequences, labelling->sequences,
@@ -222,45 +300,73 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
     return status;
 }
 
+/* Opens the models in the order given; the last one is the model, those before it are the chain. */
+static trellis_status open_models(const struct arguments *arguments, trellis_model **models,
+                                  size_t *ret_count, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    const char *path;
+    *ret_count = 0;
+    while (!status && (path = argument_nth(arguments, "model", *ret_count))) {
+        status = *ret_count > MAX_CHAIN
+                     ? set_error(error, TRELLIS_LIMIT, "more than %d models", MAX_CHAIN + 1)
+                     : open_model(path, arguments, &models[*ret_count], error);
+        *ret_count += !status;
+    }
+    return status;
+}
+
+static int run_models(const struct arguments *arguments, trellis_model *const *models, size_t count)
+{
+    struct labelling labelling = {0};
+    struct chain chain = {.count = count - 1};
+    trellis_error error = {0};
+    for (size_t i = 0; i < chain.count; i++) {
+        chain.models[i] = models[i];
+    }
+    int result = output_open(&labelling.output, argument(arguments, "output"));
+    if (result == EXIT_SUCCESS) {
+        labelling.unbuffered = argument_flag(arguments, "unbuffered") ||
+                               isatty(fileno(labelling.output.file));
+        trellis_status status = tag(&labelling, arguments, models[count - 1], &chain, &error);
+        result = output_end(&labelling.output, status, &error);
+    }
+    return result;
+}
+
 static int run(const struct arguments *arguments)
 {
-    const char *path = argument(arguments, "model");
-    if (!path) {
+    if (!argument(arguments, "model")) {
         return usage_error(arguments->command, "-m is missing: the model to tag with");
     }
     int result = check_options(arguments);
     if (result != EXIT_SUCCESS) {
         return result;
     }
-    struct labelling labelling = {0};
-    trellis_model *model = NULL;
+    trellis_model *models[MAX_CHAIN + 1] = {NULL};
+    size_t count;
     trellis_error error = {0};
-    trellis_status status = trellis_model_open(path, &model, &error);
-    if (status) {
-        return failure(status, &error);
+    trellis_status status = open_models(arguments, models, &count, &error);
+    result = status ? failure(status, &error) : run_models(arguments, models, count);
+    for (size_t i = 0; i < count; i++) {
+        trellis_model_close(models[i]);
     }
-    result = output_open(&labelling.output, argument(arguments, "output"));
-    if (result == EXIT_SUCCESS) {
-        labelling.unbuffered = argument_flag(arguments, "unbuffered") ||
-                               isatty(fileno(labelling.output.file));
-        status = tag(&labelling, arguments, model, &error);
-        result = output_end(&labelling.output, status, &error);
-    }
-    trellis_model_close(model);
     return result;
 }
 
 static const struct own_option own[] = {
-    {"model", 'm', "FILE", "The model. Required."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    {"model", 'm', "FILE",
+     "The model. Required. If several are given, each adds its labels as a column for the next, "
+     "which finds them by the name that the label had in training (--columns)."},
+    OWN_OUTPUT,
     {"unbuffered", 0, NULL,
      "Write each sequence as soon as it is tagged, using one thread. The default on a terminal."},
     {"marginals", 0, NULL,
-     "Append a column with the marginal probability of each predicted label. For crf, maxent, "
-     "hmm and memm models."},
+     "Append a column with the marginal probability of each predicted label; in JSON lines, the "
+     "member 'marginals'. For crf, maxent, hmm and memm models."},
     {"all-marginals", 0, NULL,
      "Append a column LABEL:PROBABILITY for each label of the model, in its internal label "
-     "scheme."},
+     "scheme; in JSON lines, the member 'all_marginals'."},
     {"check", 0, NULL,
      "With --decode beam, report on standard error for how many sequences the beam found a path as "
      "good as exact search does."},
@@ -270,7 +376,7 @@ static const struct own_option own[] = {
 const struct command command_tag = {
     .name = "tag",
     .summary = "tag sequences with a model",
-    .synopsis = "-m MODEL [OPTION...] [FILE...]",
+    .synopsis = "-m MODEL [-m MODEL...] [OPTION...] [FILE...]",
     .description =
         "Reads sequences from files or standard input and writes them with the predicted labels "
         "appended as the last column. The columns must be those of the training data; the label "
@@ -278,13 +384,18 @@ const struct command command_tag = {
     .own = own,
     .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_TAG | TRELLIS_GROUP_RUN,
     .without = "scheme to-scheme seed memory",
+    .common = "format output-format nbest threshold label threads",
     .examples = "trellis tag -m pos.model test.txt > tagged.txt\n"
                 "# plain text\n"
                 "echo 'The dog barks .' | trellis tag -m pos.model --format text\n"
+                "# from running text to entities: each model adds a column for the next\n"
+                "trellis tag -m pos.model -m chunk.model -m ner.model --format text letter.txt\n"
                 "# the five best labellings of each sentence, with their probabilities\n"
                 "trellis tag -m pos.model --nbest 5 test.txt\n"
                 "# only entities with a probability of at least 0.9\n"
                 "trellis tag -m ner.model --threshold 0.9 test.txt\n"
+                "# entities with their places in the text and their probabilities, as JSON\n"
+                "trellis tag -m ner.model --format text --output-format jsonl letter.txt\n"
                 "# a compressed treebank, written as word/tag pairs\n"
                 "trellis tag -m pos.model --output-format wordtag -o out.txt test.conllu.gz\n",
     .run = run,

@@ -87,25 +87,30 @@ static trellis_status copy_all_marginals(struct tag_result *result, const struct
     return status;
 }
 
-/* The probability of each span of the best labelling, at its first token. */
-static trellis_status find_span_probabilities(struct tag_result *result, trellis_tagger *tagger,
-                                              size_t length, struct batch *memory,
-                                              trellis_error *error)
+/* The spans of the best labelling. Their probabilities are also stored at their first tokens. */
+static trellis_status copy_spans(struct tag_result *result, const struct tagging *tagging,
+                                 trellis_tagger *tagger, size_t length, struct batch *memory,
+                                 trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
     trellis_span *spans = batch_alloc(memory, length * sizeof *spans);
-    float *probabilities = batch_alloc(memory, length * sizeof *probabilities);
-    if (!spans || !probabilities) {
+    double *probabilities = batch_alloc(memory, length * sizeof *probabilities);
+    float *at_tokens = batch_alloc(memory, length * sizeof *at_tokens);
+    if (!spans || !probabilities || !at_tokens) {
         return set_error(error, TRELLIS_MEMORY, "out of memory");
     }
-    size_t count = trellis_spans_find(result->labelled.predicted, length, spans);
-    for (size_t i = 0; !status && i < count; i++) {
-        double probability = 0;
-        status = trellis_tagger_nth_span_probability(tagger, 0, spans[i].begin, spans[i].end,
-                                                     &probability, error);
-        probabilities[spans[i].begin] = (float)probability;
+    result->spans = spans;
+    result->span_count = trellis_spans_find(result->labelled.predicted, length, spans);
+    if (!trellis_model_has_probabilities(tagging->model)) {
+        return TRELLIS_OK;
     }
-    result->labelled.span_probabilities = probabilities;
+    for (size_t i = 0; !status && i < result->span_count; i++) {
+        status = trellis_tagger_nth_span_probability(tagger, 0, spans[i].begin, spans[i].end,
+                                                     &probabilities[i], error);
+        at_tokens[spans[i].begin] = (float)probabilities[i];
+    }
+    result->span_probabilities = probabilities;
+    result->labelled.span_probabilities = at_tokens;
     return status;
 }
 
@@ -185,7 +190,7 @@ trellis_status tag_sequence(const struct tagging *tagging, trellis_tagger *tagge
         status = copy_all_marginals(&result, tagging, tagger, sequence->length, memory, error);
     }
     if (!status && tagging->spans) {
-        status = find_span_probabilities(&result, tagger, sequence->length, memory, error);
+        status = copy_spans(&result, tagging, tagger, sequence->length, memory, error);
     }
     if (!status && tagging->likelihood && sequence->labels) {
         status = copy_likelihood(&result, tagger, sequence, memory, error);

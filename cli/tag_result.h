@@ -12,7 +12,10 @@ struct tag_result {
     const double *scores;        // [count]
     const double *probabilities; // [count], for n-best lists of models that have probabilities
     const float *all_marginals;  // [length][labels of the model]
-    bool exact;                  // if checked: exact search has no better score
+    const trellis_span *spans;   // [span_count] of the best labelling,
+    size_t span_count;
+    const double *span_probabilities; // [span_count], if the model has probabilities
+    bool exact;                       // if checked: exact search has no better score
 };
 
 struct tagging;

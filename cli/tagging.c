@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "chain.h"
 #include "message.h"
 #include "model_input.h"
 #include "parallel.h"
@@ -17,6 +18,29 @@ int check_cost(const struct arguments *arguments)
     return EXIT_SUCCESS;
 }
 
+trellis_status open_input(const struct tagging *tagging, const char *path,
+                          trellis_reader **ret_reader, trellis_error *error)
+{
+    return tagging->chain ? chain_open(tagging->chain, path, tagging->options, ret_reader, error)
+                          : trellis_reader_open(path, tagging->options, ret_reader, error);
+}
+
+void close_input(const struct tagging *tagging, trellis_reader *reader)
+{
+    trellis_reader_close(reader);
+    if (tagging->chain) {
+        chain_close(tagging->chain);
+    }
+}
+
+trellis_status check_first(const struct tagging *tagging, const char *path,
+                           const trellis_sequence *sequence, trellis_error *error)
+{
+    bool checked = tagging->chain && tagging->chain->count > 0;
+    return checked ? TRELLIS_OK
+                   : check_input(tagging->model, tagging->options, path, sequence, error);
+}
+
 static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *tagger,
                                const char *path, trellis_error *error)
 {
@@ -25,14 +49,14 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
     bool first = true;
     struct batch memory = {0};
     struct tag_result result;
-    trellis_status status = trellis_reader_open(path, tagging->options, &reader, error);
+    trellis_status status = open_input(tagging, path, &reader, error);
     if (!status) {
         status = trellis_tagger_bind(tagger, reader, error);
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         batch_reset(&memory);
         if (first) {
-            status = check_input(tagging->model, tagging->options, path, sequence, error);
+            status = check_first(tagging, path, sequence, error);
             first = false;
         }
         if (!status) {
@@ -43,7 +67,7 @@ static trellis_status tag_file(const struct tagging *tagging, trellis_tagger *ta
         }
     }
     batch_free(&memory);
-    trellis_reader_close(reader);
+    close_input(tagging, reader);
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 

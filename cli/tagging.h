@@ -7,13 +7,14 @@
 
 struct tagging {
     const trellis_model *model;
+    struct chain *chain; // models that run before it; NULL: there are none
     const trellis_options *options;
     const char *const *paths; // [path_count]
     size_t path_count;
     size_t nbest;               // labellings of each sequence; 0 and 1 are the same
     bool marginals;             // compute the probability of each predicted label
     bool all_marginals;         // and of all other labels
-    bool spans;                 // and of each predicted span
+    bool spans;                 // find the spans of the best labelling, and their probabilities
     bool likelihood;            // and of the gold labels
     bool log_z;                 // and of the input itself, under an HMM
     bool known;                 // mark in-vocabulary words,
@@ -28,6 +29,14 @@ struct tagging {
 
 /* Rejects --cost without --decode risk, which would ignore it. */
 int check_cost(const struct arguments *arguments);
+
+/* Opens a file, through the models that run before. Close with close_input(). */
+trellis_status open_input(const struct tagging *tagging, const char *path,
+                          trellis_reader **ret_reader, trellis_error *error);
+void close_input(const struct tagging *tagging, trellis_reader *reader);
+/* Checks the first sequence of a file; with a chain that was done when it was opened. */
+trellis_status check_first(const struct tagging *tagging, const char *path,
+                           const trellis_sequence *sequence, trellis_error *error);
 
 trellis_status tagging_run(const struct tagging *tagging, unsigned threads, trellis_error *error);
 

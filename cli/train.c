@@ -7,21 +7,20 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arguments.h"
 #include "iteration_log.h"
 #include "message.h"
+#include "model_file.h"
 #include "progress.h"
 #include "train.h"
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; // the number of the signal, or 0
 
 static void interrupt(int signal_number)
 {
-    (void)signal_number;
-    interrupted = 1;
+    interrupted = signal_number;
 }
 
 static void catch_signals(void)
@@ -57,35 +56,6 @@ static bool on_progress(void *user, const trellis_progress *progress)
         training->logged = progress->iteration;
     }
     return !interrupted;
-}
-
-int check_model_path(const char *path)
-{
-    struct stat status;
-    bool exists = stat(path, &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) {
-        message("cannot write the model to %s: it is a directory", path);
-        return EXIT_FAILURE;
-    }
-    if (exists && !S_ISREG(status.st_mode)) { // a device or a pipe is written to directly
-        return EXIT_SUCCESS;
-    }
-    char directory[4096] = ".";
-    const char *slash = strrchr(path, '/');
-    if (slash) {
-        size_t size = slash == path ? 1 : (size_t)(slash - path);
-        if (size >= sizeof directory) {
-            message("cannot write the model to %s: %s", path, strerror(ENAMETOOLONG));
-            return EXIT_FAILURE;
-        }
-        memcpy(directory, path, size);
-        directory[size] = '\0';
-    }
-    if (access(directory, W_OK | X_OK) != 0) {
-        message("cannot write the model to %s: %s: %s", path, directory, strerror(errno));
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
 }
 
 static int open_log(struct training *training, const char *path)
@@ -134,12 +104,9 @@ static void summarise(const struct training *training)
     }
 }
 
-static void report_size(const char *path)
+static const char *shown_path(const char *path)
 {
-    struct stat file;
-    if (stat(path, &file) == 0) {
-        message("model written to %s (%.1f MB)", path, (double)file.st_size / 1e6);
-    }
+    return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
 /* `status` is OK, or INTERRUPTED with or without a model. */
@@ -148,9 +115,9 @@ static int save(struct training *training, trellis_status status, const trellis_
     trellis_error error = {0};
     if (!model) {
         message("interrupted before the first iteration; no model written");
-        return EXIT_FAILURE;
+        return EXIT_SIGNAL + interrupted;
     }
-    trellis_status saved = trellis_model_save(model, training->model_path, &error);
+    trellis_status saved = save_model(model, training->model_path, &error);
     if (saved) {
         return failure(saved, &error);
     }
@@ -158,11 +125,12 @@ static int save(struct training *training, trellis_status status, const trellis_
         summarise(training);
     }
     if (status == TRELLIS_INTERRUPTED) {
-        message("interrupted; best model so far written to %s", training->model_path);
-        return EXIT_FAILURE;
+        message("interrupted; best model so far written to %s", shown_path(training->model_path));
+        return EXIT_SIGNAL + interrupted;
     }
     if (!training->view.quiet) {
-        report_size(training->model_path);
+        message("model written to %s (%.1f MB)", shown_path(training->model_path),
+                (double)trellis_model_size(model) / 1e6);
     }
     return EXIT_SUCCESS;
 }
@@ -205,7 +173,7 @@ static int run(const struct arguments *arguments)
     if (arguments->path_count == 0) {
         return usage_error(arguments->command, "no training file given");
     }
-    int result = check_model_path(path);
+    int result = check_model_target(arguments->command, path);
     return result ? result : train_model(arguments, arguments->options, path);
 }
 
@@ -223,10 +191,12 @@ const struct command command_train = {
         "Trains a sequence labelling model on labelled data and writes it to a file.\n\n"
         "With --dev, held-out data is scored after each iteration, training stops when the score "
         "no longer improves, and the best model is kept. Ctrl-C stops training and keeps the best "
-        "model so far; a second Ctrl-C quits at once.",
+        "model so far, with exit status 130; a second Ctrl-C quits at once.",
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .without = "scheme",
+    .writes = "model",
+    .common = "type algorithm features dev epochs label format",
     .examples = "# a chunker; labels in the last column\n"
                 "trellis train -t crf -f chunk --dev dev.txt -m chunk.model train.txt\n"
                 "# a part-of-speech tagger from a treebank\n"

@@ -5,6 +5,7 @@
 
 #include "experiment.h"
 #include "message.h"
+#include "model_file.h"
 #include "output_file.h"
 #include "train.h"
 
@@ -373,7 +374,7 @@ static int run(const struct arguments *arguments)
     const char *plot_path = argument(arguments, "plot"), *model = argument(arguments, "model");
     int result = check(&tuning);
     if (result == EXIT_SUCCESS && model) {
-        result = check_model_path(model);
+        result = check_model_target(arguments->command, model);
     }
     if (result == EXIT_SUCCESS) {
         result = tune(&tuning, &winner);
@@ -401,7 +402,7 @@ static const struct own_option own[] = {
      "resumes an interrupted search."},
     {"plot", 0, "FILE", "Plot the scores of all settings to FILE, as SVG."},
     {"json", 0, NULL, "Write JSON."},
-    {"output", 'o', "FILE", "Write to FILE, atomically. [-]"},
+    OWN_OUTPUT,
     {"quiet", 'q', NULL, "Print no progress messages."},
     {0},
 };
@@ -424,6 +425,8 @@ const struct command command_tune = {
     .groups = TRELLIS_GROUP_TUNE | TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part log checkpoint every resume",
+    .writes = "model results plot",
+    .common = "type algorithm dev epochs label trials halving threads",
     .examples = "trellis tune --try l2=0.1,0.5,1 --try order=1,2 -t crf -a sgd -e 5 --dev dev.txt "
                 "-m best.model train.txt\n"
                 "# 27 random settings, most of them trained on a small part of the data only\n"

@@ -35,4 +35,8 @@ install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 foreach(completion ${CMAKE_CURRENT_SOURCE_DIR}/completions ${CMAKE_CURRENT_BINARY_DIR})
   install(FILES ${completion}/trellis.bash OPTIONAL RENAME trellis
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion}/trellis.zsh OPTIONAL RENAME _trellis
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${completion}/trellis.fish OPTIONAL
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endforeach()

@@ -293,6 +293,28 @@ TRELLIS_API trellis_status trellis_writer_create(const trellis_options *options,
 TRELLIS_API trellis_status trellis_writer_put(trellis_writer *writer,
                                               const trellis_sequence *sequence,
                                               const trellis_text *labels, trellis_error *error);
+/* What is known of a tagged sequence; NULL for what is not. */
+typedef struct trellis_annotation {
+    size_t struct_size;
+    const trellis_text *labels;       // [length] predicted
+    const struct trellis_span *spans; // [span_count] of these labels
+    size_t span_count;
+    const double *span_probabilities; // [span_count]
+    const float *marginals;           // [length] of the predicted labels
+    const float *all_marginals;       // [length][label_count] of all labels,
+    const trellis_text *label_names;  // [label_count]
+    size_t label_count;
+    const trellis_text *nbest_labels; // [nbest_count][length] best first,
+    const double *nbest_scores;       // [nbest_count]
+    const double *nbest_probabilities;
+    size_t nbest_count;
+} trellis_annotation;
+/* Writes a sequence with its predicted labels, as trellis_writer_put() does; in JSON lines with all
+ * of the rest, and with the text and the place of each token in it. docs/formats.md has a schema. */
+TRELLIS_API trellis_status trellis_writer_put_tagged(trellis_writer *writer,
+                                                     const trellis_sequence *sequence,
+                                                     const trellis_annotation *annotation,
+                                                     trellis_error *error);
 /* Flushes the buffer to the sink. */
 TRELLIS_API trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error);
 TRELLIS_API void trellis_writer_destroy(trellis_writer *writer);
@@ -337,6 +359,44 @@ typedef struct trellis_span {
  * there are, in the order of their tokens. */
 TRELLIS_API size_t trellis_spans_find(const trellis_text *labels, size_t length,
                                       trellis_span *ret_spans);
+
+/* Looks for what is usually a mistake in data: labels that break their scheme, document marks,
+ * missing blank lines, a single label, empty columns, mixed encodings, sequences that are in the
+ * training data and in the dev data. trellis_train() does the same with its data; what it finds
+ * begins with "warning: " among its messages. */
+typedef struct trellis_lint trellis_lint;
+typedef enum trellis_data_role { TRELLIS_TRAIN_DATA = 0, TRELLIS_DEV_DATA = 1 } trellis_data_role;
+TRELLIS_API trellis_status trellis_lint_create(trellis_lint **ret_lint, trellis_error *error);
+TRELLIS_API void trellis_lint_destroy(trellis_lint *lint);
+/* Reads a source, one of several perhaps. */
+TRELLIS_API trellis_status trellis_lint_read(trellis_lint *lint, const trellis_source *source,
+                                             const trellis_options *options, trellis_data_role role,
+                                             trellis_error *error);
+/* Draws up the findings of all that was read. */
+TRELLIS_API trellis_status trellis_lint_finish(trellis_lint *lint, trellis_error *error);
+typedef struct trellis_finding {
+    size_t struct_size;
+    const char *kind;    // "illegal-labels", "duplicates", ...
+    const char *message; // one sentence, without the place
+    const char *name;    // of the source
+    uint64_t line;       // where it occurs first; 0: everywhere
+    uint64_t count;      // how often
+} trellis_finding;
+/* Finding `index`, from 0; false beyond the last. Its texts are valid as long as the lint. */
+TRELLIS_API bool trellis_lint_finding(const trellis_lint *lint, size_t index,
+                                      trellis_finding *ret_finding);
+typedef struct trellis_lint_summary {
+    size_t struct_size;
+    const char *format; // of the first source
+    size_t columns;
+    uint64_t sequences, tokens;
+    uint64_t longest; // sequence, in tokens
+    size_t labels;
+    const char *scheme; // of the labels; "none" if they are not spans
+} trellis_lint_summary;
+/* What was read; false if nothing was. */
+TRELLIS_API bool trellis_lint_describe(const trellis_lint *lint, trellis_data_role role,
+                                       trellis_lint_summary *ret_summary);
 
 /* ------------------------------------------------------------------------------------------------
  * Features
@@ -613,6 +673,15 @@ TRELLIS_API trellis_status trellis_online_restore(const void *data, size_t size,
 /* The values of -t, with a sentence each; NULL for an index out of range. */
 TRELLIS_API const char *trellis_learner_name(size_t index);
 TRELLIS_API const char *trellis_learner_help(size_t index);
+/* Paragraphs: when to use it, its algorithms, references. */
+TRELLIS_API const char *trellis_learner_about(size_t index);
+/* The values of -a for a learner, the default first; NULL beyond the last. */
+TRELLIS_API const char *trellis_learner_algorithm(size_t index, size_t algorithm);
+/* Whether training with this algorithm makes use of an option of TRELLIS_GROUP_TRAIN. */
+TRELLIS_API bool trellis_learner_takes(size_t index, size_t algorithm, const char *option);
+/* The default of an option that is not the same for all: epochs (0: no limit) and l2; otherwise
+ * NaN. */
+TRELLIS_API double trellis_learner_default(size_t index, size_t algorithm, const char *option);
 
 /* ------------------------------------------------------------------------------------------------
  * Word clusters

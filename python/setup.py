@@ -62,7 +62,7 @@ class BuildExtension(build_ext):
             libraries = [re.sub(r"^-l(?!jansson)(.*)", r"-l:lib\1.a", library) for library in libraries]
         extension.extra_objects = [str(build / "libtrellis.a")]
         extension.depends += extension.extra_objects
-        extension.extra_link_args += [*libraries, "-lm", "-pthread"]
+        extension.extra_link_args += [*libraries, "-lunistring", "-lm", "-pthread"]
         super().build_extension(extension)
 
 

@@ -11,7 +11,7 @@ cc=${CC:-cc}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 flags=(-std=c11 -O1 -D_GNU_SOURCE -fno-math-errno -fno-trapping-math -ffp-contract=off -w)
-libraries=($(pkg-config --libs cmocka libutf8proc libpcre2-8 zlib libzstd jansson) -lm -lpthread)
+libraries=($(pkg-config --libs cmocka libutf8proc libpcre2-8 zlib libzstd jansson) -lunistring -lm -lpthread)
 survivors=0 tried=0
 die() {
     echo "mutants: $1"

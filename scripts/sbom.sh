@@ -19,6 +19,7 @@ licence_of() {
     libpcre2*) echo BSD-3-Clause ;;
     zlib*) echo Zlib ;;
     libzstd*) echo "BSD-3-Clause OR GPL-2.0-only" ;;
+    libunistring*) echo "LGPL-3.0-or-later OR GPL-2.0-or-later" ;;
     *) echo NOASSERTION ;;
     esac
 }

@@ -21,11 +21,16 @@ static const trellis_option table[] = {
     {"format", 0, TRELLIS_CHOICE, READ, "NAME", "auto", 0, 0, "auto " FORMATS " text",
      "Input format. 'auto' goes by the file name: .conllu, .jsonl, otherwise columns."},
     {"label", 0, TRELLIS_STRING, READ, "COLUMN", "last", 0, 0, NULL,
-     "Label column: a name (UPOS), a number from 1, 'last' or 'none'."},
+     "Label column: a name, a number, 'last' or 'none'."},
     {"columns", 0, TRELLIS_STRING, READ, "NAMES", "", 0, 0, NULL,
      "Column names for templates, separated by commas: word,pos,chunk."},
     {"separator", 0, TRELLIS_CHOICE, READ, "NAME", "blank", 0, 0, "blank tab",
      "Column separator: any run of blanks and tabs, or exactly one tab."},
+    {"tokenizer", 0, TRELLIS_CHOICE, READ, "NAME", "english", 0, 0,
+     "english romance whitespace unicode",
+     "How to split running text (--format text): by the rules of the Penn Treebank (english); "
+     "French, Italian and Catalan with their elision (romance); at blanks, a line being a sentence "
+     "(whitespace); or at the word boundaries of Unicode, UAX #29 (unicode)."},
     {"invalid-utf8", 0, TRELLIS_CHOICE, READ, "WHAT", "error", 0, 0, "error keep",
      "How to handle bytes that are not valid UTF-8: stop with an error, or keep them unchanged."},
     {"part", 0, TRELLIS_STRING, READ, "K/N", "", 0, 0, NULL,
@@ -43,17 +48,18 @@ static const trellis_option table[] = {
 
     /* training */
     {"type", 't', TRELLIS_STRING, TRAIN, "TYPE", "perceptron", 0, 0, NULL,
-     "Model type; see the list of types below."},
+     "Model type: perceptron, mira, ssvm, crf, maxent, hmm or memm."},
     {"algorithm", 'a', TRELLIS_STRING, TRAIN, "NAME", "default", 0, 0, NULL,
      "Training algorithm; each type has a default."},
     {"features", 'f', TRELLIS_STRING, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
-     "Feature templates: a preset (id, hmm, classes, extended, general, pos, chunk, ner, chars) or "
-     "a template file in the native language or in that of CRF++ or Wapiti. 'auto' is 'hmm' for -t "
+     "Feature templates: a preset or a template file. Presets are id, hmm, classes, extended, "
+     "general, pos, chunk, ner and chars; a file is in the native language or in that of CRF++ or "
+     "Wapiti. 'auto' is 'hmm' for -t "
      "hmm, no templates for --format crfsuite, otherwise 'general'."},
     {"dev", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
-     "Held-out data, scored after each iteration: decides when to stop and which model to keep."},
+     "Held-out data, scored after each iteration. Decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,
-     "Maximum number of epochs or iterations; 0 uses the default of the learner."},
+     "Maximum number of epochs or iterations. 0 uses the default of the learner."},
     {"patience", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 0, 1e6, NULL,
      "With --dev, stop after N iterations without a better score; 0 turns early stopping off."},
     {"keep", 0, TRELLIS_CHOICE, TRAIN, "WHICH", "best", 0, 0, "best last",
@@ -221,7 +227,8 @@ static const trellis_option table[] = {
      "--update is given."},
     {"nbest", 0, TRELLIS_INTEGER, TAG, "N", "1", 1, 1e6, NULL,
      "Write the N best labellings of each sequence, best first, each after a line '# RANK SCORE "
-     "PROBABILITY'; the probability is missing for models that have none."},
+     "PROBABILITY', or in JSON lines as the member 'nbest'; the probability is missing for models "
+     "that have none."},
     {"threshold", 0, TRELLIS_REAL, TAG, "P", "0", 0, 1, NULL,
      "Drop predictions with a probability below P: the tokens of a span become O; labels that are "
      "not span labels become '_'. For crf, maxent, hmm and memm models."},

@@ -152,13 +152,28 @@ static int open_temporary(struct tr_output *output)
     return output->unnamed ? file : take_name(output, -1);
 }
 
+/* The path with symbolic links resolved, so that the target of a link is replaced, not the link. */
+static trellis_status resolve_links(const char *path, char **ret_path, trellis_error *error)
+{
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
+        *ret_path = realpath(path, NULL);
+        return *ret_path ? TRELLIS_OK : tr_fail_system(error, "write", path);
+    }
+    *ret_path = tr_copy_text(path, strlen(path));
+    return *ret_path ? TRELLIS_OK : tr_fail_memory(error);
+}
+
 trellis_status tr_output_open(const char *path, struct tr_output **ret_output, trellis_error *error)
 {
     *ret_output = NULL;
+    char *copy;
+    trellis_status status = resolve_links(path, &copy, error);
+    if (status) {
+        return status;
+    }
     struct tr_output *output = tr_alloc(1, sizeof *output);
-    char *copy = tr_copy_text(path, strlen(path));
-    if (!output || !copy) {
-        free(output);
+    if (!output) {
         free(copy);
         return tr_fail_memory(error);
     }
@@ -171,7 +186,7 @@ trellis_status tr_output_open(const char *path, struct tr_output **ret_output, t
         output->file = open_temporary(output);
     }
     if (output->file < 0) {
-        trellis_status status = tr_fail_system(error, "write", path);
+        status = tr_fail_system(error, "write", path);
         output_free(output);
         return status;
     }

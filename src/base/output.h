@@ -5,7 +5,7 @@
  * tr_output_discard() removes it. After a crash the target is the old file or the new one, and an
  * unnamed file leaves nothing behind; a stale temporary file is removed by the next writer to the
  * same target. A target that is not a regular file, such as /dev/null or a pipe, is written to
- * directly.
+ * directly. A symbolic link stays one: the file that it leads to is replaced.
  */
 #ifndef TRELLIS_BASE_OUTPUT_H
 #define TRELLIS_BASE_OUTPUT_H

@@ -10,6 +10,8 @@
 #define TR_TEXT(literal) ((trellis_text){(literal), sizeof(literal) - 1})
 /* For printf's "%.*s"; long texts are cut to what a message can hold. */
 #define TR_SHOW(text) (int)((text).size < 200 ? (text).size : 200), (text).data ? (text).data : ""
+/* For printf's "%llu token%s": a count, and the plural. */
+#define TR_COUNTED(count) (unsigned long long)(count), (count) == 1 ? "" : "s"
 
 static inline trellis_text tr_text(const char *string)
 {

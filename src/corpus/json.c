@@ -18,3 +18,15 @@ json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool 
     }
     return json;
 }
+
+bool tr_json_is_reserved(const char *key)
+{
+    static const char *const reserved[] = {"tokens",    "labels",        "attributes",
+                                           "weight",    "offsets",       "spans",
+                                           "marginals", "all_marginals", "nbest"};
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof reserved / sizeof *reserved; i++) {
+        found = strcmp(reserved[i], key) == 0;
+    }
+    return found;
+}

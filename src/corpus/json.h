@@ -10,4 +10,7 @@
  * are jansson's. */
 json_t *tr_json_load(trellis_text text, size_t flags, json_error_t *wrong, bool *ret_memory);
 
+/* Whether a member of an object has a meaning of its own, and is not a column. */
+bool tr_json_is_reserved(const char *key);
+
 #endif

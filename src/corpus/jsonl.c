@@ -17,13 +17,6 @@
 
 static const char *const names[] = {"word"};
 
-/* Members with a meaning of their own are not columns. */
-static bool is_reserved(const char *key)
-{
-    return strcmp(key, "tokens") == 0 || strcmp(key, "labels") == 0 ||
-           strcmp(key, "attributes") == 0 || strcmp(key, "weight") == 0;
-}
-
 __attribute__((format(printf, 3, 4))) static trellis_status malformed(const trellis_reader *reader,
                                                                       trellis_error *error,
                                                                       const char *format, ...)
@@ -110,7 +103,7 @@ static trellis_status take_texts(const trellis_reader *reader, const char *key, 
 
 static bool is_column(const char *key, json_t *member)
 {
-    if (is_reserved(key) || !json_is_array(member)) {
+    if (tr_json_is_reserved(key) || !json_is_array(member)) {
         return false;
     }
     for (size_t i = 0; i < json_array_size(member); i++) {

@@ -18,7 +18,7 @@ static trellis_status take_lines(trellis_reader *reader, trellis_error *error)
     while (status == TRELLIS_OK) {
         struct tr_slice slice = reader->lines.at[reader->lines.size - 1];
         trellis_text line = {tr_input_base(reader->input) + slice.begin, slice.size};
-        if (tr_is_blank_line(line) || tr_prose_ends_line(line)) {
+        if (tr_is_blank_line(line) || tr_prose_ends_line(reader->tokenizer, line)) {
             return TRELLIS_OK;
         }
         status = tr_input_hold(reader->input, &slice.begin, &slice.size, error);
@@ -42,6 +42,14 @@ static trellis_status take_passage(trellis_reader *reader, trellis_error *error)
     struct tr_slice *first = reader->lines.at, last = first[reader->lines.size - 1];
     first->size = last.begin + last.size - first->begin;
     reader->lines.size = 1;
+    if (reader->tokenizer == TR_TOKENIZE_UNICODE) {
+        reader->breaks.size = first->size;
+        if (!tr_reserve(&reader->breaks, first->size + 1)) {
+            reader->lines.size = 0;
+            return tr_fail_memory(error);
+        }
+        tr_unicode_breaks(tr_line(reader, 0), reader->breaks.at);
+    }
     return TRELLIS_OK;
 }
 
@@ -58,6 +66,20 @@ static void consume(trellis_reader *reader, size_t size)
     left->size -= size;
 }
 
+/* The sentence as it is in the text is a row that is not a token. */
+static bool keep_sentence(trellis_reader *reader, trellis_text sentence)
+{
+    if (!tr_reserve(&reader->rows, 1) || !tr_reserve(&reader->row_token, 1)) {
+        return false;
+    }
+    reader->rows.at[0] = sentence;
+    reader->row_token.at[0] = SIZE_MAX;
+    reader->sequence.rows = reader->rows.at;
+    reader->sequence.row_token = reader->row_token.at;
+    reader->sequence.row_count = 1;
+    return true;
+}
+
 static trellis_status read_text(trellis_reader *reader, trellis_error *error)
 {
     trellis_status status = reader->lines.size ? TRELLIS_OK : take_passage(reader, error);
@@ -65,7 +87,10 @@ static trellis_status read_text(trellis_reader *reader, trellis_error *error)
         return status;
     }
     trellis_sequence *sequence = &reader->sequence;
-    struct tr_prose prose = {.text = tr_line(reader, 0)};
+    struct tr_prose prose = {.tokenizer = reader->tokenizer, .text = tr_line(reader, 0)};
+    if (reader->tokenizer == TR_TOKENIZE_UNICODE) { // what is left is the end of the passage
+        prose.breaks = reader->breaks.at + (reader->breaks.size - prose.text.size);
+    }
     struct tr_token token = {0};
     reader->cells.size = 0;
     while (!token.last && tr_prose_next(&prose, &token)) {
@@ -83,7 +108,8 @@ static trellis_status read_text(trellis_reader *reader, trellis_error *error)
     sequence->length = reader->cells.size;
     sequence->columns = reader->columns = TR_COUNT(names);
     sequence->cells = reader->cells.at;
-    return TRELLIS_OK;
+    trellis_text sentence = {prose.text.data + begin, prose.at - begin};
+    return keep_sentence(reader, sentence) ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 const struct tr_format tr_format_text = {

@@ -241,6 +241,7 @@ static trellis_status apply_options(trellis_reader *reader, const trellis_option
                                                      source->path ? source->path : "");
     reader->label_column = TR_NO_COLUMN;
     reader->by_tab = tr_option_is(options, "separator", "tab");
+    reader->tokenizer = tr_tokenizer_find(tr_option_text(options, "tokenizer"));
     reader->keep_invalid = tr_option_is(options, "invalid-utf8", "keep");
     reader->label = tr_copy_text(label, strlen(label));
     if (!reader->label || !tr_names_parse(&reader->names, tr_option_text(options, "columns"))) {
@@ -377,6 +378,7 @@ void trellis_reader_close(trellis_reader *reader)
     free(reader->lines.at);
     free(reader->cells.at);
     free(reader->labels.at);
+    free(reader->breaks.at);
     free(reader->rows.at);
     free(reader->row_token.at);
     free(reader->attributes.at);

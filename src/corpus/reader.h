@@ -15,6 +15,7 @@
 #include "corpus/corpus.h"
 #include "corpus/memory_corpus.h"
 #include "corpus/part.h"
+#include "corpus/tokenize.h"
 
 #define TR_NO_COLUMN SIZE_MAX
 
@@ -103,6 +104,8 @@ struct trellis_reader {
     TR_ARRAY(trellis_attribute) attributes;
     TR_ARRAY(size_t) attribute_begin; // [tokens + 1]
     struct tr_buffer unescaped;       // never grows while slices of it are in use
+    enum tr_tokenizer tokenizer;      // --tokenizer
+    TR_ARRAY(char) breaks;            // [bytes of the passage] see tr_prose
     struct json_t *json;              // the object that owns the texts of JSON lines
     bool ahead;                       // a sequence has been read in advance,
     trellis_status ahead_status;      // with this result

@@ -1,4 +1,4 @@
-/* tokenize.c - splits running text into tokens and sentences by the rules of the Penn Treebank.
+/* tokenize.c - splits running text into tokens and sentences: English, by the rules of the Penn Treebank.
  *
  *     "Mr. O'Brien can't pay $3,000.50," he said. "So?"
  *     " Mr. O'Brien ca n't pay $ 3,000.50 , " he said .  |  " So ? "
@@ -7,109 +7,9 @@
  * and may start anywhere. The lookahead is bounded, so that time stays linear: the name in an
  * e-mail address has at most 64 bytes, and a word at most two contractions.
  */
-#include "corpus/tokenize.h"
-
 #include <utf8proc.h>
 
-#include "base/memory.h"
-#include "base/text.h"
-#include "base/utf8.h"
-
-/* ---- characters ------------------------------------------------------------------------------ */
-
-enum { END_OF_TEXT = -1 };
-
-/* The code point at an offset. */
-static int32_t code_at(trellis_text text, size_t at)
-{
-    return at < text.size ? tr_utf8_next(text, &at) : END_OF_TEXT;
-}
-
-static bool is_one_of(int32_t code, const int32_t *set)
-{
-    while (*set && *set != code) {
-        set++;
-    }
-    return *set != 0;
-}
-
-/* The ends of lines are blanks here. */
-static bool is_blank(int32_t code)
-{
-    return code < 0x80 ? code == ' ' || (code >= '\t' && code <= '\r')
-                       : tr_utf8_class(code) == TR_SPACE;
-}
-
-static bool is_ascii_letter(int32_t code)
-{
-    return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
-}
-
-static bool is_ascii_digit(int32_t code)
-{
-    return code >= '0' && code <= '9';
-}
-
-static bool is_letter(int32_t code)
-{
-    return code >= 0 && tr_utf8_class(code) <= TR_OTHER_LETTER;
-}
-
-/* Word characters: all but blanks, punctuation marks and symbols. Combining accents belong here,
- * and so do bytes that are not UTF-8. */
-static bool is_word(int32_t code)
-{
-    if (code >= 0x80) {
-        enum tr_class class = tr_utf8_class(code);
-        return class <= TR_DIGIT || class == TR_OTHER;
-    }
-    return is_ascii_letter(code) || is_ascii_digit(code) || code == '_' || code == 0x7F ||
-           (code >= 0 && code < ' ' && !is_blank(code));
-}
-
-static bool is_apostrophe(int32_t code)
-{
-    return code == '\'' || code == 0x2019;
-}
-
-/* The hyphen, figure dash to horizontal bar, and the minus sign. */
-static bool is_dash(int32_t code)
-{
-    return code == '-' || (code >= 0x2012 && code <= 0x2015) || code == 0x2212;
-}
-
-static bool is_closing_bracket(int32_t code)
-{
-    return code == ')' || code == ']' || code == '}';
-}
-
-static bool is_opening_bracket(int32_t code)
-{
-    return code == '(' || code == '[' || code == '{';
-}
-
-static bool is_quote(int32_t code)
-{
-    static const int32_t quotes[] = {'"',    '\'',   '`',    0xAB,   0xBB,   0x2018, 0x2019,
-                                     0x201A, 0x201C, 0x201D, 0x201E, 0x2039, 0x203A, 0};
-    return is_one_of(code, quotes);
-}
-
-/* Quotes that may close: not those that only open in English. */
-static bool is_closing_quote(int32_t code)
-{
-    static const int32_t quotes[] = {'"', '\'', 0xBB, 0x2019, 0x201D, 0x203A, 0};
-    return is_one_of(code, quotes);
-}
-
-static size_t skip_blanks(trellis_text text, size_t at)
-{
-    size_t next = at;
-    while (at < text.size && is_blank(tr_utf8_next(text, &next))) {
-        at = next;
-    }
-    return at;
-}
+#include "corpus/tokenize_internal.h"
 
 /* ---- lists of words -------------------------------------------------------------------------- */
 
@@ -148,32 +48,6 @@ static const char *const apostrophe_words[] = {"bout", "cause", "em",   "n",    
 /* Contractions after the apostrophe, in any case; n't is one more. */
 static const char *const contractions[] = {"s", "m", "d", "ll", "re", "ve", NULL};
 
-static bool is_listed(trellis_text word, const char *const *list)
-{
-    while (*list && !tr_text_is(word, *list)) {
-        list++;
-    }
-    return *list != NULL;
-}
-
-static bool is_listed_in_any_case(trellis_text word, const char *const *list)
-{
-    char lower[8]; // the longest has six letters
-    if (word.size > sizeof lower) {
-        return false;
-    }
-    for (size_t i = 0; i < word.size; i++) {
-        bool capital = word.data[i] >= 'A' && word.data[i] <= 'Z';
-        lower[i] = (char)(capital ? word.data[i] | 0x20 : word.data[i]);
-    }
-    return is_listed((trellis_text){lower, word.size}, list);
-}
-
-static trellis_text slice(trellis_text text, size_t begin, size_t end)
-{
-    return (trellis_text){text.data + begin, end - begin};
-}
-
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 static bool is_mail_name(int32_t code)
@@ -188,7 +62,7 @@ static bool is_host(int32_t code)
 }
 
 /* The end of the e-mail address that begins here, or `begin`. */
-static size_t mail_end(trellis_text text, size_t begin)
+size_t tr_mail_end(trellis_text text, size_t begin)
 {
     enum { NAME = 64, HOST = 255 };
     size_t at = begin;
@@ -224,7 +98,7 @@ static size_t scheme_end(trellis_text text, size_t begin)
 
 /* The end of the URL that begins here, or `begin`. Punctuation at its end is not part of it, but
  * for a bracket that was opened within. */
-static size_t url_end(trellis_text text, size_t begin)
+size_t tr_url_end(trellis_text text, size_t begin)
 {
     size_t least = scheme_end(text, begin), end = least;
     if (least == begin) {
@@ -265,7 +139,7 @@ static size_t joint(trellis_text text, int32_t before, size_t at)
 }
 
 /* The end of the word that begins here, contractions included. */
-static size_t word_end(trellis_text text, size_t begin)
+size_t tr_word_end(trellis_text text, size_t begin)
 {
     size_t end = begin;
     for (int32_t before = 0; end < text.size;) {
@@ -330,13 +204,13 @@ static bool is_beginner(trellis_text text, size_t at)
         }
         at = next;
     }
-    size_t end = word_end(text, at);
+    size_t end = tr_word_end(text, at);
     return code_at(text, end) != '.' &&
            is_listed(slice(text, at, stem_end(text, at, end)), beginners);
 }
 
 /* U.S, a.m: letters with periods between them. */
-static bool is_acronym(trellis_text word)
+bool tr_is_acronym(trellis_text word)
 {
     size_t letters = 0;
     for (size_t at = 0; at < word.size; letters++) {
@@ -350,7 +224,7 @@ static bool is_acronym(trellis_text word)
     return letters > 1;
 }
 
-static bool is_capital(trellis_text word)
+bool tr_is_capital(trellis_text word)
 {
     return tr_utf8_class(code_at(word, 0)) == TR_UPPER && tr_utf8_step(word, 0) == word.size;
 }
@@ -373,7 +247,7 @@ static bool is_abbreviation(trellis_text text, size_t begin, size_t period,
     trellis_text word = slice(text, begin, period);
     size_t behind = period + 1;
     *ret_ending = TR_RUNS_ON;
-    if (is_capital(word)) {
+    if (tr_is_capital(word)) {
         return is_initial(text, behind);
     }
     const char *hyphen = memrchr(word.data, '-', word.size); // non-U.S., mid-Jan.
@@ -387,7 +261,7 @@ static bool is_abbreviation(trellis_text text, size_t begin, size_t period,
         return is_ascii_digit(code_at(text, skip_blanks(text, behind)));
     }
     *ret_ending = TR_MAY_END;
-    return is_listed(word, may_be_last) || is_acronym(word);
+    return is_listed(word, may_be_last) || tr_is_acronym(word);
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -395,14 +269,14 @@ static bool is_abbreviation(trellis_text text, size_t begin, size_t period,
 /* The end of the token that begins with a letter, digit or the like. */
 static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_ending)
 {
-    size_t end = url_end(text, begin);
+    size_t end = tr_url_end(text, begin);
     if (end == begin) {
-        end = mail_end(text, begin);
+        end = tr_mail_end(text, begin);
     }
     if (end > begin) {
         return end;
     }
-    size_t whole = word_end(text, begin);
+    size_t whole = tr_word_end(text, begin);
     end = stem_end(text, begin, whole);
     if (end < whole || code_at(text, end) != '.' || code_at(text, end + 1) == '.') {
         return end;
@@ -420,7 +294,7 @@ static size_t apostrophe_token(trellis_text text, size_t begin)
 {
     size_t word = begin;
     tr_utf8_next(text, &word);
-    size_t end = stem_end(text, begin, word_end(text, word));
+    size_t end = stem_end(text, begin, tr_word_end(text, word));
     if (end == word) {
         return begin;
     }
@@ -462,16 +336,9 @@ static size_t run_end(trellis_text text, size_t begin)
     return end;
 }
 
-/* The end of the token that begins with a punctuation mark or symbol. */
-static size_t mark_token(trellis_text text, size_t begin, int32_t code, enum tr_ending *ret_ending)
+size_t tr_mark_end(trellis_text text, size_t begin, int32_t code, enum tr_ending *ret_ending)
 {
     size_t end;
-    if (is_apostrophe(code) || code == 0x2018) {
-        end = apostrophe_token(text, begin);
-        if (end > begin) {
-            return end;
-        }
-    }
     if (code == '.' || is_dash(code)) {
         end = run_end(text, begin);
     } else if ((code == '\'' || code == '`') && code_at(text, begin + 1) == code) {
@@ -484,8 +351,16 @@ static size_t mark_token(trellis_text text, size_t begin, int32_t code, enum tr_
     return end;
 }
 
-static bool next_token(trellis_text text, size_t *at, struct tr_token *token)
+/* The same, with the words that begin with an apostrophe in English. */
+static size_t mark_token(trellis_text text, size_t begin, int32_t code, enum tr_ending *ret_ending)
 {
+    size_t end = is_apostrophe(code) || code == 0x2018 ? apostrophe_token(text, begin) : begin;
+    return end > begin ? end : tr_mark_end(text, begin, code, ret_ending);
+}
+
+bool tr_next_english(const struct tr_prose *prose, size_t *at, struct tr_token *token)
+{
+    trellis_text text = prose->text;
     size_t begin = skip_blanks(text, *at), end;
     if (begin == text.size) {
         return false;
@@ -496,7 +371,7 @@ static bool next_token(trellis_text text, size_t *at, struct tr_token *token)
     if (is_word(code)) {
         end = word_token(text, begin, &token->ending);
     } else if (sign && is_ascii_digit(code_at(text, begin + 1))) {
-        end = word_end(text, begin + 1); // -5, .50
+        end = tr_word_end(text, begin + 1); // -5, .50
     } else {
         end = mark_token(text, begin, code, &token->ending);
     }
@@ -544,25 +419,44 @@ static bool can_begin(const struct tr_token *token)
            is_opening_bracket(code) || is_one_of(code, others);
 }
 
+static bool next_token(const struct tr_prose *prose, size_t *at, struct tr_token *token)
+{
+    switch (prose->tokenizer) {
+    case TR_TOKENIZE_ROMANCE:
+        return tr_next_romance(prose, at, token);
+    case TR_TOKENIZE_WHITESPACE:
+        return tr_next_whitespace(prose, at, token);
+    case TR_TOKENIZE_UNICODE:
+        return tr_next_unicode(prose, at, token);
+    case TR_TOKENIZE_ENGLISH:
+        break;
+    }
+    return tr_next_english(prose, at, token);
+}
+
 /* Whether the last token, after which the sentence may end, is the last one of its sentence. */
 static bool ends_here(const struct tr_prose *prose)
 {
     struct tr_token next;
     size_t behind = prose->at;
-    if (!next_token(prose->text, &behind, &next)) {
+    if (!next_token(prose, &behind, &next)) {
         return true;
     }
-    if (prose->ending == TR_RUNS_ON || !next.spaced || is_closing(prose, &next, behind)) {
+    bool closing = is_closing(prose, &next, behind);
+    if (prose->ending == TR_ENDS_ANYWHERE && !closing) {
+        return true;
+    }
+    if (prose->ending == TR_RUNS_ON || !next.spaced || closing) {
         return false;
     }
-    return prose->ending == TR_ENDS ? can_begin(&next)
+    return prose->ending >= TR_ENDS ? can_begin(&next)
                                     : is_beginner(prose->text, behind - next.text.size);
 }
 
 bool tr_prose_next(struct tr_prose *prose, struct tr_token *token)
 {
     size_t end = prose->at;
-    if (!next_token(prose->text, &end, token)) {
+    if (!next_token(prose, &end, token)) {
         return false;
     }
     bool closing = prose->ending && is_closing(prose, token, end);
@@ -578,8 +472,24 @@ bool tr_prose_next(struct tr_prose *prose, struct tr_token *token)
     return true;
 }
 
-bool tr_prose_ends_line(trellis_text line)
+enum tr_tokenizer tr_tokenizer_find(const char *name)
 {
+    static const char *const names[] = {[TR_TOKENIZE_ENGLISH] = "english",
+                                        [TR_TOKENIZE_ROMANCE] = "romance",
+                                        [TR_TOKENIZE_WHITESPACE] = "whitespace",
+                                        [TR_TOKENIZE_UNICODE] = "unicode"};
+    size_t found = TR_TOKENIZE_ENGLISH;
+    for (size_t i = 0; i < TR_COUNT(names); i++) {
+        found = strcmp(names[i], name) == 0 ? i : found;
+    }
+    return (enum tr_tokenizer)found;
+}
+
+bool tr_prose_ends_line(enum tr_tokenizer tokenizer, trellis_text line)
+{
+    if (tokenizer == TR_TOKENIZE_WHITESPACE) {
+        return true;
+    }
     trellis_text last;
     int32_t code = END_OF_TEXT;
     while (tr_utf8_suffix(line, 1, &last)) {

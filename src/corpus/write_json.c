@@ -1,6 +1,7 @@
 /* write_json.c - writes JSON lines.
  *
- * An object that was read keeps all its members, known to us or not; only "labels" is replaced.
+ * An object that was read keeps all its members, known to us or not; only "labels" is replaced, and
+ * what write_annotation.c adds where a sequence was tagged.
  * Else the words are "tokens", each other column is an array under its name ("columnN" if it has
  * none), and the label column becomes "labels", or stays a column if there are new labels.
  */
@@ -9,8 +10,8 @@
 #include "corpus/json.h"
 #include "corpus/writer.h"
 
-static void put_array(struct tr_buffer *buffer, const trellis_text *texts, size_t stride,
-                      size_t length)
+void tr_put_json_array(struct tr_buffer *buffer, const trellis_text *texts, size_t stride,
+                       size_t length)
 {
     tr_buffer_char(buffer, '[');
     for (size_t i = 0; i < length; i++) {
@@ -91,6 +92,53 @@ static void put_value(struct tr_buffer *buffer, json_t *value)
     }
 }
 
+/* Finds the words in the text of a sequence that was tagged. */
+static trellis_status find_text(trellis_writer *writer, const trellis_sequence *sequence,
+                                trellis_text own, trellis_error *error)
+{
+    size_t word;
+    writer->aligned = false;
+    if (!writer->annotated || sequence->columns == 0) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = tr_word_column(writer, sequence, &word, error);
+    return status || tr_find_text(writer, sequence, word, own) ? status : tr_fail_memory(error);
+}
+
+/* Whether a member is about to be written anew. */
+static bool is_replaced(const trellis_writer *writer, const char *key)
+{
+    return writer->annotated && (strcmp(key, "offsets") == 0 || strcmp(key, "spans") == 0 ||
+                                 strcmp(key, "marginals") == 0 ||
+                                 strcmp(key, "all_marginals") == 0 || strcmp(key, "nbest") == 0);
+}
+
+static void put_relabelled(trellis_writer *writer, const trellis_sequence *sequence,
+                           const trellis_text *labels, json_t *object)
+{
+    struct tr_buffer *buffer = &writer->buffer;
+    bool first = true, done = false;
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (is_replaced(writer, key)) {
+            continue;
+        }
+        put_key(buffer, &first, tr_text(key));
+        if (strcmp(key, "labels") == 0) {
+            tr_put_json_array(buffer, labels, 1, sequence->length);
+            done = true;
+        } else {
+            put_value(buffer, value);
+        }
+    }
+    if (!done) {
+        put_key(buffer, &first, TR_TEXT("labels"));
+        tr_put_json_array(buffer, labels, 1, sequence->length);
+    }
+}
+
 /* Copies the object of a row with its labels replaced. */
 static trellis_status relabel(trellis_writer *writer, const trellis_sequence *sequence,
                               const trellis_text *labels, trellis_error *error)
@@ -103,38 +151,25 @@ static trellis_status relabel(trellis_writer *writer, const trellis_sequence *se
         json_decref(object);
         return memory ? tr_cannot_hold(writer, sequence, row, error) : tr_fail_memory(error);
     }
-    struct tr_buffer *buffer = &writer->buffer;
-    bool first = true, done = false;
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        put_key(buffer, &first, tr_text(key));
-        if (strcmp(key, "labels") == 0) {
-            put_array(buffer, labels, 1, sequence->length);
-            done = true;
-        } else {
-            put_value(buffer, value);
+    json_t *text = json_object_get(object, "text");
+    trellis_text own = {json_string_value(text), json_string_length(text)};
+    trellis_status status = find_text(writer, sequence, own, error);
+    if (!status) {
+        put_relabelled(writer, sequence, labels, object);
+        if (writer->annotated) {
+            tr_put_annotation(writer, sequence, text != NULL);
         }
+        tr_buffer_string(&writer->buffer, "}\n");
     }
-    if (!done) {
-        put_key(buffer, &first, TR_TEXT("labels"));
-        put_array(buffer, labels, 1, sequence->length);
-    }
-    tr_buffer_string(buffer, "}\n");
     json_decref(object);
-    return TRELLIS_OK;
+    return status;
 }
 
 /* ---- an object made from cells --------------------------------------------------------- */
 
 static bool is_taken(const trellis_writer *writer, size_t column, const char *name)
 {
-    static const char *const ours[] = {"tokens", "labels", "attributes", "weight"};
-    bool taken = false;
-    for (size_t i = 0; i < TR_COUNT(ours); i++) {
-        taken |= strcmp(ours[i], name) == 0;
-    }
+    bool taken = tr_json_is_reserved(name) || (writer->annotated && strcmp(name, "text") == 0);
     for (size_t c = 0; !taken && c < column; c++) {
         const char *other = tr_names_at(&writer->names, writer->input, c);
         taken = other && strcmp(other, name) == 0;
@@ -158,11 +193,12 @@ static void put_columns(trellis_writer *writer, const trellis_sequence *sequence
                         size_t word, size_t left_out)
 {
     put_key(&writer->buffer, first, TR_TEXT("tokens"));
-    put_array(&writer->buffer, sequence->cells + word, sequence->columns, sequence->length);
+    tr_put_json_array(&writer->buffer, sequence->cells + word, sequence->columns, sequence->length);
     for (size_t c = 0; c < sequence->columns; c++) {
         if (c != word && c != left_out) {
             put_column_key(writer, first, c);
-            put_array(&writer->buffer, sequence->cells + c, sequence->columns, sequence->length);
+            tr_put_json_array(&writer->buffer, sequence->cells + c, sequence->columns,
+                              sequence->length);
         }
     }
 }
@@ -219,14 +255,18 @@ static trellis_status build(trellis_writer *writer, const trellis_sequence *sequ
     labels = labels ? labels : sequence->labels;
     if (labels) {
         put_key(buffer, &first, TR_TEXT("labels"));
-        put_array(buffer, labels, 1, sequence->length);
+        tr_put_json_array(buffer, labels, 1, sequence->length);
     }
     if (sequence->weight != 1) {
         put_key(buffer, &first, TR_TEXT("weight"));
         tr_buffer_real(buffer, sequence->weight);
     }
+    trellis_status status = find_text(writer, sequence, (trellis_text){0}, error);
+    if (!status && writer->annotated && !first) {
+        tr_put_annotation(writer, sequence, false);
+    }
     tr_buffer_string(buffer, first ? "{}\n" : "}\n");
-    return TRELLIS_OK;
+    return status;
 }
 
 trellis_status tr_put_jsonl(trellis_writer *writer, const trellis_sequence *sequence,

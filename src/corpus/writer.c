@@ -10,6 +10,7 @@
 #include "corpus/writer.h"
 
 #include "base/options.h"
+#include "base/structs.h"
 #include "corpus/conllu.h"
 
 enum { FLUSH_SIZE = 1 << 16 };
@@ -77,11 +78,13 @@ void trellis_writer_destroy(trellis_writer *writer)
     }
     tr_names_free(&writer->names);
     tr_buffer_free(&writer->buffer);
+    tr_buffer_free(&writer->text);
+    free(writer->offsets.at);
     free(writer);
 }
 
-trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence *given,
-                                  const trellis_text *labels, trellis_error *error)
+static trellis_status put(trellis_writer *writer, const trellis_sequence *given,
+                          const trellis_text *labels, trellis_error *error)
 {
     size_t before = writer->buffer.size;
     trellis_sequence sequence;
@@ -98,6 +101,23 @@ trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence
         return status;
     }
     return writer->buffer.size >= FLUSH_SIZE ? trellis_writer_finish(writer, error) : TRELLIS_OK;
+}
+
+trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence *sequence,
+                                  const trellis_text *labels, trellis_error *error)
+{
+    writer->annotated = false;
+    return put(writer, sequence, labels, error);
+}
+
+trellis_status trellis_writer_put_tagged(trellis_writer *writer, const trellis_sequence *sequence,
+                                         const trellis_annotation *annotation, trellis_error *error)
+{
+    writer->annotated = true;
+    if (!tr_struct_take(&writer->annotation, sizeof writer->annotation, annotation)) {
+        return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+    }
+    return put(writer, sequence, writer->annotation.labels, error);
 }
 
 trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error)

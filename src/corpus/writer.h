@@ -7,6 +7,11 @@
 typedef trellis_status (*tr_put_function)(trellis_writer *writer, const trellis_sequence *sequence,
                                           const trellis_text *labels, trellis_error *error);
 
+/* A token in a text, in characters. */
+struct tr_text_offset {
+    size_t begin, end;
+};
+
 struct trellis_writer {
     trellis_sink sink;
     void *user;
@@ -18,7 +23,25 @@ struct trellis_writer {
     bool same;           // the rows of a sequence are in the format that is written
     bool by_tab;         // --separator tab
     size_t label_column; // of CoNLL-U
+    /* For JSON lines, of the sequence being written: what is known of it, ... */
+    bool annotated;
+    trellis_annotation annotation;
+    /* ... the text that its tokens are found in, and where. */
+    bool aligned;
+    struct tr_buffer text;
+    TR_ARRAY(struct tr_text_offset) offsets;
 };
+
+/* Finds the tokens of a sequence, in column `word`, in its text: `own` if that is not NULL. False
+ * on allocation failure. */
+bool tr_find_text(trellis_writer *writer, const trellis_sequence *sequence, size_t word,
+                  trellis_text own);
+/* Writes what is known of a sequence as further members of its object. `has_text`: the object has a
+ * member "text". */
+void tr_put_annotation(trellis_writer *writer, const trellis_sequence *sequence, bool has_text);
+/* An array of texts that lie `stride` texts apart. */
+void tr_put_json_array(struct tr_buffer *buffer, const trellis_text *texts, size_t stride,
+                       size_t length);
 
 trellis_status tr_put_columns(trellis_writer *writer, const trellis_sequence *sequence,
                               const trellis_text *labels, trellis_error *error);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "corpus/corpus.h"
+#include "dataset/lint.h"
 
 struct reading {
     struct tr_dataset *dataset;
@@ -483,6 +484,11 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
         status = first ? bind_columns(reading, error) : TRELLIS_OK;
         if (first && !status) {
             describe_input(reading, sequence);
+        }
+        if (!status && settings->lint) {
+            status = tr_lint_add(settings->lint, reading->reader, tr_source_name(reading->source),
+                                 sequence,
+                                 reading->training ? TRELLIS_DEV_DATA : TRELLIS_TRAIN_DATA, error);
         }
         if (!status) {
             status = add_sequence(reading, sequence, error);

@@ -79,8 +79,9 @@ struct tr_dataset_settings {
     const struct tr_tag_dictionary *tag_dictionary;
     struct trellis_words *seen; // collects the words; may be NULL
     enum tr_label_use label_use;
-    const char *reals; // the columns of --gaussian; NULL or empty: none
-    bool partial;      // labels may be '_' (unknown) or 'A|B' (one of these)
+    const char *reals;  // the columns of --gaussian; NULL or empty: none
+    trellis_lint *lint; // looks for mistakes; may be NULL
+    bool partial;       // labels may be '_' (unknown) or 'A|B' (one of these)
     /* With segments: of up to so many tokens, 0 for none; and the attributes that gold segments have,
      * as hashes, beyond which none are read from the training corpus. */
     size_t max_segment;

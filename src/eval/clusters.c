@@ -331,9 +331,10 @@ static void report_lines(struct tr_buffer *out, const trellis_evaluation *evalua
                          const struct clustering *c)
 {
     const struct tr_contingency *table = &c->table;
-    tr_buffer_format(out, "processed %llu tokens in %llu sequences; %zu states for %zu labels.\n",
-                     (unsigned long long)table->tokens,
-                     (unsigned long long)evaluation->sequences.gold, table->states, table->labels);
+    tr_buffer_format(out,
+                     "processed %llu token%s in %llu sequence%s; %llu state%s for %llu label%s.\n",
+                     TR_COUNTED(table->tokens), TR_COUNTED(evaluation->sequences.gold),
+                     TR_COUNTED(table->states), TR_COUNTED(table->labels));
     for (size_t f = 0; f < table->states; f++) {
         trellis_text state = tr_intern_text(&evaluation->labels.names, table->state[f]);
         size_t majority = tr_contingency_majority(table, f);

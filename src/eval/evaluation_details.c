@@ -123,8 +123,8 @@ static void likelihood(struct tr_buffer *out, const trellis_evaluation *evaluati
         tr_buffer_format(out, "log-likelihood of the gold labels: %.2f, %.4f per sequence",
                          scores.log_likelihood, scores.log_likelihood / (double)evaluation->likely);
         if (scores.impossible) {
-            tr_buffer_format(out, "; excludes %llu sequences with probability 0",
-                             (unsigned long long)scores.impossible);
+            tr_buffer_format(out, "; excludes %llu sequence%s with probability 0",
+                             TR_COUNTED(scores.impossible));
         }
         tr_buffer_char(out, '\n');
     }

@@ -86,10 +86,10 @@ static void span_lines(struct tr_buffer *out, const trellis_evaluation *evaluati
 static void label_lines(struct tr_buffer *out, const trellis_evaluation *evaluation)
 {
     struct tr_tally tokens = evaluation->tokens, sequences = evaluation->sequences;
-    tr_buffer_format(out, "processed %llu tokens in %llu sequences; ",
-                     (unsigned long long)tokens.gold, (unsigned long long)sequences.gold);
-    tr_buffer_format(out, "correct: %llu tokens, %llu sequences.\n",
-                     (unsigned long long)tokens.correct, (unsigned long long)sequences.correct);
+    tr_buffer_format(out, "processed %llu token%s in %llu sequence%s; ", TR_COUNTED(tokens.gold),
+                     TR_COUNTED(sequences.gold));
+    tr_buffer_format(out, "correct: %llu token%s, %llu sequence%s.\n", TR_COUNTED(tokens.correct),
+                     TR_COUNTED(sequences.correct));
     tr_buffer_format(out, "accuracy: %6.2f%%; sequence accuracy: %6.2f%%\n",
                      percents(tokens.gold, tokens.gold, tokens.correct).precision,
                      percents(sequences.gold, sequences.gold, sequences.correct).precision);

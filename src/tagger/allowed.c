@@ -102,8 +102,9 @@ trellis_status tr_tagger_read_forced(trellis_tagger *tagger, const trellis_seque
     }
     if (columns == 0 || column >= columns) {
         return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
-                          "line %llu: no column '%s' for --forced; the line has %zu columns",
-                          (unsigned long long)sequence->line, tagger->allowed.option, columns);
+                          "line %llu: no column '%s' for --forced; the line has %llu column%s",
+                          (unsigned long long)sequence->line, tagger->allowed.option,
+                          TR_COUNTED(columns));
     }
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_error cause = {0};

@@ -71,8 +71,8 @@ static void note_stop(struct tr_training *training, enum tr_stop stop)
 {
     char reason[160];
     if (stop == TR_STOP_CALLER && !training->report.interrupted) {
-        snprintf(reason, sizeof reason, "no better dev score for %llu iterations",
-                 (unsigned long long)training->since_best);
+        snprintf(reason, sizeof reason, "no better dev score for %llu iteration%s",
+                 TR_COUNTED(training->since_best));
     } else {
         snprintf(reason, sizeof reason, "%s", tr_stop_meaning(stop));
     }

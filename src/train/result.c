@@ -65,6 +65,10 @@ static void write_input_notes(struct tr_training *training)
     if (shape->by_tab) {
         tr_note_text(notes, "input-separator", "tab");
     }
+    if (trellis_options_given(training->settings.options, "tokenizer")) {
+        tr_note_text(notes, "input-tokenizer",
+                     tr_option_text(training->settings.options, "tokenizer"));
+    }
     trellis_scheme scheme = input_scheme(&training->data, notes);
     if (scheme != TRELLIS_NO_SCHEME) {
         tr_note_text(notes, "input-scheme", tr_scheme_name(scheme));

@@ -146,8 +146,8 @@ static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
             "l2 penalty are too large");
     }
     sgd->eta0 = best_rate;
-    tr_training_note(sgd->training, "learning rate %g (calibrated on %zu sequences)", best_rate,
-                     sample);
+    tr_training_note(sgd->training, "learning rate %g (calibrated on %llu sequence%s)", best_rate,
+                     TR_COUNTED(sample));
     return TRELLIS_OK;
 }
 

@@ -38,12 +38,16 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
                     4.0 * (double)training->layout.size * (learner->floats_per_weight + 2) +
                     learner->bytes_per_token * (double)training->data.train.tokens;
     double limit;
-    tr_training_note(training, "%zu sequences, %zu tokens, %u labels, %u attributes, %zu features",
-                     training->data.train.sequences, training->data.train.tokens,
-                     training->data.train.label_count,
-                     tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows),
-                     tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
-                         training->layout.step_size);
+    size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);
+    size_t features = tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
+                      training->layout.step_size;
+    tr_training_note(training,
+                     "%llu sequence%s, %llu token%s, %llu label%s, %llu attribute%s, "
+                     "%llu feature%s",
+                     TR_COUNTED(training->data.train.sequences),
+                     TR_COUNTED(training->data.train.tokens),
+                     TR_COUNTED(training->data.train.label_count), TR_COUNTED(attributes),
+                     TR_COUNTED(features));
     tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for learning",
                      needed / 1048576 + 1, (double)held / 1048576 + 1);
     if (!parse_size(tr_option_text(training->settings.options, "memory"), &limit)) {
@@ -172,8 +176,8 @@ trellis_status trellis_train(const trellis_options *options, const trellis_train
     } else if (!status) {
         status = tr_training_result(&training, ret_model, error);
         if (!status && interrupted) {
-            status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted after %llu iterations",
-                             (unsigned long long)iteration);
+            status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted after %llu iteration%s",
+                             TR_COUNTED(iteration));
         }
     }
     training_free(&training);

@@ -284,6 +284,31 @@ static trellis_status read_dev(struct tr_training *training, struct tr_dataset_s
                : status;
 }
 
+/* Nothing is looked for where nobody is told, and not in labels that are not used. */
+static trellis_status begin_lint(const struct tr_training *training,
+                                 struct tr_dataset_settings *settings, trellis_error *error)
+{
+    bool wanted = training->report.progress && settings->label_use != TR_LABELS_IGNORED;
+    return wanted ? trellis_lint_create(&settings->lint, error) : TRELLIS_OK;
+}
+
+/* Tells what is suspicious in the data. */
+static trellis_status end_lint(struct tr_training *training, trellis_lint *lint,
+                               trellis_error *error)
+{
+    trellis_finding found = {.struct_size = sizeof found};
+    trellis_status status = lint ? trellis_lint_finish(lint, error) : TRELLIS_OK;
+    for (size_t i = 0; lint && !status && trellis_lint_finding(lint, i, &found); i++) {
+        if (found.line) {
+            tr_training_note(training, "warning: %s:%llu: %s", found.name,
+                             (unsigned long long)found.line, found.message);
+        } else {
+            tr_training_note(training, "warning: %s: %s", found.name, found.message);
+        }
+    }
+    return status;
+}
+
 static trellis_status read_data(struct tr_training *training, trellis_error *error)
 {
     const struct tr_settings *settings = &training->settings;
@@ -311,7 +336,10 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
                                           .segment_keys = &data->segment_keys,
                                           .progress = reading_progress,
                                           .user = training};
-    trellis_status status = read_train(training, &reading, error);
+    trellis_status status = begin_lint(training, &reading, error);
+    if (!status) {
+        status = read_train(training, &reading, error);
+    }
     tr_words_free(&data->segment_keys);
     if (!status && settings->max_segment) {
         status = tr_training_make_segments(training, error);
@@ -329,6 +357,10 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
     if (!status) {
         status = read_dev(training, reading, error);
     }
+    if (!status) {
+        status = end_lint(training, reading.lint, error);
+    }
+    trellis_lint_destroy(reading.lint);
     tr_vocabulary_close(&data->vocabulary);
     return status;
 }

@@ -12,13 +12,36 @@ check help_info 0 info --help
 check help_info 0 info -h
 check help_info 0 help info
 
-for command in train tag eval cluster convert features info export import sample help version; do
+# Help fits a screen; --help-all has everything.
+for command in check train tag eval compare cv tune cluster convert features info inspect explain show report export \
+    import sample help version; do
+    run 0 "$command" --help-all
+    want "$command --help-all has examples" grep -q '^Examples:$' "$out"
     run 0 "$command" --help
     want "$command --help begins with its name" grep -q "^trellis $command - " "$out"
-    want "$command --help has examples" grep -q '^Examples:$' "$out"
+    want "$command --help has an example" grep -q '^Examples*:$' "$out"
+    want "$command --help fits a screen" test "$(wc -l <"$out")" -le 40
     want "$command --help writes nothing to standard error" test ! -s "$err"
     want "no line of $command --help is wider than 80" test -z "$(grep -E '.{81}' "$out" | grep -v '^  \(trellis\|#\|echo\) ')"
 done
+
+run 0 train --help
+want "train --help fits 24 lines" test "$(wc -l <"$out")" -le 24
+want "it says where the rest is" grep -q "'trellis train --help-all' shows [0-9]* more options; 'trellis help crf' explains" "$out"
+run 0 train --help-all
+want "options are grouped by the types that take them" grep -qx 'Options of -t ssvm, -t crf, -t maxent, -t memm:' "$out"
+want "and by algorithm" grep -qx 'Options of -t crf -a sgd, -t maxent -a sgd, -t memm -a sgd:' "$out"
+want "every option is there" test "$(grep -c '^  .*--[a-z0-9-]* *' "$out")" -gt 60
+for type in perceptron mira ssvm crf maxent hmm memm; do
+    run 0 help $type
+    want "help $type has its algorithms" grep -qx 'Algorithms:' "$out"
+    want "help $type has a reference" grep -q '([12][09][0-9][0-9])' "$out"
+    want "no line of help $type is wider than 80" test -z "$(tail -n +2 "$out" | grep -E '.{81}')"
+done
+run 0 help ssvm
+want "defaults are those of the type" grep -q '\[4\]$' "$out"
+run 2 help crff
+want "a misspelt type" grep -qxF "trellis: unknown subcommand or type 'crff'; did you mean 'crf'?" "$err"
 
 check misspelt_command 2 trian
 check unknown_command 2 frobnicate

@@ -27,7 +27,7 @@ want "three in five" awk -v p="$(chances memm 2 | head -n 1)" 'BEGIN { exit !(p 
 for options in "--decode posterior" "--decode beam"; do
     # shellcheck disable=SC2086 # two words
     run 0 eval -m "$TRELLIS_TMP/memm.model" $options data/label-bias/test.txt
-    want "four of six with $options" grep -q "correct: 4 tokens, 1 sequences" "$out"
+    want "four of six with $options" grep -q "correct: 4 tokens, 1 sequence" "$out"
 done
 for options in "--order 2" "--l2 1" "-a sgd"; do
     for type in memm crf; do

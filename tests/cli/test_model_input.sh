@@ -79,6 +79,26 @@ run 0 eval -m $t/ready $t/attributes
 says 1 "TMP/attributes: the model was trained on ready-made attributes, and this is read as columns; use --format crfsuite" \
     tag --format columns -m $t/ready $t/attributes
 
+# Another scheme.
+run 0 convert --scheme iob2 --to-scheme iobes --label 3 -o $t/iobes $t/test
+says 0 "warning: the gold labels are in the scheme iobes, and the model was trained on iob2: spans are scored correctly, but labels differ; 'trellis convert --scheme iobes --to-scheme iob2' converts the file" \
+    eval -m $t/chunk $t/iobes
+grep FB1 $out | head -n 1 >$t/spans
+run 0 convert --scheme iob2 --to-scheme iob1 --label 3 -o $t/iob1 $t/test
+says 0 "warning: the gold labels are in the scheme iob1, and the model was trained on iob2: spans are scored correctly, but labels differ; 'trellis convert --scheme iob1 --to-scheme iob2' converts the file" \
+    eval -m $t/chunk $t/iob1
+run 0 eval -m $t/chunk $t/test
+want "the same scheme is no reason to warn" test ! -s $err
+want "spans are scored correctly" test "$(grep FB1 $out | head -n 1 | sed 's/.*precision/precision/')" = "$(sed 's/.*precision/precision/' $t/spans)"
+
+# The tokeniser.
+run 0 train -q -e 1 --tokenizer romance -m $t/french $t/words
+echo "Qu'a-t-il dit ?" >$t/question
+run 0 tag --format text -m $t/french $t/question
+want "the tokeniser is that of the training" test "$(awk 'NF { printf "%s%s", s, $1; s = " " }' $out)" = "Qu' a -t-il dit ?"
+run 0 tag --format text --tokenizer whitespace -m $t/french $t/question
+want "unless another is given" test "$(awk 'NF { printf "%s%s", s, $1; s = " " }' $out)" = "Qu'a-t-il dit ?"
+
 # Nothing to score.
 says 1 "there is nothing to score: the input has no tokens" eval -m $t/pos /dev/null
 says 1 "there is nothing to score: the input has no tokens" eval /dev/null

@@ -33,7 +33,6 @@ run 0 tag -m $t/perceptron --nbest 2 $t/test
 want "a perceptron has scores but no probabilities" test "$(grep -cE '^# [12] -?[0-9]+\.[0-9]{6}$' $out)" = 4
 run 0 tag -m $t/crf --nbest 2 --output-format wordtag $t/test
 want "other formats have the same comments" diff <(grep '^#' $out) <(grep '^# [12]' $t/three)
-check nbest_jsonl 2 tag -m $t/crf --nbest 2 --output-format jsonl $t/test
 check nbest_zero 2 tag -m $t/crf --nbest 0 $t/test
 check nbest_posterior 2 tag -m $t/crf --nbest 2 --decode posterior $t/test
 check cost_viterbi 2 tag -m $t/none --cost $t/none $t/none

@@ -25,7 +25,6 @@ check threshold_nbest 2 tag -m $t/crf --threshold 0.5 --nbest 2 $t/test
 run 0 tag -m $t/crf --marginals --all-marginals $t/test
 want "the probabilities of all labels sum to 1" awk 'NF { sum = 0; for (i = 5; i <= NF; i++) { split($i, p, ":"); sum += p[2] } if (sum < 0.9995 || sum > 1.0005) exit 1 }' $out
 want "that of the predicted label is among them" awk 'NF { found = 0; for (i = 5; i <= NF; i++) found = found || $i == $3 ":" $4; if (!found) exit 1 }' $out
-check all_marginals_jsonl 2 tag -m $t/crf --all-marginals --output-format jsonl $t/test
 check all_marginals_nbest 2 tag -m $t/crf --all-marginals --nbest 2 $t/test
 
 # The likelihood of the gold labels agrees with --nbest.

@@ -72,7 +72,7 @@ for attempt in $(seq 200); do
 done
 kill -INT $command
 wait $command
-want "an interrupted training is exit status 1" test $? -eq 1
+want "an interrupted training is exit status 130" test $? -eq 130
 want "an interrupted training says so" grep -q '^trellis: interrupted; best model so far written to ' $t/err
 run 0 tag -m $t/model $t/test
 finish

@@ -7,9 +7,12 @@
 
 /* The tokens of a text, with a blank between them and " | " between sentences; the caller frees
  * it. */
-static char *cut(trellis_text text)
+static char *cut_by(enum tr_tokenizer tokenizer, trellis_text text)
 {
-    struct tr_prose prose = {.text = text};
+    char *breaks = calloc(text.size + 1, 1);
+    assert_non_null(breaks);
+    tr_unicode_breaks(text, breaks);
+    struct tr_prose prose = {.tokenizer = tokenizer, .breaks = breaks, .text = text};
     struct tr_token token = {.last = true};
     struct tr_buffer shown = {0};
     bool first = true;
@@ -21,14 +24,20 @@ static char *cut(trellis_text text)
     assert_true(token.last);
     tr_buffer_char(&shown, '\0');
     assert_false(shown.failed);
+    free(breaks);
     return shown.data;
 }
 
-static void check_cuts(const char *const (*cases)[2], size_t count)
+static char *cut(trellis_text text)
+{
+    return cut_by(TR_TOKENIZE_ENGLISH, text);
+}
+
+static void check_cuts_by(enum tr_tokenizer tokenizer, const char *const (*cases)[2], size_t count)
 {
     size_t failed = 0;
     for (size_t i = 0; i < count; i++) {
-        char *shown = cut(tr_text(cases[i][0]));
+        char *shown = cut_by(tokenizer, tr_text(cases[i][0]));
         if (strcmp(shown, cases[i][1]) != 0) {
             print_error("text      %s\nexpected  %s\nfound     %s\n", cases[i][0], cases[i][1],
                         shown);
@@ -37,6 +46,85 @@ static void check_cuts(const char *const (*cases)[2], size_t count)
         free(shown);
     }
     assert_int_equal(failed, 0);
+}
+
+static void check_cuts(const char *const (*cases)[2], size_t count)
+{
+    check_cuts_by(TR_TOKENIZE_ENGLISH, cases, count);
+}
+
+static void romance(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"L'homme qu'il a vu aujourd'hui.", "L' homme qu' il a vu aujourd'hui ."},
+        {"QU\u2019EN dit-on jusqu\u2019\u00E0 l\u2019an 2000 ?",
+         "QU\u2019 EN dit -on jusqu\u2019 \u00E0 l\u2019 an 2000 ?"},
+        {"Qu'a-t-il dit ? Est-ce vrai ?", "Qu' a -t-il dit ? | Est -ce vrai ?"},
+        {"Un rendez-vous avec quelqu'un, c'est-\u00E0-dire O'Brien.",
+         "Un rendez-vous avec quelqu'un , c'est-\u00E0-dire O'Brien ."},
+        {"l'\u00AB Etat \u00BB d'\"ici\"", "l' \u00AB Etat \u00BB d' \" ici \""},
+        {"10 000 euros, 1\u00A0500 mg/kg, 3,5 %, 12/05/2019",
+         "10 000 euros , 1\u00A0500 mg / kg , 3,5 % , 12/05/2019"},
+        {"\u00E0 10h30 ou 15h, n\u00B0 5, 25 \u00B0C",
+         "\u00E0 10 h 30 ou 15 h , n\u00B0 5 , 25 \u00B0C"},
+        {"M. J.-P. Dupont, etc. Il part. Elle reste.",
+         "M. J.-P. Dupont , etc. Il part . | Elle reste ."},
+        {"Dell'arte, un'altra e all'una.", "Dell' arte , un' altra e all' una ."},
+        {"autre(s) www.ici.fr a@b.fr", "autre(s) www.ici.fr a@b.fr"},
+    };
+    check_cuts_by(TR_TOKENIZE_ROMANCE, cases, TR_COUNT(cases));
+}
+
+static void other_tokenizers(void **state)
+{
+    (void)state;
+    static const char *const unicode[][2] = {
+        {"", ""},
+        {"The quick (\u201Cbrown\u201D) fox can\u2019t jump 32.3 feet, right?",
+         "The quick ( \u201C brown \u201D ) fox can\u2019t jump 32.3 feet , right ?"}, // of UAX #29
+        {"Sie ging. Er blieb.", "Sie ging . | Er blieb ."},
+        {"\u043E\u043D \u0436\u0438\u0432\u0451\u0442",
+         "\u043E\u043D \u0436\u0438\u0432\u0451\u0442"},
+        {"\u5B83\u3002\u4ED6", "\u5B83 \u3002 | \u4ED6"},
+    };
+    check_cuts_by(TR_TOKENIZE_UNICODE, unicode, TR_COUNT(unicode));
+    static const char *const blanks[][2] = {
+        {"", ""},
+        {" a,b  c.\tD e\u00A0f ", "a,b c. D e f"},
+    };
+    check_cuts_by(TR_TOKENIZE_WHITESPACE, blanks, TR_COUNT(blanks));
+}
+
+/* Any bytes: every tokeniser drops blanks only, and ends. */
+static void any_bytes(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    for (int trial = 0; trial < 3000; trial++) {
+        static const char alphabet[] = "aAlLqud'\xE2\x80\x99-. /(s)h0123\xC2\xB0\xA0\xFF\xE3\n!";
+        char bytes[40];
+        size_t size = (size_t)trial % sizeof bytes, kept;
+        for (size_t i = 0; i < size; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            bytes[i] = alphabet[(random >> 33) % (sizeof alphabet - 1)];
+        }
+        for (int tokenizer = 0; tokenizer <= TR_TOKENIZE_UNICODE; tokenizer++) {
+            trellis_text text = {bytes, size};
+            char breaks[sizeof bytes + 1] = {0};
+            tr_unicode_breaks(text, breaks);
+            struct tr_prose prose = {
+                .tokenizer = (enum tr_tokenizer)tokenizer, .breaks = breaks, .text = text};
+            struct tr_token token;
+            kept = 0;
+            while (tr_prose_next(&prose, &token)) {
+                assert_true(token.text.size > 0);
+                kept += token.text.size;
+            }
+            assert_true(kept <= size);
+        }
+    }
 }
 
 static void tokens(void **state)
@@ -301,7 +389,7 @@ static void check_any(trellis_text text)
         at = prose.at;
     }
     assert_true(token.last);
-    tr_prose_ends_line(text);
+    tr_prose_ends_line(TR_TOKENIZE_ENGLISH, text);
 }
 
 static const char *const parts[] = {
@@ -420,6 +508,9 @@ static void time_is_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(romance),
+        cmocka_unit_test(other_tokenizers),
+        cmocka_unit_test(any_bytes),
         cmocka_unit_test(tokens),
         cmocka_unit_test(sentences),
         cmocka_unit_test(lines_and_paragraphs),

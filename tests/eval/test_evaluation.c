@@ -98,7 +98,7 @@ static void labels_are_reported_by_label(void **state)
 {
     (void)state;
     check_report("DT NN VB|NN", "DT NN NN|NN", false,
-                 "processed 4 tokens in 2 sequences; correct: 3 tokens, 1 sequences.\n"
+                 "processed 4 tokens in 2 sequences; correct: 3 tokens, 1 sequence.\n"
                  "accuracy:  75.00%; sequence accuracy:  50.00%\n"
                  "               DT: precision: 100.00%; recall: 100.00%; F1: 100.00  1\n"
                  "               NN: precision:  66.67%; recall: 100.00%; F1:  80.00  2\n"

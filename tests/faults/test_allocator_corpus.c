@@ -50,7 +50,14 @@ static trellis_status convert(const char *about, struct outcome *outcome)
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         see_sequence(sequence, outcome);
-        status = trellis_writer_put(writer, sequence, sequence->labels, error);
+        const trellis_span span = {.begin = 0, .end = 1};
+        const trellis_annotation annotation = {.struct_size = sizeof annotation,
+                                               .labels = sequence->labels,
+                                               .spans = &span,
+                                               .span_count = 1};
+        status = strcmp(out, "jsonl") == 0
+                     ? trellis_writer_put_tagged(writer, sequence, &annotation, error)
+                     : trellis_writer_put(writer, sequence, sequence->labels, error);
     }
     if (status == TRELLIS_END) {
         status = trellis_writer_finish(writer, error);
@@ -198,6 +205,34 @@ static void test_clusters(void **state)
     try_all(cluster, "threads=2");
 }
 
+/* The same file as training and as dev data, so that all is found twice. */
+static trellis_status lint(const char *about, struct outcome *outcome)
+{
+    (void)about;
+    const trellis_source source = {.struct_size = sizeof source, .path = paths[COLUMNS]};
+    trellis_finding found = {.struct_size = sizeof found};
+    trellis_lint *lint = NULL;
+    trellis_error *error = &outcome->error;
+    trellis_status status = trellis_lint_create(&lint, error);
+    for (int role = TRELLIS_TRAIN_DATA; !status && role <= TRELLIS_DEV_DATA; role++) {
+        status = trellis_lint_read(lint, &source, NULL, (trellis_data_role)role, error);
+    }
+    if (!status) {
+        status = trellis_lint_finish(lint, error);
+    }
+    for (size_t i = 0; !status && trellis_lint_finding(lint, i, &found); i++) {
+        see_text(outcome, tr_text(found.message));
+    }
+    trellis_lint_destroy(lint);
+    return status;
+}
+
+static void test_lint(void **state)
+{
+    (void)state;
+    try_all(lint, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_lint),
     };
     return RUN_WITH_FILES(tests);
 }

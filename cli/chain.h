@@ -1,0 +1,26 @@
+/* chain.h - models that run one after the other: each adds its labels as a column for the next. */
+#ifndef TRELLIS_CLI_CHAIN_H
+#define TRELLIS_CLI_CHAIN_H
+
+#include "arguments.h"
+
+enum { MAX_CHAIN = 16 };
+
+/* The models before the last one, and where they read from. */
+struct chain {
+    const trellis_model *models[MAX_CHAIN]; // [count]
+    size_t count;                           // 0: there is one model only
+    struct chain_stage *stages;             // [count] of the file being read
+};
+
+/* The column that a model adds: what its label was called in training; NULL if it had no name. To be
+ * freed. */
+char *chain_column_name(const trellis_model *model);
+
+/* Opens a file for the last model: its sequences have a column more for each model of the chain.
+ * Close the reader first, then the chain. */
+trellis_status chain_open(struct chain *chain, const char *path, const trellis_options *options,
+                          trellis_reader **ret_reader, trellis_error *error);
+void chain_close(struct chain *chain);
+
+#endif
