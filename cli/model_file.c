@@ -21,7 +21,10 @@ static char *read_standard_input(size_t *ret_size)
 {
     size_t capacity = 1 << 16, size = 0;
     char *bytes = malloc(capacity);
-    for (size_t got = 1; bytes && got > 0; size += got) {
+    if (!bytes) {
+        return NULL;
+    }
+    for (size_t got = 1; got > 0; size += got) {
         if (size == capacity) {
             char *wider = capacity <= SIZE_MAX / 2 ? realloc(bytes, 2 * capacity) : NULL;
             if (!wider) {
@@ -32,7 +35,7 @@ static char *read_standard_input(size_t *ret_size)
         }
         got = fread(bytes + size, 1, capacity - size, stdin);
     }
-    if (!bytes || !feof(stdin)) {
+    if (!feof(stdin)) {
         errno = ferror(stdin) && errno ? errno : ENOMEM;
         free(bytes);
         return NULL;

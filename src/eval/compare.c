@@ -33,11 +33,10 @@ static trellis_status check_gold(const trellis_evaluation *first, const trellis_
                            i + 1);
         }
     }
-    return a == b
-               ? TRELLIS_OK
-               : tr_fail(error, TRELLIS_DATA,
-                         "the two cannot be compared: one has %llu sequence%s, the other %zu",
-                         TR_COUNTED(a), b);
+    return a == b ? TRELLIS_OK
+                  : tr_fail(error, TRELLIS_DATA,
+                            "the two cannot be compared: one has %llu sequence%s, the other %zu",
+                            TR_COUNTED(a), b);
 }
 
 /* ---- the randomisation test ------------------------------------------------------------------ */

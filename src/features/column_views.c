@@ -456,10 +456,11 @@ static trellis_status check_columns(struct tr_column_views *rows, const trellis_
                            sequence->columns);
         }
         if (at >= sequence->columns) {
-            return tr_fail_at(error, TRELLIS_FORMAT, (struct tr_place){.line = sequence->line},
-                              "line %llu: the templates need column %zu, but there %s %llu column%s",
-                              (unsigned long long)sequence->line, at + 1,
-                              sequence->columns == 1 ? "is" : "are", TR_COUNTED(sequence->columns));
+            return tr_fail_at(
+                error, TRELLIS_FORMAT, (struct tr_place){.line = sequence->line},
+                "line %llu: the templates need column %zu, but there %s %llu column%s",
+                (unsigned long long)sequence->line, at + 1, sequence->columns == 1 ? "is" : "are",
+                TR_COUNTED(sequence->columns));
         }
     }
     return TRELLIS_OK;

@@ -65,7 +65,7 @@ struct tr_learner_hooks {
 
 struct tr_learner {
     const char *name, *help;
-    const char *about; // paragraphs: when to use it, its algorithms, references
+    const char *about;                     // paragraphs: when to use it, its algorithms, references
     const struct tr_algorithm *algorithms; // the default first; one without a name ends them
     unsigned abilities;
     const char *options;  // that all its algorithms listen to
