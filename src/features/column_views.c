@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "corpus/corpus.h"
+#include "features/gazetteer.h"
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
@@ -31,10 +32,14 @@ static void mark_used(const trellis_features *features, bool *used)
     }
 }
 
-/* 0 for the cell itself, 1 for functions of it, 2 for numbers. */
+/* 0 for the cell itself, 1 for functions of it, 2 for numbers, 3 for what depends on the cells
+ * beside it. */
 static int rank_of(enum tr_operation operation)
 {
-    return operation == TR_OP_COLUMN ? 0 : operation == TR_OP_REAL ? 2 : 1;
+    return operation == TR_OP_COLUMN      ? 0
+           : operation == TR_OP_REAL      ? 2
+           : operation == TR_OP_GAZETTEER ? 3
+                                          : 1;
 }
 
 /* Assigns rows to the used views of a column that have this rank. */
@@ -60,7 +65,8 @@ static bool add_group(struct tr_column_views *rows, const bool *used, uint32_t c
     group.plain = assign_rows(rows, used, column, 0);
     group.computed = assign_rows(rows, used, column, 1);
     group.reals = assign_rows(rows, used, column, 2);
-    bool any = group.plain + group.computed + group.reals > 0;
+    group.matched = assign_rows(rows, used, column, 3);
+    bool any = group.plain + group.computed + group.reals + group.matched > 0;
     return !any || tr_push(&rows->groups, group);
 }
 
@@ -229,6 +235,8 @@ void tr_column_views_end(struct tr_column_views *rows)
     free(rows->low_span);
     free(rows->high_span);
     free(rows->real);
+    free(rows->words);
+    free(rows->places);
     free(rows->pad);
 }
 
@@ -252,8 +260,11 @@ static trellis_status make_room(struct tr_column_views *rows, size_t length, tre
     free(rows->low_span);
     free(rows->high_span);
     free(rows->real);
-    rows->low = rows->high = rows->low_span = rows->high_span = NULL;
+    free(rows->words);
+    free(rows->places);
+    rows->low = rows->high = rows->low_span = rows->high_span = rows->words = NULL;
     rows->real = NULL;
+    rows->places = NULL;
     if (__builtin_mul_overflow(room, (size_t)rows->count, &cells)) {
         return tr_fail_memory(error);
     }
@@ -263,7 +274,10 @@ static trellis_status make_room(struct tr_column_views *rows, size_t length, tre
     rows->low_span = tr_alloc(spans, sizeof *rows->low_span);
     rows->high_span = tr_alloc(rows->whole ? spans : 0, sizeof *rows->high_span);
     rows->real = tr_alloc(rows->has_reals ? cells : 0, sizeof *rows->real);
-    if (!rows->low || !rows->high || !rows->low_span || !rows->high_span || !rows->real) {
+    rows->words = tr_alloc(room, sizeof *rows->words);
+    rows->places = tr_alloc(room, sizeof *rows->places);
+    if (!rows->low || !rows->high || !rows->low_span || !rows->high_span || !rows->real ||
+        !rows->words || !rows->places) {
         return tr_fail_memory(error);
     }
     rows->room = room;
@@ -378,6 +392,58 @@ static trellis_status fill_reals(struct tr_column_views *rows, const struct tr_v
     return TRELLIS_OK;
 }
 
+/* ---- gazetteers ------------------------------------------------------------------------------ */
+
+/* The hash of what a gazetteer sees of a cell; 0 if that is nothing. */
+static uint64_t gazetteer_word(struct tr_column_views *rows, const struct tr_view *view,
+                               trellis_text cell)
+{
+    struct tr_evaluation *evaluation = &rows->evaluation;
+    trellis_text word;
+    if (!tr_view_text(evaluation, view->argument, cell, &word)) {
+        return 0;
+    }
+    if (rows->features->resources.at[view->resource].kind == TR_LOWER_GAZETTEER) {
+        struct tr_buffer *lower = &evaluation->scratch[view->depth];
+        lower->size = 0;
+        tr_lower_text(word, lower);
+        word = (trellis_text){lower->data, lower->size};
+    }
+    return tr_gazetteer_word(word);
+}
+
+/* Fills rows->places with the places of a column's words in entries of the view's type. */
+static void match_entries(struct tr_column_views *rows, const struct tr_view *view,
+                          const trellis_sequence *sequence)
+{
+    struct tr_gazetteer gazetteer;
+    size_t column = tr_binding_at(&rows->binding, view->column);
+    if (!tr_gazetteer_open(rows->features->resources.at[view->resource].data, &gazetteer)) {
+        memset(rows->places, 0, sequence->length);
+        return;
+    }
+    for (size_t i = 0; i < sequence->length; i++) {
+        rows->words[i] = gazetteer_word(rows, view,
+                                        sequence->cells[i * sequence->columns + column]);
+    }
+    tr_gazetteer_match(&gazetteer, view->number - 1, rows->words, sequence->length, rows->places);
+}
+
+static void fill_matched(struct tr_column_views *rows, const struct tr_view_group *group,
+                         const trellis_sequence *sequence)
+{
+    for (uint32_t k = 0; k < group->matched; k++) {
+        uint32_t row = group->first + group->plain + group->computed + group->reals + k;
+        match_entries(rows, &rows->features->views.at[rows->view_of[row]], sequence);
+        for (size_t i = 0; i < sequence->length; i++) {
+            trellis_text place = {&rows->places[i], 1};
+            put(rows, row, i, *place.data ? value_key(rows, place) : presence_key(false));
+        }
+    }
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
 /* The key of a cell, which no function has seen. */
 static struct tr_string_key cell_key(struct tr_column_views *rows, trellis_text cell)
 {
@@ -405,6 +471,7 @@ static trellis_status fill_column(struct tr_column_views *rows, const struct tr_
             return status;
         }
     }
+    fill_matched(rows, group, sequence);
     return TRELLIS_OK;
 }
 
@@ -523,6 +590,11 @@ bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *
         return tr_place_text(view->operation, (size_t)token, sequence->length, ret_text);
     }
     size_t column = tr_binding_at(&rows->binding, view->column);
+    if (view->operation == TR_OP_GAZETTEER && column < sequence->columns) {
+        match_entries(rows, view, sequence);
+        *ret_text = (trellis_text){&rows->places[token], rows->places[token] != 0};
+        return ret_text->size > 0;
+    }
     return column < sequence->columns &&
            tr_view_text(&rows->evaluation, number,
                         sequence->cells[(size_t)token * sequence->columns + column], ret_text);

@@ -7,11 +7,11 @@
 #include "features/compiled.h"
 
 /* The views of one column, whose rows are adjacent: the cell itself, then functions of it, then its
- * numbers. */
+ * numbers, then its places in entries of gazetteers. */
 struct tr_view_group {
     uint32_t column; // TR_NONE for the views of the position
     uint32_t first;  // its first row
-    uint32_t plain, computed, reals;
+    uint32_t plain, computed, reals, matched;
     /* [slots][1 + computed * halves] the cell's hash, the low halves, the high halves;
      * then the spans of strings, likewise */
     uint64_t *cache;
@@ -38,6 +38,8 @@ struct tr_column_views {
     uint64_t *high;                 // [count][room] where whole keys are wanted
     uint64_t *low_span, *high_span; // [count][room] of a set keyed by strings: their spans
     float *real;                    // [count][room] where there are numbers
+    uint64_t *words;                // [room] for gazetteers: hashes of the words of a sequence,
+    char *places;                   // [room] and where they are in entries
     uint64_t moves;                 // grows when the rows have moved to other memory
 };
 

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "features/gazetteer.h"
+
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 trellis_status tr_parse_fail(struct tr_parser *parser, size_t at, const char *format, ...)
@@ -276,6 +278,19 @@ trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kin
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+static void add_entries_arguments(const struct tr_resource *resource, uint32_t number,
+                                  struct tr_buffer *buffer)
+{
+    struct tr_gazetteer gazetteer;
+    tr_buffer_format(buffer, ",\"%s\"%s", resource->name,
+                     resource->kind == TR_LOWER_GAZETTEER ? ",lower" : "");
+    if (tr_gazetteer_open(resource->data, &gazetteer) && number - 1 < gazetteer.types) {
+        trellis_text type = tr_gazetteer_type(&gazetteer, number - 1);
+        tr_buffer_string(buffer, type.size ? "," : "");
+        tr_buffer_text(buffer, type);
+    }
+}
+
 static void add_arguments(const trellis_features *features, const struct tr_view *view,
                           struct tr_buffer *buffer)
 {
@@ -295,6 +310,9 @@ static void add_arguments(const trellis_features *features, const struct tr_view
     case TR_TAKES_LIST:
         tr_buffer_format(buffer, ",\"%s\"%s", resource->name,
                          resource->kind == TR_LOWER_WORDS ? ",lower" : "");
+        break;
+    case TR_TAKES_ENTRIES:
+        add_entries_arguments(resource, view->number, buffer);
         break;
     case TR_TAKES_PATHS:
         tr_buffer_format(buffer, ",\"%s\"", resource->name);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "features/gazetteer.h"
+
 void tr_choices_free(struct tr_choices *choices)
 {
     free(choices->terms.at);
@@ -143,6 +145,21 @@ struct arguments {
     int64_t from, to; // ngram's window
 };
 
+/* A gazetteer stands for one choice for each of its types, numbered from 1. */
+static trellis_status list_types(struct tr_parser *parser, size_t at, struct arguments *arguments)
+{
+    struct tr_gazetteer gazetteer;
+    const struct tr_resource *resource = &parser->features->resources.at[arguments->resource];
+    if (!tr_gazetteer_open(resource->data, &gazetteer)) {
+        return tr_parse_fail(parser, at, "the gazetteer is corrupt");
+    }
+    arguments->numbers.count = gazetteer.types;
+    for (uint32_t i = 0; i < gazetteer.types; i++) {
+        arguments->numbers.at[i] = i + 1;
+    }
+    return TRELLIS_OK;
+}
+
 static trellis_status parse_file(struct tr_parser *parser, enum tr_operation operation,
                                  struct arguments *arguments)
 {
@@ -156,17 +173,21 @@ static trellis_status parse_file(struct tr_parser *parser, enum tr_operation ope
     if (memchr(file.data, '\0', file.size)) {
         return tr_parse_fail(parser, at, "the file name contains a zero byte");
     }
-    enum tr_resource_kind kind = operation == TR_OP_CLUSTER ? TR_CLUSTERS : TR_WORDS;
+    bool gazetteer = operation == TR_OP_GAZETTEER;
+    enum tr_resource_kind kind = operation == TR_OP_CLUSTER ? TR_CLUSTERS
+                                 : gazetteer                ? TR_GAZETTEER
+                                                            : TR_WORDS;
     if (tr_scan_take(parser, ',')) {
         if (operation == TR_OP_CLUSTER) {
             status = tr_scan_numbers(parser, 1000, &arguments->numbers);
         } else if (tr_scan_take_word(parser, "lower")) {
-            kind = TR_LOWER_WORDS;
+            kind = gazetteer ? TR_LOWER_GAZETTEER : TR_LOWER_WORDS;
         } else {
             status = tr_parse_fail(parser, parser->at, "expected 'lower'");
         }
     }
-    return status ? status : tr_compile_resource(parser, kind, file, at, &arguments->resource);
+    status = status ? status : tr_compile_resource(parser, kind, file, at, &arguments->resource);
+    return status || !gazetteer ? status : list_types(parser, at, arguments);
 }
 
 static trellis_status parse_regex(struct tr_parser *parser, struct arguments *arguments)
@@ -279,6 +300,9 @@ static trellis_status check_inner(struct tr_parser *parser, size_t at, enum tr_o
         if (tr_function_result(view->operation) != TR_GIVES_TEXT) {
             return tr_parse_fail(parser, at, "%s() takes a text, but %s does not give one", name,
                                  tr_function_name(view->operation));
+        }
+        if (view->operation == TR_OP_GAZETTEER && operation != TR_OP_NGRAM) {
+            return tr_parse_fail(parser, at, "%s() cannot be applied to gazetteer()", name);
         }
         if (view->column == TR_NONE && operation != TR_OP_NGRAM) {
             return tr_parse_fail(parser, at, "%s() takes a column", name);

@@ -1,4 +1,4 @@
-/* resources.h - word lists, clusters and counted words, as tables that are searched in place.
+/* resources.h - word lists, clusters, gazetteers and counted words, as tables that are searched in place.
  *
  * A table is one run of bytes that may come straight from a mapped model, unaligned and hostile: it
  * is read with memcpy, and every index in it is checked when it is used.
@@ -6,6 +6,7 @@
  *     word list, counted words   sorted u64 hashes
  *     clusters                   u64 words, u64 paths; sorted u64 hash [words]; u32 path [words];
  *                                u32 end [paths]; the paths, one after the other
+ *     gazetteers                 see gazetteer.h
  */
 #ifndef TRELLIS_FEATURES_RESOURCES_H
 #define TRELLIS_FEATURES_RESOURCES_H
@@ -19,6 +20,8 @@ enum tr_resource_kind {
     TR_COUNTED, // words seen more often than a limit
     TR_KNOWN,   // the same while training, all words seen afterwards
     TR_NAMES,   // of several words (name_list.h)
+    TR_GAZETTEER,
+    TR_LOWER_GAZETTEER,
     TR_RESOURCE_KINDS
 };
 
