@@ -21,7 +21,7 @@ struct standing {
     uint64_t phase; // 0, or 1 once features have been selected
     uint64_t done;
     uint64_t has_best, since_best, best_iteration;
-    double best_score, objective, dev_accuracy, dev_f1, likelihood;
+    double best_score, smoothed, highest, objective, dev_accuracy, dev_f1, likelihood;
     struct tr_random random;
 };
 
@@ -110,6 +110,8 @@ static struct standing standing_of(const struct tr_checkpoint *c)
                              .since_best = t->since_best,
                              .best_iteration = t->best.figures.iteration,
                              .best_score = t->best.score,
+                             .smoothed = t->smoothed,
+                             .highest = t->highest,
                              .objective = t->best.figures.objective,
                              .dev_accuracy = t->best.figures.dev_accuracy,
                              .dev_f1 = t->best.figures.dev_f1,
@@ -222,6 +224,8 @@ static void restore(struct tr_training *t, const struct standing *standing)
     t->best.known = standing->has_best;
     t->since_best = standing->since_best;
     t->best.score = standing->best_score;
+    t->smoothed = standing->smoothed;
+    t->highest = standing->highest;
     t->random = standing->random;
     t->best.figures = tr_training_figures(t);
     t->best.figures.iteration = standing->best_iteration;

@@ -1,5 +1,19 @@
 /* iteration.c - what happens after each pass: score the dev data, keep the best iterate, report,
- * stop. */
+ * stop.
+ *
+ * A single dev score is noisy, so iterates are compared by their smoothed score
+ *
+ *     m_1 = s_1,   m_k = (s_k + m_{k-1}) / 2
+ *
+ * and of iterates that the dev data cannot tell apart the last one is kept, as without dev data:
+ * the best so far, b, is the last k with m_k >= max_j m_j - e / 2. Here e is the standard error of
+ * a share m of n things, sqrt(m (1 - m) / n), and n counts gold spans or tokens. The patience grows
+ * with the number of iterations: training stops at the k with k - b >= max(patience, b / 2). An
+ * iteration of a batch method moves the weights less than an epoch of stochastic steps, so its
+ * patience is four times as long.
+ *
+ * Scores of EM are compared as they are: they fall before they rise, and --patience says how long.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -78,6 +92,47 @@ static trellis_status find_score(struct tr_training *training, struct tr_iterate
     return status;
 }
 
+/* Half a standard error of a dev score. */
+static double tolerance_of(const struct tr_training *training, const struct tr_iterate *now)
+{
+    trellis_scores scores = {.struct_size = sizeof scores};
+    double m = training->highest, n = (double)training->data.dev.tokens;
+    if (now->figures.dev && isfinite(now->figures.dev_f1)) {
+        trellis_evaluation_scores(now->figures.dev, &scores);
+        n = (double)scores.spans_gold;
+    }
+    return n > 0 && m > 0 && m < 1 ? sqrt(m * (1 - m) / n) / 2 : 0;
+}
+
+/* Whether to keep an iterate as the best so far; smooths its score first. */
+static bool is_best(struct tr_training *training, struct tr_iterate *now, bool selects)
+{
+    const struct tr_iterate *best = &training->best;
+    if (tr_training_can(training, TR_HIDDEN_LABELS)) {
+        return !best->known || !selects || now->score > best->score;
+    }
+    if (best->known) {
+        now->score = (now->score + training->smoothed) / 2;
+    }
+    training->smoothed = now->score;
+    if (!best->known || now->score > training->highest) {
+        training->highest = now->score;
+    }
+    return !selects || now->score >= training->highest - tolerance_of(training, now);
+}
+
+static bool is_out_of_patience(const struct tr_training *training)
+{
+    const struct tr_settings *settings = &training->settings;
+    bool batch = settings->algorithm->epochs == 0; // by default, until it converges
+    uint64_t patience = batch ? 4 * settings->patience : settings->patience;
+    uint64_t grown = training->best.figures.iteration / 2;
+    if (grown > patience && !(settings->abilities & TR_HIDDEN_LABELS)) {
+        patience = grown;
+    }
+    return settings->patience && training->since_best >= patience;
+}
+
 trellis_status tr_training_iteration(struct tr_training *training, struct tr_iterate *now,
                                      bool *ret_stop, trellis_error *error)
 {
@@ -97,7 +152,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     if (status) {
         return status;
     }
-    if (!best->known || !selects || now->score > best->score) {
+    if (is_best(training, now, selects)) {
         tr_iterate_copy(best, now, training->pool);
         training->since_best = 0;
     } else {
@@ -106,8 +161,6 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     note_iteration(training, figures);
     tr_training_tick(training, figures);
     figures->dev = best->figures.dev = NULL; // valid within the callback only
-    uint64_t patience = training->settings.patience;
-    *ret_stop = training->report.interrupted ||
-                (selects && patience && training->since_best >= patience);
+    *ret_stop = training->report.interrupted || (selects && is_out_of_patience(training));
     return TRELLIS_OK;
 }

@@ -73,6 +73,7 @@ struct tr_layout {
 };
 
 struct tr_training {
+    trellis_options *options; // as given, completed by a recipe
     struct tr_settings settings;
     struct tr_training_sources sources;
     struct tr_training_data data;
@@ -87,6 +88,7 @@ struct tr_training {
 
     struct tr_iterate best;           // by the dev score, or the last where there is no dev data
     uint64_t done, since_best;        // iterations
+    double smoothed, highest;         // dev scores, see iteration.c
     struct tr_dev_scorer *dev_scorer; // its workspaces, once they are needed
 
     struct tr_checkpoint *checkpoint;   // NULL where there is none
@@ -114,8 +116,9 @@ void tr_training_note(struct tr_training *training, const char *format, ...)
 double tr_training_seconds(const struct tr_training *training);
 
 /* Takes the sources that the caller gave, or else the files that the options name. */
-trellis_status tr_training_take_sources(struct tr_training *training, const trellis_training *given,
-                                        trellis_error *error);
+trellis_status tr_training_take_sources(struct tr_training *training,
+                                        const trellis_options *options,
+                                        const trellis_training *given, trellis_error *error);
 void tr_training_free_sources(struct tr_training_sources *sources);
 
 /* The templates: as asked for, or the default for the input and the learner. */
