@@ -45,9 +45,9 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command command_train, command_tag, command_eval, command_compare, command_cv,
-    command_tune, command_cluster, command_check, command_convert, command_features, command_info,
-    command_inspect, command_explain, command_show, command_report, command_export, command_import,
-    command_sample, command_serve, command_help, command_version;
+    command_tune, command_cluster, command_check, command_convert, command_features,
+    command_presets, command_info, command_inspect, command_explain, command_show, command_report,
+    command_export, command_import, command_sample, command_serve, command_help, command_version;
 
 /* NULL if there is none of that name. */
 const struct command *command_find(const char *name);

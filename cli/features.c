@@ -34,34 +34,17 @@ static trellis_status show_corpus(struct listing *listing, const struct argument
     return status;
 }
 
-static trellis_status show_preset(struct listing *listing, const char *name, trellis_error *error)
-{
-    const char *text = trellis_preset_text(name);
-    if (!text) {
-        return set_error(error, TRELLIS_OPTION,
-                         "unknown preset '%s'; see 'trellis features --list'", name);
-    }
-    return output_sink(&listing->output, text, strlen(text));
-}
-
 static int run(const struct arguments *arguments)
 {
     struct listing listing = {0};
     trellis_error error = {0};
     trellis_status status = TRELLIS_OK;
-    const char *preset = argument(arguments, "show");
     int result = output_open(&listing.output, argument(arguments, "output"));
     if (result != EXIT_SUCCESS) {
         return result;
     }
-    if (argument_flag(arguments, "list")) {
-        for (size_t i = 0; trellis_preset_name(i); i++) {
-            fprintf(listing.output.file, "%s\n", trellis_preset_name(i));
-        }
-    } else if (argument_flag(arguments, "functions")) {
+    if (argument_flag(arguments, "functions")) {
         fputs(trellis_features_help(), listing.output.file);
-    } else if (preset) {
-        status = show_preset(&listing, preset, &error);
     } else {
         status = show_corpus(&listing, arguments, &error);
     }
@@ -69,8 +52,6 @@ static int run(const struct arguments *arguments)
 }
 
 static const struct own_option own[] = {
-    {"list", 0, NULL, "List the presets."},
-    {"show", 0, "PRESET", "Show the templates of a preset, as a starting point for your own."},
     {"functions", 0, NULL, "List the functions of the template language."},
     OWN_OUTPUT,
     {0},
@@ -80,8 +61,6 @@ const struct command command_features = {
     .name = "features",
     .summary = "show the attributes that feature templates extract",
     .synopsis = "[-f PRESET|FILE] [OPTION...] [FILE...]\n"
-                "--list\n"
-                "--show PRESET\n"
                 "--functions",
     .description =
         "Writes the attributes that templates extract from a corpus, one token per line in "
@@ -92,8 +71,8 @@ const struct command command_features = {
     .without = "scheme",
     .common = "features format columns label",
     .examples = "trellis features -f chunk train.txt | head\n"
-                "# start your own templates from a preset\n"
-                "trellis features --show ner > mine.tpl\n"
+                "# your own templates, which may begin as a preset\n"
+                "trellis presets --show ner > mine.tpl\n"
                 "trellis features -f mine.tpl train.txt | less\n",
     .run = run,
 };

@@ -13,17 +13,29 @@
 #include "message.h"
 
 const struct command *const commands[] = {
-    &command_check,   &command_train,
-    &command_tag,     &command_eval,
-    &command_compare, &command_cv,
-    &command_tune,    &command_cluster,
-    &command_convert, &command_features,
-    &command_info,    &command_inspect,
-    &command_explain, &command_show,
-    &command_report,  &command_export,
-    &command_import,  &command_sample,
-    &command_serve,   &command_help,
-    &command_version, NULL,
+    &command_check,
+    &command_train,
+    &command_tag,
+    &command_eval,
+    &command_compare,
+    &command_cv,
+    &command_tune,
+    &command_cluster,
+    &command_convert,
+    &command_features,
+    &command_presets,
+    &command_info,
+    &command_inspect,
+    &command_explain,
+    &command_show,
+    &command_report,
+    &command_export,
+    &command_import,
+    &command_sample,
+    &command_serve,
+    &command_help,
+    &command_version,
+    NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -49,7 +61,7 @@ static const char *synonym(const char *name)
         {"score", "eval -m MODEL FILE"},    {"dump", "export MODEL"},
         {"conlleval", "eval FILE"},         {"crossvalidate", "cv FILE"},
         {"cross-validate", "cv FILE"},      {"lint", "check FILE"},
-        {"validate", "check FILE"},         {"presets", "features --list"},
+        {"validate", "check FILE"},         {"recipes", "presets"},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         if (strcmp(synonyms[i].theirs, name) == 0) {

@@ -4,8 +4,8 @@
  * process at once.
  */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,10 +34,9 @@ static void catch_signals(void)
 struct training {
     const char *model_path;
     struct progress_view view;
-    FILE *log;                     // or NULL
-    uint64_t logged;               // the last iteration in it
-    trellis_progress last;         // of the last complete iteration
-    double best_f1, best_accuracy; // on --dev; NaN without it
+    FILE *log;             // or NULL
+    uint64_t logged;       // the last iteration in it
+    trellis_progress last; // of the last complete iteration
 };
 
 static bool on_progress(void *user, const trellis_progress *progress)
@@ -48,8 +47,6 @@ static bool on_progress(void *user, const trellis_progress *progress)
                     progress->phase != TRELLIS_PHASE_MESSAGE;
     if (complete) {
         training->last = *progress;
-        training->best_f1 = fmax(training->best_f1, progress->dev_f1);
-        training->best_accuracy = fmax(training->best_accuracy, progress->dev_accuracy);
     }
     if (complete && training->log && progress->iteration != training->logged) {
         iteration_log_write(training->log, progress);
@@ -83,7 +80,21 @@ static int close_log(struct training *training, const char *path)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static void summarise(const struct training *training)
+/* The score of the iterate that was kept. */
+static void report_dev_score(const trellis_model *model)
+{
+    const char *f1 = trellis_model_note(model, "dev-f1");
+    const char *accuracy = trellis_model_note(model, "dev-accuracy");
+    const char *kept = trellis_model_note(model, "iterations");
+    if (f1) {
+        message("F1 on the dev data: %.2f (iteration %s)", 100 * strtod(f1, NULL), kept);
+    } else if (accuracy) {
+        message("accuracy on the dev data: %.2f%% (iteration %s)", 100 * strtod(accuracy, NULL),
+                kept);
+    }
+}
+
+static void summarise(const struct training *training, const trellis_model *model)
 {
     const trellis_progress *last = &training->last;
     char duration[32];
@@ -97,11 +108,7 @@ static void summarise(const struct training *training)
                 (unsigned long long)last->iteration, plural(last->iteration), duration,
                 (unsigned long long)last->active_features, plural(last->active_features));
     }
-    if (isfinite(training->best_f1)) {
-        message("best F1 on the dev data: %.2f", 100 * training->best_f1);
-    } else if (isfinite(training->best_accuracy)) {
-        message("best accuracy on the dev data: %.2f%%", 100 * training->best_accuracy);
-    }
+    report_dev_score(model);
 }
 
 static const char *shown_path(const char *path)
@@ -122,7 +129,7 @@ static int save(struct training *training, trellis_status status, const trellis_
         return failure(saved, &error);
     }
     if (!training->view.quiet) {
-        summarise(training);
+        summarise(training, model);
     }
     if (status == TRELLIS_INTERRUPTED) {
         message("interrupted; best model so far written to %s", shown_path(training->model_path));
@@ -154,7 +161,7 @@ static int train(struct training *training, const trellis_options *options,
 
 int train_model(const struct arguments *arguments, const trellis_options *options, const char *path)
 {
-    struct training training = {.model_path = path, .best_f1 = NAN, .best_accuracy = NAN};
+    struct training training = {.model_path = path};
     const char *log_path = trellis_options_get(options, "log");
     int result = open_log(&training, log_path);
     if (result == EXIT_SUCCESS) {

@@ -45,6 +45,8 @@ complete -c trellis -n __fish_use_subcommand -f -a convert -d 'convert corpora t
 complete -c trellis -n '__fish_seen_subcommand_from help' -f -a convert
 complete -c trellis -n __fish_use_subcommand -f -a features -d 'show the attributes that feature templates extract'
 complete -c trellis -n '__fish_seen_subcommand_from help' -f -a features
+complete -c trellis -n __fish_use_subcommand -f -a presets -d 'list the presets: templates, and the recipe that goes with them'
+complete -c trellis -n '__fish_seen_subcommand_from help' -f -a presets
 complete -c trellis -n __fish_use_subcommand -f -a info -d 'describe a model'
 complete -c trellis -n '__fish_seen_subcommand_from help' -f -a info
 complete -c trellis -n __fish_use_subcommand -f -a inspect -d 'show the highest and lowest weights of a model'
@@ -107,10 +109,10 @@ complete -c trellis -n '__fish_seen_subcommand_from convert' -l linear -r -d 'Co
 complete -c trellis -n '__fish_seen_subcommand_from convert' -l model -s m -r -d 'Convert a model, ours or that of another program, instead of a corpus: store its weights in --bits bits'
 complete -c trellis -n '__fish_seen_subcommand_from convert' -l to -r -d 'Write the --model for another program: crfsuite, if it is of order 0 or 1 without weights of first and last labels, edge attributes or a tag dictionary'
 complete -c trellis -n '__fish_seen_subcommand_from convert' -l output -s o -r -d 'Write to FILE, atomically'
-complete -c trellis -n '__fish_seen_subcommand_from features' -l list -f -d 'List the presets'
-complete -c trellis -n '__fish_seen_subcommand_from features' -l show -r -d 'Show the templates of a preset, as a starting point for your own'
 complete -c trellis -n '__fish_seen_subcommand_from features' -l functions -f -d 'List the functions of the template language'
 complete -c trellis -n '__fish_seen_subcommand_from features' -l output -s o -r -d 'Write to FILE, atomically'
+complete -c trellis -n '__fish_seen_subcommand_from presets' -l show -r -d 'Show the templates of a preset, as a starting point for your own, and the commands that its recipe stands for'
+complete -c trellis -n '__fish_seen_subcommand_from presets' -l output -s o -r -d 'Write to FILE, atomically'
 complete -c trellis -n '__fish_seen_subcommand_from info' -l model -s m -r -d 'The model; -m may be omitted'
 complete -c trellis -n '__fish_seen_subcommand_from info' -l json -f -d 'Write JSON'
 complete -c trellis -n '__fish_seen_subcommand_from info' -l output -s o -r -d 'Write to FILE, atomically'
@@ -162,9 +164,11 @@ complete -c trellis -n '__fish_seen_subcommand_from convert' -l to-scheme -x -a 
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune' -l type -s t -r -a 'perceptron mira ssvm crf maxent hmm memm' -d 'Model type: perceptron, mira, ssvm, crf, maxent, hmm or memm'
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune' -l algorithm -s a -x -a '(__trellis_algorithms)' -d 'Training algorithm; each type has a default'
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune features' -l features -s f -r -a 'id hmm classes extended general pos chunk ner chars' -d 'Feature templates: a preset or a template file'
+complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l fast -f -d 'Take the fast variant of the recipe, at some loss of accuracy'
+complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l best -f -d 'Take the slow variant of the recipe, for the last bit of accuracy'
 complete -c trellis -n '__fish_seen_subcommand_from check train compare cv tune' -l dev -r -d 'Held-out data, scored after each iteration'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l epochs -s e -x -d 'Maximum number of epochs or iterations'
-complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l patience -x -d 'With --dev, stop after N iterations without a better score; 0 turns early stopping off'
+complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l patience -x -d 'With --dev, stop once the smoothed score has been below its best, by more than chance, for N iterations, or half as many as came before, if that is more; batch methods such as L-BFGS take 4 N'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l keep -x -a 'best last' -d 'With --dev: keep the model of the best iteration (best), or train to the end and keep the last one (last), so that the dev data only shows progress'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune cluster' -l min-count -x -d 'Ignore attributes (for trellis cluster: words) seen fewer than N times in the training data'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l min-feature-count -x -d 'Ignore features rarer than X in the training data: pairs of an attribute and a label whose values sum to less, and transitions seen fewer times'

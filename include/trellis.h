@@ -431,9 +431,21 @@ TRELLIS_API trellis_status trellis_features_print(trellis_features *features,
                                                   const trellis_sequence *sequence,
                                                   trellis_sink sink, void *user,
                                                   trellis_error *error);
-/* The name of a preset, and the text of its templates; NULL if there is none. */
+/* The name of a preset, the text of its templates, and in a line what it is for; NULL if there is
+ * none. */
 TRELLIS_API const char *trellis_preset_name(size_t index);
 TRELLIS_API const char *trellis_preset_text(const char *name);
+TRELLIS_API const char *trellis_preset_summary(const char *name);
+/* The recipe of a preset: the options of training that go with its templates, as part of a command
+ * line such as "-t crf -a sgd --l2 0.1". trellis_train() takes those that its options leave open;
+ * the flags `fast` and `best` among them choose the effort. NULL if the preset has none. */
+typedef enum trellis_effort {
+    TRELLIS_EFFORT_DEFAULT = 0,
+    TRELLIS_EFFORT_FAST = 1,       // a fraction of the time, a little less accurate
+    TRELLIS_EFFORT_BEST = 2,       // several times the time, a little more accurate
+    TRELLIS_EFFORT_MANY_LABELS = 3 // the default where there are more than 64 labels
+} trellis_effort;
+TRELLIS_API const char *trellis_preset_options(const char *name, trellis_effort effort);
 /* The functions of the template language, with a line of help each, as one text. */
 TRELLIS_API const char *trellis_features_help(void);
 

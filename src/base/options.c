@@ -47,21 +47,29 @@ static const trellis_option table[] = {
      "Label scheme of the output."},
 
     /* training */
-    {"type", 't', TRELLIS_STRING, TRAIN, "TYPE", "perceptron", 0, 0, NULL,
-     "Model type: perceptron, mira, ssvm, crf, maxent, hmm or memm."},
+    {"type", 't', TRELLIS_STRING, TRAIN, "TYPE", "auto", 0, 0, NULL,
+     "Model type: perceptron, mira, ssvm, crf, maxent, hmm or memm. 'auto' is that of the preset's "
+     "recipe (see 'trellis presets'), otherwise perceptron."},
     {"algorithm", 'a', TRELLIS_STRING, TRAIN, "NAME", "default", 0, 0, NULL,
      "Training algorithm; each type has a default."},
     {"features", 'f', TRELLIS_STRING, TRAIN, "PRESET|FILE", "auto", 0, 0, NULL,
      "Feature templates: a preset or a template file. Presets are id, hmm, classes, extended, "
      "general, pos, chunk, ner and chars; a file is in the native language or in that of CRF++ or "
-     "Wapiti. 'auto' is 'hmm' for -t "
-     "hmm, no templates for --format crfsuite, otherwise 'general'."},
+     "Wapiti. Without -t, a preset comes with its recipe: the learner, options and label scheme "
+     "that suit it. 'auto' is the preset that suits the data; with -t, it is 'hmm' for -t hmm and "
+     "otherwise 'general'. --format crfsuite needs no templates."},
+    {"fast", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "Take the fast variant of the recipe, at some loss of accuracy."},
+    {"best", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
+     "Take the slow variant of the recipe, for the last bit of accuracy."},
     {"dev", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
      "Held-out data, scored after each iteration. Decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,
      "Maximum number of epochs or iterations. 0 uses the default of the learner."},
     {"patience", 0, TRELLIS_INTEGER, TRAIN, "N", "5", 0, 1e6, NULL,
-     "With --dev, stop after N iterations without a better score; 0 turns early stopping off."},
+     "With --dev, stop once the smoothed score has been below its best, by more than chance, for N "
+     "iterations, or half as many as came before, if that is more; batch methods such as L-BFGS "
+     "take 4 N. 0 turns early stopping off."},
     {"keep", 0, TRELLIS_CHOICE, TRAIN, "WHICH", "best", 0, 0, "best last",
      "With --dev: keep the model of the best iteration (best), or train to the end and keep the last "
      "one (last), so that the dev data only shows progress."},

@@ -1,4 +1,8 @@
-/* presets.c - template sets with a name.
+/* presets.c - the one table of presets: templates with a name, and the recipe that goes with them.
+ *
+ * A recipe is the learner, its options and the label scheme that did best with these templates on
+ * held-out parts of the training data of several corpora (docs/results.md). src/train/recipe.c
+ * applies it.
  *
  * `id` and `extended` are the two sets of the course notes (tables 3.2 and 3.3 there): the features
  * of an HMM, and these with the spelling of the word. `general` suits any task; the others are for
@@ -7,15 +11,22 @@
 #include "base/text.h"
 
 struct preset {
-    const char *name, *text;
+    const char *name, *summary;
+    const char *options[4]; // of train, by trellis_effort; NULL: the defaults of train
+    const char *text;
 };
 
 static const struct preset presets[] = {
-    {"id", "# What an HMM sees: the word, and the steps between labels.\n"
-           "columns word\n"
-           "node word\n"
-           "step start end\n"},
+    {"id",
+     "for HMMs: the word itself",
+     {NULL, NULL, NULL, NULL},
+     "# What an HMM sees: the word, and the steps between labels.\n"
+     "columns word\n"
+     "node word\n"
+     "step start end\n"},
     {"hmm",
+     "for HMMs: the word, and the endings of unknown words",
+     {NULL, NULL, NULL, NULL},
      "# What an HMM sees, and the ends of words that training did not know (Brants 2000).\n"
      "columns word\n"
      "node word\n"
@@ -32,21 +43,31 @@ static const struct preset presets[] = {
      "node suffix(word,1..10) if unknown(word,10) & not isupper(word) & not hasdigit(word) & hashyphen(word)\n"
      "node suffix(word,1..10) if unknown(word,10) & not isupper(word) & not hasdigit(word) & not hashyphen(word)\n"
      "step start end\n"},
-    {"classes", "# What an HMM sees; rare words, and those training did not know, by their looks.\n"
-                "columns word\n"
-                "node word if frequent(word,4)\n"
-                "node shortshape(word) & match(word,/.{1,3}$/) if rare(word,4)\n"
-                "step start end\n"},
-    {"extended", "# What an HMM sees, and how the word is spelt.\n"
-                 "columns word\n"
-                 "node word\n"
-                 "node isupper(word)\n"
-                 "node hasdigit(word)\n"
-                 "node hashyphen(word)\n"
-                 "node prefix(word,1..3)\n"
-                 "node suffix(word,1..3)\n"
-                 "step start end\n"},
+    {"classes",
+     "for HMMs: frequent words; shapes and endings of the others",
+     {NULL, NULL, NULL, NULL},
+     "# What an HMM sees; rare words, and those training did not know, by their looks.\n"
+     "columns word\n"
+     "node word if frequent(word,4)\n"
+     "node shortshape(word) & match(word,/.{1,3}$/) if rare(word,4)\n"
+     "step start end\n"},
+    {"extended",
+     "the word and its spelling",
+     {NULL, NULL, NULL, NULL},
+     "# What an HMM sees, and how the word is spelt.\n"
+     "columns word\n"
+     "node word\n"
+     "node isupper(word)\n"
+     "node hasdigit(word)\n"
+     "node hashyphen(word)\n"
+     "node prefix(word,1..3)\n"
+     "node suffix(word,1..3)\n"
+     "step start end\n"},
     {"general",
+     "any task: words, their spelling, the words beside them, a second column",
+     {"-t crf -a sgd --l2 0.1", "-t perceptron -e 10",
+      "-t crf -a sgd --l2 0.1 --order 2 --observed-states",
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
      "# Whatever the task: words and their spelling, those beside them, a second column.\n"
      "columns word pos?\n"
      "pad\n"
@@ -62,71 +83,114 @@ static const struct preset presets[] = {
      "node ngram(pos,-2..2,1..3)\n"
      "node lower(word) & pos[-1..1]\n"
      "step start end\n"},
-    {"pos", "# Part-of-speech tagging.\n"
-            "columns word\n"
-            "pad\n"
-            "node bias\n"
-            "node word\n"
-            "node lower(word[-2..2])\n"
-            "node ngram(lower(word),-1..1,2)\n"
-            "node lower(word[-1]) & lower(word[1])\n"
-            "node prefix(word,1..4)\n"
-            "node suffix(lower(word),1..5)\n"
-            "node shape(word) if rare(word,5)\n"
-            "node shortshape(word[-1..1])\n"
-            "node hasdigit(word)\n"
-            "node hashyphen(word)\n"
-            "node allcaps(word)\n"
-            "node isupper(word) & first\n"
-            "node isupper(word) if not first\n"
-            "step start end\n"},
-    {"chunk", "# Chunking, from words and their part-of-speech tags.\n"
-              "columns word pos\n"
-              "pad\n"
-              "node word\n"
-              "node lower(word[-2..2])\n"
-              "node ngram(lower(word),-1..1,2)\n"
-              "node lower(word[-1]) & lower(word[1])\n"
-              "node ngram(pos,-2..2,1..4)\n"
-              "node pos[-1] & pos[1]\n"
-              "node lower(word) & pos[-2..2]\n"
-              "node lower(word[-1]) & pos\n"
-              "node lower(word[1]) & pos\n"
-              "node prefix(lower(word),1..4)\n"
-              "node suffix(lower(word),1..7)\n"
-              "node suffix(lower(word),2..3) & pos[-1]\n"
-              "node suffix(lower(word),2..3) & pos[1]\n"
-              "node shape(word)\n"
-              "node shortshape(word[-1..1])\n"
-              "step start end\n"},
-    {"ner", "# Named entities, from words and, where there are any, part-of-speech tags.\n"
-            "columns word pos?\n"
-            "pad\n"
-            "node word\n"
-            "node lower(word[-2..2])\n"
-            "node ngram(lower(word),-1..1,2)\n"
-            "node shortshape(word[-1..1])\n"
-            "node ngram(shortshape(word),-1..1,2..3)\n"
-            "node prefix(lower(word),1..5)\n"
-            "node suffix(lower(word),1..5)\n"
-            "node prefix(lower(word[-1]),3)\n"
-            "node suffix(lower(word[-1]),3)\n"
-            "node prefix(lower(word[1]),3)\n"
-            "node suffix(lower(word[1]),3)\n"
-            "node lower(word) & shortshape(word[-1..1])\n"
-            "node pos[-1..1]\n"
-            "step start end\n"},
-    {"chars", "# Words, lines or addresses letter by letter: one character a row.\n"
-              "columns char\n"
-              "pad\n"
-              "node bias\n"
-              "node char[-4..4]\n"
-              "node lower(char)\n"
-              "node ngram(char,-4..4,2..5)\n"
-              "node ngram(shape(char),-3..3,1..3)\n"
-              "node position\n"
-              "step start end\n"},
+    {"pos",
+     "part-of-speech tagging",
+     {"-t perceptron -a pa1", "-t perceptron -e 10", "-t mira",
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
+     "# Part-of-speech tagging.\n"
+     "columns word\n"
+     "pad\n"
+     "node bias\n"
+     "node word\n"
+     "node lower(word[-2..2])\n"
+     "node ngram(lower(word),-1..1,2)\n"
+     "node lower(word[-1]) & lower(word[1])\n"
+     "node prefix(lower(word),1..5)\n"
+     "node suffix(lower(word),1..5)\n"
+     "node suffix(lower(word),6..10) if rare(word,10)\n"
+     "node suffix(lower(word[-1..1]),2..3)\n"
+     "node prefix(lower(word[-1..1]),3)\n"
+     "node lower(word) & shortshape(word[-1..1])\n"
+     "node shape(word)\n"
+     "node shortshape(word[-1..1])\n"
+     "node ngram(shortshape(word),-1..1,2)\n"
+     "node hasdigit(word)\n"
+     "node hashyphen(word)\n"
+     "node isupper(word) & first\n"
+     "node isupper(word) if not first\n"
+     "step start end\n"},
+    {"chunk",
+     "chunking, from words and part-of-speech tags",
+     {"-t crf -a sgd -e 8 --l2 0.5 --train-scheme iobes", "-t perceptron -e 10",
+      "-t crf -a sgd -e 20 --l2 0.5 --train-scheme iobes",
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
+     "# Chunking, from words and their part-of-speech tags.\n"
+     "columns word pos\n"
+     "pad\n"
+     "node word\n"
+     "node lower(word[-2..2])\n"
+     "node ngram(lower(word),-1..1,2)\n"
+     "node lower(word[-1]) & lower(word[1])\n"
+     "node ngram(pos,-2..2,1..4)\n"
+     "node pos[-1] & pos[1]\n"
+     "node lower(word) & pos[-2..2]\n"
+     "node lower(word[-1]) & pos\n"
+     "node lower(word[1]) & pos\n"
+     "node prefix(lower(word),1..4)\n"
+     "node suffix(lower(word),1..7)\n"
+     "node suffix(lower(word),2..3) & pos[-1]\n"
+     "node suffix(lower(word),2..3) & pos[1]\n"
+     "node shape(word)\n"
+     "node shortshape(word[-1..1])\n"
+     "step start end\n"},
+    {"ner",
+     "named entities",
+     {"-t crf -a sgd --l2 0.1 --span-loss 2", "-t perceptron -e 10",
+      "-t crf -a sgd -e 30 --l2 0.1 --span-loss 2 --order 2 --observed-states",
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
+     "# Named entities, from words and, where there are any, part-of-speech tags.\n"
+     "columns word pos?\n"
+     "pad\n"
+     "node word\n"
+     "node lower(word[-2..2])\n"
+     "node ngram(lower(word),-1..1,2)\n"
+     "node shortshape(word[-2..2])\n"
+     "node ngram(shortshape(word),-1..1,2..3)\n"
+     "node prefix(lower(word),1..5)\n"
+     "node suffix(lower(word),1..5)\n"
+     "node prefix(lower(word[-1]),3)\n"
+     "node suffix(lower(word[-1]),3)\n"
+     "node prefix(lower(word[1]),3)\n"
+     "node suffix(lower(word[1]),3)\n"
+     "node lower(word) & shortshape(word[-1..1])\n"
+     "node lower(word[-1]) & shortshape(word)\n"
+     "node lower(word[1]) & shortshape(word)\n"
+     "node shape(word)\n"
+     "node shortshape(word) if rare(word,1)\n"
+     "node shortshape(word) & suffix(lower(word),2..3) if rare(word,1)\n"
+     "node shortshape(word) & shortshape(word[-1]) if rare(word,1)\n"
+     "node shortshape(word) & shortshape(word[1]) if rare(word,1)\n"
+     "node isupper(word) & first\n"
+     "node isupper(word) if not first\n"
+     "node pos[-2..2]\n"
+     "node ngram(pos,-1..1,2..3)\n"
+     "step start end\n"},
+    {"chars",
+     "sequences of characters",
+     {"-t crf -a sgd --l2 0.1", "-t perceptron -e 10",
+      "-t crf -a sgd --l2 0.1 --order 2 --observed-states",
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
+     "# Words, lines or addresses letter by letter: one character a row.\n"
+     "columns char\n"
+     "pad\n"
+     "node bias\n"
+     "node char[-4..4]\n"
+     "node lower(char)\n"
+     "node ngram(char,-4..4,2..5)\n"
+     "node ngram(shape(char),-3..3,1..3)\n"
+     "node position\n"
+     "step start end\n"},
 };
+
+static const struct preset *find(const char *name)
+{
+    for (size_t i = 0; name && i < TR_COUNT(presets); i++) {
+        if (strcmp(presets[i].name, name) == 0) {
+            return &presets[i];
+        }
+    }
+    return NULL;
+}
 
 const char *trellis_preset_name(size_t index)
 {
@@ -135,10 +199,18 @@ const char *trellis_preset_name(size_t index)
 
 const char *trellis_preset_text(const char *name)
 {
-    for (size_t i = 0; name && i < TR_COUNT(presets); i++) {
-        if (strcmp(presets[i].name, name) == 0) {
-            return presets[i].text;
-        }
-    }
-    return NULL;
+    const struct preset *preset = find(name);
+    return preset ? preset->text : NULL;
+}
+
+const char *trellis_preset_summary(const char *name)
+{
+    const struct preset *preset = find(name);
+    return preset ? preset->summary : NULL;
+}
+
+const char *trellis_preset_options(const char *name, trellis_effort effort)
+{
+    const struct preset *preset = find(name);
+    return preset && (unsigned)effort < TR_COUNT(preset->options) ? preset->options[effort] : NULL;
 }

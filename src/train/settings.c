@@ -9,7 +9,8 @@
 
 static trellis_status find_learner(struct tr_settings *settings, trellis_error *error)
 {
-    const char *type = tr_option_text(settings->options, "type");
+    bool open = tr_option_is(settings->options, "type", "auto");
+    const char *type = open ? "perceptron" : tr_option_text(settings->options, "type");
     char known[400] = "";
     for (size_t i = 0; tr_learner_at(i); i++) {
         const struct tr_learner *learner = tr_learner_at(i);

@@ -9,6 +9,7 @@
 #include "train/checkpoint.h"
 #include "train/dev_score.h"
 #include "train/hmm_gaussian.h"
+#include "train/recipe.h"
 
 /* Bytes from "500M", "8G", "1000000". */
 static bool parse_size(const char *text, double *bytes)
@@ -94,18 +95,25 @@ static void training_free(struct tr_training *training)
     tr_vocabulary_free(&data->vocabulary);
     trellis_features_destroy(data->features);
     tr_training_free_sources(&training->sources);
+    trellis_options_destroy(training->options);
 }
 
 /* Everything up to the learner. */
 static trellis_status prepare(struct tr_training *training, const trellis_options *options,
                               const trellis_training *given, trellis_error *error)
 {
-    trellis_status status = tr_settings_resolve(options, &training->settings, error);
-    if (!status && given->train_count == 0) {
+    trellis_status status = TRELLIS_OK;
+    if (given->train_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is no training data");
     }
     if (!status) {
-        status = tr_training_take_sources(training, given, error);
+        status = tr_training_take_sources(training, options, given, error);
+    }
+    if (!status) {
+        status = tr_recipe_complete(training, options, error);
+    }
+    if (!status) {
+        status = tr_settings_resolve(training->options, &training->settings, error);
     }
     if (!status) {
         status = tr_pool_create_for(options, &training->pool, error);

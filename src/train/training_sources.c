@@ -28,11 +28,12 @@ static trellis_status take(const trellis_source *given, size_t count, const char
     return TRELLIS_OK;
 }
 
-trellis_status tr_training_take_sources(struct tr_training *training, const trellis_training *given,
-                                        trellis_error *error)
+trellis_status tr_training_take_sources(struct tr_training *training,
+                                        const trellis_options *options,
+                                        const trellis_training *given, trellis_error *error)
 {
     struct tr_training_sources *to = &training->sources;
-    const trellis_options *options = training->settings.options;
+    const char *from = tr_option_text(options, "from");
     trellis_status status = take(given->train, given->train_count, "", &to->train, &to->train_count,
                                  error);
     if (!status) {
@@ -44,11 +45,11 @@ trellis_status tr_training_take_sources(struct tr_training *training, const trel
                       tr_option_text(options, "unlabelled"), &to->unlabelled, &to->unlabelled_count,
                       error);
     }
-    if (!status && !given->from && *training->settings.from) {
-        status = trellis_model_open(training->settings.from, &to->opened, error);
+    if (!status && !given->from && *from) {
+        status = trellis_model_open(from, &to->opened, error);
     }
     to->from = given->from ? given->from : to->opened;
-    to->from_name = given->from ? "the given model" : training->settings.from;
+    to->from_name = given->from ? "the given model" : tr_option_text(options, "from");
     to->templates = given->templates;
     return status;
 }

@@ -93,7 +93,7 @@ not_for() { # SENTENCE ARGUMENT...
     shift
     says "$sentence" train -q "$@" -m "$TRELLIS_TMP/model" "$TRELLIS_TMP/data"
 }
-not_for "--l2 does not apply to -t perceptron -a averaged; it is for -t ssvm, -t crf, -t maxent, -t memm" --l2 1
+not_for "--l2 does not apply to -t perceptron -a averaged; it is for -t ssvm, -t crf, -t maxent, -t memm" -t perceptron --l2 1
 not_for "--mbest does not apply to -t crf -a lbfgs; it is for -t mira" -t crf --mbest 3
 not_for "--rate does not apply to -t crf -a lbfgs; it is for -t crf -a sgd, -t maxent -a sgd, -t memm -a sgd" -t crf --rate 1
 not_for "--epsilon does not apply to -t crf -a sgd; it is for -t crf -a lbfgs, -t crf -a cg, -t crf -a gd, -t maxent -a lbfgs, -t maxent -a cg, -t maxent -a gd, -t memm -a lbfgs, -t memm -a cg, -t memm -a gd" -t crf -a sgd --epsilon 0.1

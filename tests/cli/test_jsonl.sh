@@ -8,7 +8,7 @@ want "docs/formats.md has a schema" test -s $t/schema.json
 cut -f 1,4 data/english/train.conll >$t/train
 cut -f 1,4 data/english/test.conll | head -n 400 >$t/test
 run 0 train -q -t crf -a sgd -e 3 -m $t/crf $t/train
-run 0 train -q -e 3 -m $t/perceptron $t/train
+run 0 train -q -t perceptron -e 3 -m $t/perceptron $t/train
 run 0 train -q -t hmm --label 2 -f hmm -m $t/pos data/english/train.conll
 printf 'Carrowby began in\nDublin, where “José O’Brien” lives. She   went to New  York.\n' >$t/text
 

@@ -232,7 +232,7 @@ static void test_schemes(void **state)
 static void test_queries_out_of_range(void **state)
 {
     (void)state;
-    trellis_model *model = train_on(tagged, "epochs=1");
+    trellis_model *model = train_on(tagged, "type=perceptron epochs=1");
     assert_int_equal(trellis_model_label(model, 99).size, 0);
     assert_non_null(trellis_model_label(model, 99).data);
     assert_null(trellis_model_note(model, "no such note"));

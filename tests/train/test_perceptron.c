@@ -387,8 +387,8 @@ static double accuracy_with(const char *more)
     const char *path = "data/english/dev.conll";
     trellis_error error = {0};
     trellis_model *model;
-    snprintf(text, sizeof text, "epochs=5 label=2 features=pos dev=data/english/test.conll %s",
-             more);
+    snprintf(text, sizeof text,
+             "type=perceptron epochs=5 label=2 features=pos dev=data/english/test.conll %s", more);
     trellis_options *options = make_options(text);
     assert_ok(trellis_train_files(options, &path, 1, NULL, NULL, &model, &error), error);
     double accuracy = atof(trellis_model_note(model, "dev-accuracy"));

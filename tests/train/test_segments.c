@@ -76,7 +76,7 @@ static void begin_problem(struct problem *p, const char *file, const char *const
     assert_ok(trellis_options_create(&p->options, &error), error);
     set_options(p->options, pairs);
     assert_ok(tr_settings_resolve(p->options, &p->training.settings, &error), error);
-    assert_ok(tr_training_take_sources(&p->training, &given, &error), error);
+    assert_ok(tr_training_take_sources(&p->training, p->options, &given, &error), error);
     assert_ok(tr_pool_create(1, &p->training.pool, &error), error);
     assert_ok(tr_training_read(&p->training, &error), error);
     assert_ok(tr_training_make_layout(&p->training, &error), error);
