@@ -456,8 +456,11 @@ TRELLIS_API const char *trellis_features_help(void);
 typedef struct trellis_model trellis_model;
 
 /* Maps and checks a model file. The file is untrusted: sizes and offsets are checked here, weights
- * where they are read. The checksums of large sections are not verified, so that a model of any
- * size opens in a few milliseconds. A model that CRFsuite wrote (lCRF) is recognised by its first
+ * where they are read. The weights of a large model are not compared with their checksums here, so
+ * that a model of any size opens in a few milliseconds; whatever reads them does so before: a
+ * tagger for the blocks of the file that it reads, everything else for the whole file. Damage is
+ * TRELLIS_MODEL, or from functions without a status the answer for something that the model does
+ * not have. A model that CRFsuite wrote (lCRF) is recognised by its first
  * bytes and converted in memory, which reads all of it. */
 TRELLIS_API trellis_status trellis_model_open(const char *path, trellis_model **ret_model,
                                               trellis_error *error);
@@ -472,8 +475,8 @@ TRELLIS_API trellis_status trellis_model_open_bytes(const void *data, size_t siz
                                                     trellis_bytes_use use,
                                                     trellis_model **ret_model,
                                                     trellis_error *error);
-/* Verifies the checksums of all sections, which reads the whole file; TRELLIS_MODEL if the file was
- * changed or damaged after it was written. */
+/* Compares the whole file with its checksums; TRELLIS_MODEL, and the message names the file, if it
+ * was changed or damaged after it was written. */
 TRELLIS_API trellis_status trellis_model_verify(const trellis_model *model, trellis_error *error);
 /* Writes a model atomically: to a temporary file next to `path`, which is synced and renamed. */
 TRELLIS_API trellis_status trellis_model_save(const trellis_model *model, const char *path,

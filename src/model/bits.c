@@ -156,10 +156,11 @@ static bool is_of(const char name[4], char kind, const char *rest)
     return name[0] == kind && memcmp(name + 1, rest, 3) == 0;
 }
 
-/* Residuals of floats are dropped once the weights have 16 bits. */
+/* Residuals of floats are dropped once the weights have 16 bits; the checksums of blocks are those
+ * of the old image. */
 static bool stays(const char name[4], bool narrow)
 {
-    return !narrow || !is_of(name, 'N', "LOW");
+    return memcmp(name, TR_IMAGE_SUMS, 4) != 0 && (!narrow || !is_of(name, 'N', "LOW"));
 }
 
 static trellis_status write_section(struct tr_image_writer *writer, const char name[4],
@@ -186,6 +187,10 @@ trellis_status trellis_model_repack(const trellis_model *model, int bits, trelli
         return tr_fail(error, TRELLIS_OPTION, "the number of bits must be 16 or 32, not %d", bits);
     }
     bool narrow = bits == 16;
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
     struct tr_image_writer writer;
     char name[4];
     trellis_text content;
@@ -194,7 +199,6 @@ trellis_status trellis_model_repack(const trellis_model *model, int bits, trelli
         kept += stays(name, narrow);
     }
     tr_image_begin(&writer, kept);
-    trellis_status status = TRELLIS_OK;
     for (uint32_t i = 0; !status && tr_image_at(&model->image, i, name, &content); i++) {
         bool edge = name[0] == 'E';
         if (stays(name, narrow)) {

@@ -29,7 +29,7 @@ trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **r
     }
     struct tr_image image;
     tr_image_adopt(&image, writer->bytes.data, writer->bytes.size);
-    return tr_model_read(&image, NULL, ret_model, error);
+    return tr_model_read(&image, NULL, true, ret_model, error);
 }
 
 /* What every model has: notes, labels, graph, weights of transitions, templates, attributes. */

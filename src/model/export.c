@@ -430,9 +430,10 @@ trellis_status trellis_model_export(const trellis_model *model, bool json, trell
                                     void *user, trellis_error *error)
 {
     struct export e = {.model = model, .json = json, .sink = sink, .user = user, .error = error};
-    if (json) {
+    e.status = tr_integrity_all(model->integrity, error);
+    if (!e.status && json) {
         put_json(&e);
-    } else {
+    } else if (!e.status) {
         put_text(&e);
     }
     if (!e.status) {

@@ -416,7 +416,10 @@ trellis_status trellis_model_write_crfsuite(const trellis_model *model, trellis_
     struct writer w = {.model = model, .error = error};
     const char *why = model->node.record_count >= UINT32_MAX ? "it has too many attributes"
                                                              : obstacle(model);
-    trellis_status status = why ? refuse(&w, why) : collect_transitions(&w);
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (!status) {
+        status = why ? refuse(&w, why) : collect_transitions(&w);
+    }
     if (!status) {
         w.first = tr_alloc((size_t)model->node.record_count + 1, sizeof *w.first);
         w.first_transition = tr_alloc((size_t)model->label_count + 1, sizeof *w.first_transition);

@@ -75,8 +75,9 @@ trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error
             "makes it one",
             model->kind.type);
     }
-    if (!tr_model_is_by_hand(model)) {
-        return TRELLIS_OK;
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status || !tr_model_is_by_hand(model)) {
+        return status;
     }
     double *room = tr_alloc(2 * ((size_t)labels + 1), sizeof *room);
     if (!room) {
@@ -84,7 +85,7 @@ trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error
     }
     struct probability_sums sums = {.steps = room, .words = room + labels + 1};
     sum_up(model, &sums);
-    trellis_status status = check_sum(model, "transitions from", labels, sums.steps[labels], error);
+    status = check_sum(model, "transitions from", labels, sums.steps[labels], error);
     for (uint32_t z = 0; !status && z < labels; z++) {
         status = check_sum(model, "transitions from", z, sums.steps[z], error);
         if (!status) {

@@ -17,6 +17,7 @@
 static const char magic[8] = {'\x93', 'T', 'R', 'L', 'S', '\r', '\n', '\x1a'};
 
 enum { HEADER_SIZE = 32, ENTRY_SIZE = 32, ALIGNMENT = 64, MAX_SECTIONS = 64 };
+enum { MIN_BLOCK_SHIFT = 12 };
 
 void tr_put_u16(struct tr_buffer *buffer, uint16_t value)
 {
@@ -42,9 +43,9 @@ void tr_put_align(struct tr_buffer *buffer, size_t alignment)
 
 void tr_image_begin(struct tr_image_writer *writer, uint32_t sections)
 {
-    *writer = (struct tr_image_writer){.room = sections};
+    *writer = (struct tr_image_writer){.room = sections + 1};
     tr_buffer_add(&writer->bytes, magic, sizeof magic);
-    for (size_t i = sizeof magic; i < HEADER_SIZE + (size_t)sections * ENTRY_SIZE; i++) {
+    for (size_t i = sizeof magic; i < HEADER_SIZE + (size_t)writer->room * ENTRY_SIZE; i++) {
         tr_buffer_char(&writer->bytes, 0);
     }
 }
@@ -107,9 +108,49 @@ static uint64_t table_checksum(const unsigned char *data, uint32_t sections)
     return head ^ tr_hash64(data + HEADER_SIZE, (size_t)sections * ENTRY_SIZE);
 }
 
+/* The offset and the size of a section that was written. */
+static uint64_t written_offset(const struct tr_image_writer *writer, uint32_t section)
+{
+    return get_u64(writer->bytes.data + HEADER_SIZE + (size_t)section * ENTRY_SIZE + 8);
+}
+
+static uint64_t written_size(const struct tr_image_writer *writer, uint32_t section)
+{
+    return get_u64(writer->bytes.data + HEADER_SIZE + (size_t)section * ENTRY_SIZE + 16);
+}
+
+/* Adds the checksums of the blocks of all sections. Blocks are large enough for these checksums to
+ * stay below TR_IMAGE_AT_ONCE bytes, so that they are verified themselves when a file is opened. */
+static void add_block_sums(struct tr_image_writer *writer)
+{
+    struct tr_buffer *bytes = &writer->bytes;
+    uint64_t begin = written_offset(writer, 0), end;
+    tr_put_align(bytes, ALIGNMENT);
+    end = bytes->size;
+    uint32_t shift = MIN_BLOCK_SHIFT;
+    while (((end - begin) >> shift) * 8 + 64 >= TR_IMAGE_AT_ONCE) {
+        shift++;
+    }
+    tr_image_section(writer, TR_IMAGE_SUMS);
+    tr_put_u32(bytes, shift);
+    tr_put_u32(bytes, 0);
+    for (uint64_t at = begin; at < end && !bytes->failed; at += UINT64_C(1) << shift) {
+        uint64_t left = end - at, size = UINT64_C(1) << shift;
+        tr_put_u64(bytes, tr_hash64(bytes->data + at, left < size ? left : size));
+    }
+    close_section(writer);
+}
+
 trellis_status tr_image_finish(struct tr_image_writer *writer, trellis_error *error)
 {
     close_section(writer);
+    bool large = false;
+    for (uint32_t i = 0; i < writer->sections && !writer->bytes.failed; i++) {
+        large = large || written_size(writer, i) >= TR_IMAGE_AT_ONCE;
+    }
+    if (large) {
+        add_block_sums(writer);
+    }
     if (writer->bytes.failed) {
         tr_buffer_free(&writer->bytes);
         return tr_fail_memory(error);
@@ -212,8 +253,7 @@ static trellis_status check_content(const struct tr_image *image, uint64_t least
     uint32_t sections = get_u32(image->data + 12);
     for (uint32_t i = 0; i < sections; i++) {
         struct section section = section_at(image, i);
-        if (section.size >= least && section.size < limit &&
-            tr_hash64(image->data + section.offset, section.size) != section.checksum) {
+        if (section.size >= least && section.size < limit && !tr_image_section_intact(image, i)) {
             return damaged(path, what, "a section has a wrong checksum", error);
         }
     }
@@ -258,6 +298,12 @@ trellis_status tr_image_verify(const struct tr_image *image, const char *path, c
                                trellis_error *error)
 {
     return check_content(image, TR_IMAGE_AT_ONCE, UINT64_MAX, path, what, error);
+}
+
+bool tr_image_section_intact(const struct tr_image *image, uint32_t index)
+{
+    struct section section = section_at(image, index);
+    return tr_hash64(image->data + section.offset, section.size) == section.checksum;
 }
 
 bool tr_image_at(const struct tr_image *image, uint32_t index, char ret_name[4],

@@ -4,6 +4,11 @@
  *     table    for each section: 4 bytes name, u32 zero, u64 offset, u64 size, u64 checksum
  *     sections, each beginning at a multiple of 64, the gaps filled with zeros
  *
+ * A file with a section of 1 MiB or more ends with the section SUMS: the checksums of the blocks of
+ * all that stands before it, so that a part can be verified where it is read (integrity.h):
+ *
+ *     u32 s, u32 zero, then u64 checksum of each 2^s bytes from the first section on
+ *
  * All numbers are little-endian, checksums are XXH3-64. Training writes an image in memory and
  * opens it with the same code as a file.
  */
@@ -23,10 +28,10 @@ struct tr_image_writer {
     uint32_t sections;
     uint32_t room; // capacity of the table of sections
 };
-void tr_image_begin(struct tr_image_writer *writer, uint32_t sections);
+void tr_image_begin(struct tr_image_writer *writer, uint32_t sections); // without SUMS
 /* Starts the next section: what is added to writer->bytes from here on is its content. */
 void tr_image_section(struct tr_image_writer *writer, const char name[4]);
-/* Fills in the sizes and checksums. */
+/* Fills in the sizes and checksums, and adds SUMS to a large image. */
 trellis_status tr_image_finish(struct tr_image_writer *writer, trellis_error *error);
 
 /* Reading. */
@@ -45,6 +50,7 @@ trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use u
 /* Takes over an allocated block of bytes. */
 void tr_image_adopt(struct tr_image *image, void *data, size_t size);
 void tr_image_close(struct tr_image *image);
+#define TR_IMAGE_SUMS "SUMS"
 /* Checks header, table and the checksums of sections below TR_IMAGE_AT_ONCE bytes: a large model
  * opens as fast as a small one. `path` may be NULL. */
 #define TR_IMAGE_AT_ONCE (UINT64_C(1) << 20)
@@ -53,6 +59,8 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
 /* Of a checked image: the checksums of all other sections. */
 trellis_status tr_image_verify(const struct tr_image *image, const char *path, const char *what,
                                trellis_error *error);
+/* Of a checked image: the checksum of a section by its number. */
+bool tr_image_section_intact(const struct tr_image *image, uint32_t index);
 /* The name and the content of a section of a checked image by its number; false after the last. */
 bool tr_image_at(const struct tr_image *image, uint32_t index, char ret_name[4],
                  trellis_text *ret_content);

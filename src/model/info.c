@@ -124,12 +124,16 @@ trellis_status trellis_model_info(const trellis_model *model, bool json, trellis
                                   void *user, trellis_error *error)
 {
     struct tr_buffer out = {0};
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
     if (json) {
         info_json(model, &out);
     } else {
         info_text(model, &out);
     }
-    trellis_status status = tr_buffer_flush(&out, sink, user, error);
+    status = tr_buffer_flush(&out, sink, user, error);
     tr_buffer_free(&out);
     return status;
 }

@@ -249,6 +249,10 @@ trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
                                          trellis_inspection **ret_inspection, trellis_error *error)
 {
     *ret_inspection = NULL;
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
     trellis_inspection *inspection = tr_alloc(1, sizeof *inspection);
     if (!inspection) {
         return tr_fail_memory(error);

@@ -326,8 +326,34 @@ static trellis_status read_gaussian(trellis_model *model, const char *path, trel
                : damaged(path, "its normal distributions are invalid", error);
 }
 
-trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
-                             trellis_error *error)
+/* Whether a section belongs to the tables of attributes, which are verified where they are read. */
+static bool is_of_table(const char name[4])
+{
+    static const char parts[][4] = {"ROW", "FIX", "KEY", "TXT", "LOW"};
+    bool found = false;
+    for (size_t i = 0; i < TR_COUNT(parts); i++) {
+        found = found || memcmp(name + 1, parts[i], 3) == 0;
+    }
+    return found && (name[0] == 'N' || name[0] == 'E');
+}
+
+/* Opening reads all of the other sections: also the large ones must be intact. */
+static trellis_status verify_read_at_once(const struct tr_image *image, const char *path,
+                                          trellis_error *error)
+{
+    char name[4];
+    trellis_text content;
+    for (uint32_t i = 0; tr_image_at(image, i, name, &content); i++) {
+        if (content.size >= TR_IMAGE_AT_ONCE && !is_of_table(name) &&
+            !tr_image_section_intact(image, i)) {
+            return damaged(path, "a section has a wrong checksum", error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+trellis_status tr_model_read(struct tr_image *image, const char *path, bool trusted,
+                             trellis_model **ret_model, trellis_error *error)
 {
     *ret_model = NULL;
     trellis_model *model = tr_alloc(1, sizeof *model);
@@ -338,6 +364,12 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_m
     model->image = *image;
     *image = (struct tr_image){0};
     trellis_status status = tr_image_check(&model->image, path, "model", error);
+    if (!status && !trusted) {
+        status = verify_read_at_once(&model->image, path, error);
+    }
+    if (!status) {
+        status = tr_integrity_create(&model->image, path, trusted, &model->integrity, error);
+    }
     if (!status) {
         status = read_notes(model, path, error);
     }
@@ -394,7 +426,7 @@ static trellis_status open_image(struct tr_image *image, const char *path,
     trellis_text bytes = {(const char *)image->data, image->size};
     const struct tr_foreign_format *foreign = tr_foreign_find(bytes);
     if (!foreign && !is_text(image)) {
-        return tr_model_read(image, path, ret_model, error);
+        return tr_model_read(image, path, false, ret_model, error);
     }
     trellis_status status = foreign ? foreign->read(bytes, path, ret_model, error)
                                     : trellis_model_import_bytes(bytes.data, bytes.size, path,
@@ -423,7 +455,8 @@ trellis_status trellis_model_open_bytes(const void *data, size_t size, trellis_b
 trellis_status trellis_model_save(const trellis_model *model, const char *path,
                                   trellis_error *error)
 {
-    return tr_output_replace(path, model->image.data, model->image.size, error);
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    return status ? status : tr_output_replace(path, model->image.data, model->image.size, error);
 }
 
 size_t trellis_model_size(const trellis_model *model)
@@ -434,7 +467,11 @@ size_t trellis_model_size(const trellis_model *model)
 trellis_status trellis_model_write(const trellis_model *model, trellis_sink sink, void *user,
                                    trellis_error *error)
 {
-    trellis_status status = sink(user, (const char *)model->image.data, model->image.size);
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
+    status = sink(user, (const char *)model->image.data, model->image.size);
     return status ? tr_fail(error, status, "cannot write the model") : TRELLIS_OK;
 }
 
@@ -451,6 +488,7 @@ void trellis_model_close(trellis_model *model)
     free(model->forbidden);
     free(model->labels);
     free(model->notes.at);
+    tr_integrity_destroy(model->integrity);
     tr_image_close(&model->image);
     free(model);
 }
@@ -529,5 +567,5 @@ void tr_note_format(struct tr_buffer *notes, const char *key, const char *format
 
 trellis_status trellis_model_verify(const trellis_model *model, trellis_error *error)
 {
-    return tr_image_verify(&model->image, NULL, "model", error);
+    return tr_integrity_all(model->integrity, error);
 }

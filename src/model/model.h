@@ -23,6 +23,7 @@
 #include "features/features.h"
 #include "graph/graph.h"
 #include "lattice/lattice.h"
+#include "model/integrity.h"
 #include "model/table.h"
 
 struct tr_note {
@@ -39,6 +40,7 @@ struct tr_model_kind {
 
 struct trellis_model {
     struct tr_image image;
+    struct tr_integrity *integrity; // what of the image was compared with its checksums
     struct tr_model_kind kind;
     uint32_t label_count;
     trellis_text *labels;           // [label_count]
@@ -102,9 +104,10 @@ static inline size_t tr_model_max_steps(size_t file_size)
  * failure. */
 trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **ret_model,
                                trellis_error *error);
-/* Takes the image over, also on failure. `path` is for messages and may be NULL. */
-trellis_status tr_model_read(struct tr_image *image, const char *path, trellis_model **ret_model,
-                             trellis_error *error);
+/* Takes the image over, also on failure. `path` is for messages and may be NULL. A `trusted` image
+ * was just written, so that its large sections need not be verified before they are read. */
+trellis_status tr_model_read(struct tr_image *image, const char *path, bool trusted,
+                             trellis_model **ret_model, trellis_error *error);
 
 /* The steps of a graph made from the plan of the model, or from one that forbids more, with its
  * weights. */

@@ -533,7 +533,10 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
     struct draft draft = {0};
     struct tr_random random;
     tr_random_seed(&random, (uint64_t)tr_option_integer(options, "seed"));
-    trellis_status status = read_hmm(&hmm, error);
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (!status) {
+        status = read_hmm(&hmm, error);
+    }
     draft.columns = hmm.columns;
     while (!status && drawn < tokens) {
         status = draw_sequence(&hmm, &random, ending, &draft, error);

@@ -297,6 +297,57 @@ trellis_status tr_table_read(const struct tr_image *image, char kind, uint32_t o
     return TRELLIS_OK;
 }
 
+/* Verifies the buckets in which a key may be. */
+static trellis_status verify_key(const struct tr_table *table, struct tr_integrity *integrity,
+                                 uint64_t key, trellis_error *error)
+{
+    uint64_t at = tr_table_home(table, key);
+    for (uint32_t probe = 0; probe <= table->probes; probe++) {
+        const struct tr_bucket *bucket = &table->buckets[at];
+        trellis_status status = tr_integrity_range(integrity, bucket, sizeof *bucket, error);
+        if (status || !(bucket->used & TR_BUCKET_FULL)) {
+            return status;
+        }
+        at = (at + 1) & (table->bucket_count - 1);
+    }
+    return TRELLIS_OK;
+}
+
+/* Verifies words of the rows, and of the residuals that belong to them. */
+static trellis_status verify_words(const struct tr_table *table, struct tr_integrity *integrity,
+                                   uint32_t row, uint64_t count, trellis_error *error)
+{
+    size_t size = table->shorts ? sizeof *table->shorts : sizeof *table->words;
+    trellis_status status = tr_integrity_range(integrity, tr_table_place(table, row),
+                                               (size_t)count * size, error);
+    return status || !table->residuals
+               ? status
+               : tr_integrity_range(integrity, table->residuals + row, (size_t)count * size, error);
+}
+
+trellis_status tr_table_verify(const struct tr_table *table, struct tr_integrity *integrity,
+                               const uint64_t *keys, size_t count, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    for (size_t k = 0; !status && k < count; k++) {
+        status = verify_key(table, integrity, keys[k], error);
+        uint32_t row = status ? TR_NONE : tr_table_find(table, keys[k]);
+        if (status || row >= table->word_count) {
+            continue;
+        }
+        uint64_t room = table->word_count - row, width = table->width;
+        if (row < table->dense_words) {
+            status = verify_words(table, integrity, row, width < room ? width : room, error);
+            continue;
+        }
+        status = verify_words(table, integrity, row, 1, error);
+        if (!status) {
+            status = verify_words(table, integrity, row, 1 + 2 * tr_table_pairs(table, row), error);
+        }
+    }
+    return status;
+}
+
 bool tr_table_next(const struct tr_table *table, const struct tr_text_record *record,
                    uint64_t *place, uint32_t *ret_outcome, float *ret_weight)
 {

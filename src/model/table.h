@@ -18,7 +18,7 @@
 #include "base/intern.h"
 #include "dataset/attribute_index.h"
 #include "dataset/rows.h"
-#include "model/image.h"
+#include "model/integrity.h"
 
 enum { TR_BUCKET_KEYS = 5, TR_BUCKET_FULL = 1 << 8, TR_MAX_PROBES = 256 };
 /* In 16 bits: outcomes are below this, and places are at most this far from 0. */
@@ -54,6 +54,10 @@ struct tr_table {
     const char *bytes;
     uint64_t byte_count;
 };
+
+/* Verifies what tr_table_find() and tr_table_add() are about to read for these keys. */
+trellis_status tr_table_verify(const struct tr_table *table, struct tr_integrity *integrity,
+                               const uint64_t *keys, size_t count, trellis_error *error);
 
 /* Writes the sections <kind>KEY, <kind>ROW and <kind>TXT: attributes with at least one weight other
  * than 0, or `all`. */
@@ -134,10 +138,12 @@ static inline const void *tr_table_place(const struct tr_table *table, uint32_t 
     return table->shorts ? (const void *)(table->shorts + row) : (const void *)(table->words + row);
 }
 
-/* How many pairs a sparse row has, as far as there is room for them. */
+/* How many pairs a sparse row has, as far as there is room for them: one for each outcome at most,
+ * or a hostile file could have all its rows overlap and be read as often as it has attributes. */
 static inline uint64_t tr_table_pairs(const struct tr_table *table, uint32_t row)
 {
     uint64_t count = tr_table_number(table, row), room = (table->word_count - row - 1) / 2;
+    room = room < table->outcomes ? room : table->outcomes;
     return count < room ? count : room;
 }
 
@@ -184,8 +190,7 @@ static inline void tr_table_add(const struct tr_table *table, uint32_t row, floa
         return;
     }
     const uint32_t *pair = table->words + row + 1;
-    uint64_t count = table->words[row], room = (table->word_count - row - 1) / 2;
-    count = count < room ? count : room;
+    uint64_t count = tr_table_pairs(table, row);
     for (uint64_t j = 0; j < count; j++) {
         uint32_t outcome = pair[2 * j];
         if (outcome < table->outcomes) {

@@ -25,6 +25,11 @@ trellis_status trellis_weight_iterator_create(const trellis_model *model,
                                               trellis_weight_iterator **ret_iterator,
                                               trellis_error *error)
 {
+    *ret_iterator = NULL;
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
     trellis_weight_iterator *iterator = tr_alloc(1, sizeof *iterator);
     *ret_iterator = iterator;
     if (!iterator) {
@@ -108,6 +113,12 @@ const trellis_weight *trellis_weight_iterator_next(trellis_weight_iterator *iter
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
+/* Whether the file is intact: the first lookup verifies all of it. */
+static bool is_intact(const trellis_model *model)
+{
+    return tr_integrity_all(model->integrity, NULL) == TRELLIS_OK;
+}
+
 static const struct tr_table *table_of(const trellis_model *model, bool edge)
 {
     return edge ? &model->edge : &model->node;
@@ -121,14 +132,16 @@ size_t trellis_model_attribute_count(const trellis_model *model, bool edge)
 trellis_text trellis_model_attribute(const trellis_model *model, bool edge, size_t index)
 {
     const struct tr_table *table = table_of(model, edge);
-    return index < table->record_count ? tr_table_text(table, &table->records[index])
-                                       : (trellis_text){"", 0};
+    return index < table->record_count && is_intact(model)
+               ? tr_table_text(table, &table->records[index])
+               : (trellis_text){"", 0};
 }
 
 size_t trellis_model_find_attribute(const trellis_model *model, bool edge, trellis_text attribute)
 {
     const struct tr_table *table = table_of(model, edge);
-    for (uint64_t i = 0; i < table->record_count; i++) {
+    uint64_t count = is_intact(model) ? table->record_count : 0;
+    for (uint64_t i = 0; i < count; i++) {
         if (table->records[i].text_size == attribute.size &&
             tr_text_equal(tr_table_text(table, &table->records[i]), attribute)) {
             return (size_t)i;
@@ -181,7 +194,7 @@ double trellis_model_weight(const trellis_model *model, size_t attribute, const 
     for (size_t i = 0; i < gram.length; i++) {
         valid = valid && gram.label[i] < model->label_count;
     }
-    if (!valid || label_count > 2 || attribute >= table->record_count) {
+    if (!valid || label_count > 2 || attribute >= table->record_count || !is_intact(model)) {
         return NAN;
     }
     uint32_t outcome = label_count == 1 ? gram.label[0]

@@ -147,12 +147,35 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
 
 /* ---- scores ---------------------------------------------------------------------------------- */
 
+/* Compares what is about to be read of the tables with its checksums, until that was done for the
+ * whole file. */
+static trellis_status verify_read(const trellis_model *model,
+                                  const struct tr_observation *observation, trellis_error *error)
+{
+    struct tr_integrity *integrity = model->integrity;
+    if (tr_integrity_done(integrity)) {
+        return TRELLIS_OK;
+    }
+    const struct tr_seen *node = &observation->node, *edge = &observation->edge;
+    size_t n = observation->length;
+    trellis_status status = tr_integrity_advance(integrity, error);
+    if (!status && n) {
+        status = tr_table_verify(&model->node, integrity, node->low, node->begin[n], error);
+    }
+    return status || !n || !edge->begin
+               ? status
+               : tr_table_verify(&model->edge, integrity, edge->low, edge->begin[n], error);
+}
+
 trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_sequence *sequence,
                                      const struct tr_observation *observation, trellis_error *error)
 {
     const trellis_model *model = tagger->model;
     size_t n = observation->length, width = model->graph->width;
-    trellis_status status = tr_lattice_begin(tagger->decoder.lattice, n, error);
+    trellis_status status = verify_read(model, observation, error);
+    if (!status) {
+        status = tr_lattice_begin(tagger->decoder.lattice, n, error);
+    }
     if (status) {
         return status;
     }

@@ -76,6 +76,10 @@ trellis_status tr_training_initial_weights(struct tr_training *training, float *
     if (!model) {
         return TRELLIS_OK;
     }
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
     uint32_t count = model->label_count, labels = training->data.train.label_count;
     struct transfer transfer = {.training = training, .model = model};
     transfer.label = tr_alloc((size_t)count + 2, sizeof *transfer.label);

@@ -163,6 +163,10 @@ static trellis_status take_model(trellis_online *online, const trellis_model *mo
                                  trellis_error *error)
 {
     struct tr_training *t = &online->growing.training;
+    trellis_status status = tr_integrity_all(model->integrity, error);
+    if (status) {
+        return status;
+    }
     bool ok = true;
     for (uint32_t i = 0; ok && i < model->label_count; i++) {
         ok = tr_intern_add(&t->data.train.labels, model->labels[i]) != TR_NONE;
@@ -178,8 +182,7 @@ static trellis_status take_model(trellis_online *online, const trellis_model *mo
     t->data.train.label_count = (uint32_t)tr_intern_count(&t->data.train.labels);
     t->data.inside = model->inside == model->outside ? TRELLIS_NO_SCHEME : model->inside;
     t->data.outside = model->outside;
-    trellis_status status = tr_growing_fit(&online->growing, tr_online_learner_relayout, online,
-                                           error);
+    status = tr_growing_fit(&online->growing, tr_online_learner_relayout, online, error);
     if (!status) {
         float *weights = online->sgd ? online->sgd->v.weights : online->online->now.weights;
         t->sources.from = model;
