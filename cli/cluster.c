@@ -86,7 +86,7 @@ const struct command command_cluster = {
         "there is --format text, for lines of words with blanks between them --format wordtag "
         "--label none. The result does not depend on the number of threads.",
     .own = own,
-    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS | TRELLIS_GROUP_RUN,
     .with = "min-count",
     .without = "memory scheme",
     .common = "format min-count threads",

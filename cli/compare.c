@@ -359,7 +359,8 @@ const struct command command_compare = {
         "significantly worse with ~. All other options apply to every row; if a learner does not "
         "support one, its row says so.",
     .own = own,
-    .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS |
+              TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part type algorithm features nbest log threshold checkpoint every resume",
     .common = "type features dev epochs label threads",

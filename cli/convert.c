@@ -328,7 +328,7 @@ const struct command command_convert = {
     .description = "Reads corpora in one format and writes them in another, or with span labels in "
                    "another scheme. Illegal label sequences are interpreted as conlleval does.",
     .own = own,
-    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE,
+    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS | TRELLIS_GROUP_WRITE,
     .with = "seed bits",
     .common = "format output-format label scheme to-scheme bits",
     .examples = "# a treebank as word/tag pairs\n"

@@ -219,7 +219,8 @@ const struct command command_cv = {
         "with a model trained on all others. Reports the scores of each fold, their mean and "
         "standard deviation, and the scores over all folds together (pooled).",
     .own = own,
-    .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS |
+              TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part nbest log threshold checkpoint every resume",
     .common = "type features epochs label threads",

@@ -255,7 +255,8 @@ const struct command command_eval = {
         "Span labels such as B-NP and O are scored by span, in the same way and layout as the "
         "conlleval script of the CoNLL shared tasks. All other labels are scored by token.",
     .own = own,
-    .groups = TRELLIS_GROUP_EVAL | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_EVAL | TRELLIS_GROUP_TAG | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS |
+              TRELLIS_GROUP_RUN,
     .without = "nbest memory",
     .common = "label scheme strict bootstrap format threads",
     .examples = "# tag and score in one step\n"

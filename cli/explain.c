@@ -100,7 +100,7 @@ const struct command command_explain = {
         "labels before it.\n\n"
         "Models with probabilities also show those of the two labels.",
     .own = own,
-    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
+    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS,
     .with = "constrain",
     .common = "top sequence label format",
     .examples = "trellis explain -m pos.model --words 'The old man the boats .'\n"

@@ -66,7 +66,7 @@ const struct command command_features = {
         "Writes the attributes that templates extract from a corpus, one token per line in "
         "the format of CRFsuite: the input of the learner.",
     .own = own,
-    .groups = TRELLIS_GROUP_READ,
+    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS,
     .with = "features",
     .without = "scheme",
     .common = "features format columns label",

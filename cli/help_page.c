@@ -31,7 +31,7 @@ static const struct {
     {TRELLIS_GROUP_TAG, "Tagging options"},     {TRELLIS_GROUP_EVAL, "Evaluation options"},
     {TRELLIS_GROUP_SAMPLE, "Sampling options"}, {TRELLIS_GROUP_INSPECT, "Display options"},
     {TRELLIS_GROUP_READ, "Input options"},      {TRELLIS_GROUP_WRITE, "Output options"},
-    {TRELLIS_GROUP_RUN, "General options"},
+    {TRELLIS_GROUP_RUN, "General options"},     {TRELLIS_GROUP_LIMITS, "Limits"},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof *groups };
 

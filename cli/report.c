@@ -147,7 +147,7 @@ const struct command command_report = {
         "two models are compared side by side. The page is self-contained and works offline, in "
         "light and dark mode, on a phone and in print.",
     .own = own,
-    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS | TRELLIS_GROUP_RUN,
     .with = "constrain decode beam strict bootstrap",
     .without = "sequence seed memory",
     .common = "errors top label",

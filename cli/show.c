@@ -84,7 +84,7 @@ const struct command command_show = {
         "its figures.\n\n"
         "For models without probabilities, exp(score) / Z is drawn instead.",
     .own = own,
-    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ,
+    .groups = TRELLIS_GROUP_INSPECT | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS,
     .with = "constrain decode beam",
     .common = "top sequence label format",
     .examples = "trellis show -m pos.model --words 'The old man the boats .' > boats.svg\n"

@@ -382,7 +382,8 @@ const struct command command_tag = {
         "appended as the last column. The columns must be those of the training data; the label "
         "column may be missing.",
     .own = own,
-    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_TAG | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS | TRELLIS_GROUP_WRITE | TRELLIS_GROUP_TAG |
+              TRELLIS_GROUP_RUN,
     .without = "scheme to-scheme seed memory",
     .common = "format output-format nbest threshold label threads",
     .examples = "trellis tag -m pos.model test.txt > tagged.txt\n"

@@ -200,7 +200,7 @@ const struct command command_train = {
         "no longer improves, and the best model is kept. Ctrl-C stops training and keeps the best "
         "model so far, with exit status 130; a second Ctrl-C quits at once.",
     .own = own,
-    .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS | TRELLIS_GROUP_RUN,
     .without = "scheme",
     .writes = "model",
     .common = "type algorithm features dev epochs label format",

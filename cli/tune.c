@@ -422,7 +422,8 @@ const struct command command_tune = {
         "The table ends with the 'trellis train' command of the best setting; with -m it is "
         "trained, too.",
     .own = own,
-    .groups = TRELLIS_GROUP_TUNE | TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_RUN,
+    .groups = TRELLIS_GROUP_TUNE | TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS |
+              TRELLIS_GROUP_RUN,
     .with = "strict",
     .without = "part log checkpoint every resume",
     .writes = "model results plot",

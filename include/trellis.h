@@ -114,8 +114,17 @@ enum {
     TRELLIS_GROUP_SAMPLE = 1 << 5,  // sampling a corpus from a model
     TRELLIS_GROUP_RUN = 1 << 6,     // seed, threads, memory
     TRELLIS_GROUP_INSPECT = 1 << 7, // inspecting a model or explaining a prediction
-    TRELLIS_GROUP_TUNE = 1 << 8     // searching for hyperparameters
+    TRELLIS_GROUP_TUNE = 1 << 8,    // searching for hyperparameters
+    TRELLIS_GROUP_LIMITS = 1 << 9   // bounds on untrusted input
 };
+
+/* Limits: a program that takes input from others sets the options of TRELLIS_GROUP_LIMITS once and
+ * passes that set to every function that takes options: readers, features, taggers, trainings.
+ * They bound the tokens and bytes of a sequence (`max-length`, `max-sequence`), the bytes of a cell
+ * (`max-token`) and of a file that is read as a whole (`max-file`), how much compressed input may
+ * grow (`max-ratio`), the work of regular expressions on a sequence (`max-matches`) and the size of
+ * n-best lists (`max-labellings`). Input that exceeds one is TRELLIS_LIMIT, as it is read, and the
+ * message names the option. The defaults suit a laptop. `memory` bounds a training as a whole. */
 
 /* May grow at its end: there are pointers to it only. */
 typedef struct trellis_option {

@@ -10,13 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/text.h"
 
-enum { RAW_SIZE = 1 << 17, REFILL_SIZE = 1 << 18 };
+enum { RAW_SIZE = 1 << 17, REFILL_SIZE = 1 << 18, MAX_REFILL = 1 << 26 };
+/* Decoded bytes below which a high ratio is no reason to refuse: logs and test data compress well. */
+enum { MIN_EXPANDED = 1 << 26 };
+
+#define NULL_DEVICE makedev(1, 3)
 
 enum compression { PLAIN, GZIP, ZSTD };
 
@@ -36,6 +41,9 @@ struct tr_input {
     char *buffer;
     size_t capacity, used, at, held;
     uint64_t line;
+    struct tr_limits limits;
+    bool stream;
+    uint64_t raw_total, total; // bytes read, and decoded
 };
 
 void tr_input_close(struct tr_input *input)
@@ -125,9 +133,47 @@ static trellis_status decode(struct tr_input *input, char *to, size_t room, size
     return TRELLIS_OK;
 }
 
+void tr_input_set_limits(struct tr_input *input, const struct tr_limits *limits, bool stream)
+{
+    input->limits = *limits;
+    input->stream = stream;
+    if (stream && limits->memory && limits->memory / 4 < limits->sequence_bytes) {
+        input->limits.sequence_bytes = limits->memory /
+                                       4; // what is made of it takes memory as well
+    }
+}
+
+/* Refuses to go on where a limit is exceeded. */
+static trellis_status check_limits(const struct tr_input *input, trellis_error *error)
+{
+    const struct tr_limits *limits = &input->limits;
+    if (!input->stream && input->total > limits->file_bytes) {
+        return tr_fail(error, TRELLIS_LIMIT, "%s: more than %llu bytes (--max-file)", input->path,
+                       (unsigned long long)limits->file_bytes);
+    }
+    if (input->kind != PLAIN && input->total > MIN_EXPANDED &&
+        input->total / limits->ratio > input->raw_total) {
+        return tr_fail(error, TRELLIS_LIMIT,
+                       "%s: compressed data that becomes more than %llu times as large "
+                       "(--max-ratio)",
+                       input->path, (unsigned long long)limits->ratio);
+    }
+    if (input->stream && input->used - input->held > limits->sequence_bytes + REFILL_SIZE) {
+        return tr_fail_at(error, TRELLIS_LIMIT, tr_input_place(input),
+                          "a sequence of more than %llu bytes (--max-sequence%s)",
+                          (unsigned long long)limits->sequence_bytes,
+                          limits->memory ? ", --memory" : "");
+    }
+    return TRELLIS_OK;
+}
+
 /* Appends at least one byte to the buffer, or sets at_end. */
 static trellis_status refill(struct tr_input *input, trellis_error *error)
 {
+    trellis_status limited = check_limits(input, error);
+    if (limited) {
+        return limited;
+    }
     if (input->held > 0 && input->held >= input->used / 2) {
         memmove(input->buffer, input->buffer + input->held, input->used - input->held);
         input->used -= input->held;
@@ -138,7 +184,7 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
         return tr_fail_memory(error);
     }
     size_t room = input->capacity - input->used, made = 0;
-    room = room < (1u << 30) ? room : (1u << 30);
+    room = room < MAX_REFILL ? room : MAX_REFILL;
     while (made == 0 && !input->at_end) {
         trellis_status status;
         if (input->kind == PLAIN) {
@@ -152,6 +198,7 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
                     return status;
                 }
                 input->raw_end = input->raw_used == 0;
+                input->raw_total += input->raw_used;
             }
             if (input->raw_end && input->between_frames) {
                 input->at_end = true;
@@ -167,6 +214,7 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
         }
     }
     input->used += made;
+    input->total += made;
     return TRELLIS_OK;
 }
 
@@ -204,6 +252,7 @@ static trellis_status detect_compression(struct tr_input *input, trellis_error *
     }
     const unsigned char *bytes = input->raw;
     size_t count = input->raw_used;
+    input->raw_total = count;
     if (count >= sizeof gzip_magic && begins_like(bytes, count, gzip_magic, sizeof gzip_magic)) {
         if (inflateInit2(&input->gzip, 15 + 16) != Z_OK) {
             return tr_fail_memory(error);
@@ -223,10 +272,30 @@ static trellis_status detect_compression(struct tr_input *input, trellis_error *
         }
         memcpy(input->buffer, input->raw, input->raw_used);
         input->used = input->raw_used;
+        input->total = input->raw_used;
         free(input->raw);
         input->raw = NULL;
     }
     return TRELLIS_OK;
+}
+
+/* Until a caller sets others, the limits are those of a file that is read as a whole. */
+static trellis_status begin(struct tr_input *input, trellis_error *error)
+{
+    trellis_status status = tr_limits_resolve(NULL, &input->limits, error);
+    return status ? status : detect_compression(input, error);
+}
+
+/* Why a file cannot be read, if it cannot: one without an end would be read for ever. */
+static const char *obstacle(int file)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0) {
+        return NULL;
+    }
+    bool endless = S_ISBLK(about.st_mode) ||
+                   (S_ISCHR(about.st_mode) && about.st_rdev != NULL_DEVICE && !isatty(file));
+    return S_ISDIR(about.st_mode) ? "it is a directory" : endless ? "it is a device" : NULL;
 }
 
 trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trellis_error *error)
@@ -239,16 +308,16 @@ trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trel
     bool standard = strcmp(path, "-") == 0;
     input->path = standard ? tr_copy_text("standard input", 14) : tr_copy_text(path, strlen(path));
     input->file = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const char *why = input->file < 0 ? NULL : obstacle(input->file);
     trellis_status status = TRELLIS_OK;
-    struct stat about;
     if (!input->path) {
         status = tr_fail_memory(error);
     } else if (input->file < 0) {
         status = tr_fail_system(error, "read", path);
-    } else if (fstat(input->file, &about) == 0 && S_ISDIR(about.st_mode)) {
-        status = tr_fail(error, TRELLIS_IO, "cannot read %s: it is a directory", path);
+    } else if (why) {
+        status = tr_fail(error, TRELLIS_IO, "cannot read %s: %s", input->path, why);
     } else {
-        status = detect_compression(input, error);
+        status = begin(input, error);
     }
     if (status) {
         tr_input_close(input);
@@ -256,6 +325,21 @@ trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trel
     }
     *ret_input = input;
     return TRELLIS_OK;
+}
+
+trellis_status tr_input_open_file(const char *path, const trellis_options *options,
+                                  struct tr_input **ret_input, trellis_error *error)
+{
+    struct tr_limits limits;
+    *ret_input = NULL;
+    trellis_status status = tr_limits_resolve(options, &limits, error);
+    if (!status) {
+        status = tr_input_open(path, ret_input, error);
+    }
+    if (!status) {
+        tr_input_set_limits(*ret_input, &limits, false);
+    }
+    return status;
 }
 
 trellis_status tr_input_open_bytes(const void *data, size_t size, const char *name,
@@ -270,7 +354,7 @@ trellis_status tr_input_open_bytes(const void *data, size_t size, const char *na
     input->bytes = data;
     input->bytes_size = size;
     input->path = tr_copy_text(name, strlen(name));
-    trellis_status status = input->path ? detect_compression(input, error) : tr_fail_memory(error);
+    trellis_status status = input->path ? begin(input, error) : tr_fail_memory(error);
     if (status) {
         tr_input_close(input);
         return status;
@@ -338,6 +422,11 @@ const char *tr_input_base(const struct tr_input *input)
 void tr_input_release(struct tr_input *input)
 {
     input->held = input->at;
+}
+
+size_t tr_input_held(const struct tr_input *input)
+{
+    return input->at - input->held;
 }
 
 struct tr_place tr_input_place(const struct tr_input *input)

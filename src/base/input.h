@@ -7,17 +7,24 @@
 #ifndef TRELLIS_BASE_INPUT_H
 #define TRELLIS_BASE_INPUT_H
 
-#include "base/error.h"
+#include "base/limits.h"
 
 struct tr_input;
 
-/* "-" is standard input. A missing file, a directory and the like are TRELLIS_IO with a message. */
+/* "-" is standard input. A missing file, a directory, a disk or a device without an end are
+ * TRELLIS_IO with a message. */
 trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trellis_error *error);
+/* A file that is read as a whole, within the limits of the options. */
+trellis_status tr_input_open_file(const char *path, const trellis_options *options,
+                                  struct tr_input **ret_input, trellis_error *error);
 /* The bytes of a file, which must outlive the input; `name` takes the place of the path in
  * messages. */
 trellis_status tr_input_open_bytes(const void *data, size_t size, const char *name,
                                    struct tr_input **ret_input, trellis_error *error);
 void tr_input_close(struct tr_input *input);
+/* Until this is called, the default limits hold for a file that is read as a whole. A `stream` may
+ * be of any length, but not what is held of it. */
+void tr_input_set_limits(struct tr_input *input, const struct tr_limits *limits, bool stream);
 
 /* The next line without its end, valid until the next call; TRELLIS_END after the last. */
 trellis_status tr_input_line(struct tr_input *input, trellis_text *ret_line, trellis_error *error);
@@ -29,6 +36,8 @@ trellis_status tr_input_hold(struct tr_input *input, size_t *ret_offset, size_t 
                              trellis_error *error);
 const char *tr_input_base(const struct tr_input *input);
 void tr_input_release(struct tr_input *input);
+/* Bytes of the lines held. */
+size_t tr_input_held(const struct tr_input *input);
 
 /* The file and number of the line read last. */
 struct tr_place tr_input_place(const struct tr_input *input);

@@ -12,6 +12,7 @@
 #define RUN TRELLIS_GROUP_RUN
 #define TUNE TRELLIS_GROUP_TUNE
 #define INSPECT TRELLIS_GROUP_INSPECT
+#define LIMITS TRELLIS_GROUP_LIMITS
 #define MANY 1e15
 #define FORMATS "columns conllu crfsuite wordtag jsonl"
 
@@ -289,7 +290,26 @@ static const trellis_option table[] = {
     {"seed", 0, TRELLIS_INTEGER, RUN, "N", "1", 0, MANY, NULL,
      "Random seed: the same seed gives the same result."},
     {"memory", 0, TRELLIS_STRING, RUN, "SIZE", "0", 0, 0, NULL,
-     "Refuse to train if the estimated memory exceeds SIZE, such as 8G or 500M; 0 is no limit."},
+     "Maximum memory for training, such as 8G or 500M: stops while reading the data, or before "
+     "learning, if it does not suffice. 0 is no limit."},
+
+    /* limits on untrusted input */
+    {"max-length", 0, TRELLIS_INTEGER, LIMITS, "N", "10000000", 1, 4e9, NULL,
+     "Maximum number of tokens in a sequence."},
+    {"max-sequence", 0, TRELLIS_STRING, LIMITS, "SIZE", "128M", 0, 0, NULL,
+     "Maximum size of a sequence in the input."},
+    {"max-token", 0, TRELLIS_STRING, LIMITS, "SIZE", "128M", 0, 0, NULL,
+     "Maximum size of a cell, label or attribute."},
+    {"max-file", 0, TRELLIS_STRING, LIMITS, "SIZE", "1G", 0, 0, NULL,
+     "Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, "
+     "constraints, word lists, clusters."},
+    {"max-ratio", 0, TRELLIS_INTEGER, LIMITS, "N", "250", 1, 1e9, NULL,
+     "Stop if compressed input becomes more than N times as large (beyond 64 MB)."},
+    {"max-matches", 0, TRELLIS_INTEGER, LIMITS, "N", "100000000", 1, MANY, NULL,
+     "Maximum number of steps of all regular expressions in one sequence; each match has the first "
+     "1000 free."},
+    {"max-labellings", 0, TRELLIS_INTEGER, LIMITS, "N", "100000000", 1, MANY, NULL,
+     "Maximum number of labels in an n-best list: labellings times tokens."},
 };
 /* clang-format on */
 

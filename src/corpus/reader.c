@@ -14,6 +14,10 @@
 #include "base/structs.h"
 #include "base/utf8.h"
 
+/* What a token of a long sequence takes while its attributes are found, roughly: where --memory is
+ * given, it bounds the length of a sequence. */
+enum { BYTES_PER_TOKEN = 1024 };
+
 static const struct tr_format *const formats[] = {
     &tr_format_columns, &tr_format_conllu, &tr_format_crfsuite,
     &tr_format_wordtag, &tr_format_jsonl,  &tr_format_text,
@@ -76,10 +80,24 @@ static void forget_lines(trellis_reader *reader)
     reader->lines.size = 0;
 }
 
+static trellis_status too_long(const trellis_reader *reader, trellis_error *error)
+{
+    struct tr_place place = {0};
+    if (reader->input) {
+        place = tr_input_place(reader->input);
+    }
+    return tr_fail_at(error, TRELLIS_LIMIT, place, "a sequence of more than %llu tokens (%s)",
+                      (unsigned long long)reader->limits.length,
+                      reader->limits.memory ? "--max-length, --memory" : "--max-length");
+}
+
 static trellis_status keep_line(trellis_reader *reader, struct tr_slice slice, trellis_error *error)
 {
     if (reader->lines.size == 0) {
         reader->first_line = tr_input_place(reader->input).line;
+    }
+    if (reader->lines.size >= reader->limits.length) {
+        return too_long(reader, error);
     }
     return tr_push(&reader->lines, slice) ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -247,6 +265,14 @@ static trellis_status apply_options(trellis_reader *reader, const trellis_option
     if (!reader->label || !tr_names_parse(&reader->names, tr_option_text(options, "columns"))) {
         return tr_fail_memory(error);
     }
+    trellis_status status = tr_limits_resolve(options, &reader->limits, error);
+    if (status) {
+        return status;
+    }
+    uint64_t fitting = reader->limits.memory / BYTES_PER_TOKEN;
+    if (fitting && fitting < reader->limits.length) {
+        reader->limits.length = fitting;
+    }
     return tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
                                  (uint64_t)tr_option_integer(options, "seed"), error);
 }
@@ -259,10 +285,52 @@ static trellis_status open_source(trellis_reader *reader, trellis_error *error)
                                                                : TRELLIS_OK;
         return status || tr_take_column_names(reader) ? status : tr_fail_memory(error);
     }
-    return source->data
-               ? tr_input_open_bytes(source->data, source->data_size,
-                                     source->name ? source->name : "memory", &reader->input, error)
-               : tr_input_open(source->path, &reader->input, error);
+    trellis_status status = source->data
+                                ? tr_input_open_bytes(source->data, source->data_size,
+                                                      source->name ? source->name : "memory",
+                                                      &reader->input, error)
+                                : tr_input_open(source->path, &reader->input, error);
+    if (!status) {
+        tr_input_set_limits(reader->input, &reader->limits, true);
+    }
+    return status;
+}
+
+/* The largest text of a sequence: a cell, a label or an attribute. */
+static size_t largest_text(const trellis_sequence *sequence)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < sequence->length * sequence->columns; i++) {
+        largest = sequence->cells[i].size > largest ? sequence->cells[i].size : largest;
+    }
+    for (size_t i = 0; sequence->labels && i < sequence->length; i++) {
+        largest = sequence->labels[i].size > largest ? sequence->labels[i].size : largest;
+    }
+    size_t attributes = sequence->attribute_begin ? sequence->attribute_begin[sequence->length] : 0;
+    for (size_t i = 0; i < attributes; i++) {
+        trellis_text name = sequence->attributes[i].name;
+        largest = name.size > largest ? name.size : largest;
+    }
+    return largest;
+}
+
+/* A sequence of the input within --max-length and --max-token. Only one with more bytes than a
+ * token may have needs a look at its texts. */
+static trellis_status check_sequence(const trellis_reader *reader, trellis_error *error)
+{
+    const trellis_sequence *sequence = &reader->sequence;
+    const struct tr_limits *limits = &reader->limits;
+    if (sequence->length > limits->length) {
+        return too_long(reader, error);
+    }
+    if (!reader->input || tr_input_held(reader->input) <= limits->token_bytes ||
+        largest_text(sequence) <= limits->token_bytes) {
+        return TRELLIS_OK;
+    }
+    struct tr_place place = tr_input_place(reader->input);
+    place.line = sequence->line;
+    return tr_fail_at(error, TRELLIS_LIMIT, place, "a token of more than %llu bytes (--max-token)",
+                      (unsigned long long)limits->token_bytes);
 }
 
 /* Reads the next sequence that has a token. */
@@ -272,6 +340,9 @@ static trellis_status read_nonempty(trellis_reader *reader, trellis_error *error
     do {
         reader->sequence = (trellis_sequence){.struct_size = sizeof(trellis_sequence), .weight = 1};
         status = reader->format->read(reader, error);
+        if (status == TRELLIS_OK) {
+            status = check_sequence(reader, error);
+        }
     } while (status == TRELLIS_OK && reader->sequence.length == 0);
     return status;
 }

@@ -88,10 +88,11 @@ struct trellis_reader {
     bool by_tab;                  // --separator tab
     bool keep_invalid;            // --invalid-utf8 keep
     struct tr_corpus_parts parts; // --part
-    bool started;                 // the first line, with its byte-order mark, has been read
-    size_t columns;               // of the first row; 0: not known yet
-    uint64_t columns_line;        // where that row is
-    size_t label_column;          // TR_NO_COLUMN: none, or not a column
+    struct tr_limits limits;
+    bool started;          // the first line, with its byte-order mark, has been read
+    size_t columns;        // of the first row; 0: not known yet
+    uint64_t columns_line; // where that row is
+    size_t label_column;   // TR_NO_COLUMN: none, or not a column
 
     TR_ARRAY(struct tr_slice) lines; // of the sequence being read
     uint64_t first_line;             // the number of lines.at[0]

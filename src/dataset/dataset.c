@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "corpus/corpus.h"
 #include "dataset/lint.h"
 
@@ -424,12 +425,17 @@ static trellis_status begin_reading(struct reading *reading, trellis_error *erro
     if (!status && reading->training) { // --part is about the training data
         tr_reader_take_all(reading->reader);
     }
+    struct tr_limits limits;
+    if (!status) {
+        status = tr_limits_resolve(settings->options, &limits, error);
+    }
     if (!status) {
         status = tr_extractor_create(settings->features, true, &reading->extractor, error);
     }
     if (!status) {
         tr_extractor_set_segments(reading->extractor, settings->max_segment);
         reading->dataset->max_segment = settings->max_segment;
+        tr_extractor_limit(reading->extractor, limits.matches);
     }
     return status;
 }
@@ -472,6 +478,21 @@ static void describe_input(struct reading *reading, const trellis_sequence *sequ
     }
 }
 
+/* Whether what was read so far fits into --memory. */
+static trellis_status check_memory(struct reading *reading, trellis_error *error)
+{
+    uint64_t max = reading->settings->memory;
+    size_t held = tr_dataset_bytes(reading->dataset) + tr_vocabulary_bytes(reading->vocabulary) +
+                  (reading->training ? tr_dataset_bytes(reading->training) : 0);
+    return max == 0 || held <= max
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_LIMIT,
+                         "%s: the first %zu tokens alone take more than the %.0f MB of --memory; a "
+                         "higher --memory, fewer templates or a smaller file would do",
+                         tr_source_name(reading->source), reading->dataset->tokens,
+                         (double)max / 1048576);
+}
+
 static trellis_status read_sequences(struct reading *reading, trellis_error *error)
 {
     const struct tr_dataset_settings *settings = reading->settings;
@@ -492,6 +513,9 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
         }
         if (!status) {
             status = add_sequence(reading, sequence, error);
+        }
+        if (!status) {
+            status = check_memory(reading, error);
         }
         if (!status && settings->progress && dataset->sequences % 256 == 0 &&
             !settings->progress(settings->user, dataset->tokens)) {

@@ -295,11 +295,12 @@ static trellis_status parse_line(struct tr_tag_dictionary_builder *builder, trel
 }
 
 static trellis_status parse_file(struct tr_tag_dictionary_builder *builder, const char *path,
-                                 const struct label_finder *finder, trellis_error *error)
+                                 const trellis_options *options, const struct label_finder *finder,
+                                 trellis_error *error)
 {
     struct tr_input *input = NULL;
     trellis_text line;
-    trellis_status status = tr_input_open(path, &input, error);
+    trellis_status status = tr_input_open_file(path, options, &input, error);
     while (!status && !(status = tr_input_line(input, &line, error))) {
         if (line.size) {
             status = parse_line(builder, line, tr_input_place(input), finder, error);
@@ -310,18 +311,20 @@ static trellis_status parse_file(struct tr_tag_dictionary_builder *builder, cons
 }
 
 trellis_status tr_tag_dictionary_load(struct tr_tag_dictionary_builder *builder, const char *path,
+                                      const trellis_options *options,
                                       const struct tr_intern *labels, uint32_t label_count,
                                       trellis_error *error)
 {
-    return parse_file(builder, path, &(struct label_finder){labels, label_count, NULL}, error);
+    return parse_file(builder, path, options, &(struct label_finder){labels, label_count, NULL},
+                      error);
 }
 
-trellis_status tr_tag_dictionary_read_labels(const char *path, struct tr_intern *labels,
-                                             trellis_error *error)
+trellis_status tr_tag_dictionary_read_labels(const char *path, const trellis_options *options,
+                                             struct tr_intern *labels, trellis_error *error)
 {
     struct tr_tag_dictionary_builder builder = {0};
-    trellis_status status = parse_file(&builder, path, &(struct label_finder){.new = labels},
-                                       error);
+    trellis_status status = parse_file(&builder, path, options,
+                                       &(struct label_finder){.new = labels}, error);
     tr_tag_dictionary_builder_free(&builder);
     return status;
 }

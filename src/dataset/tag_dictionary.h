@@ -59,12 +59,13 @@ trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_builder *builder
 /* Reads a file `word<tab>label label ...`; the labels are among the first `label_count` of
  * `labels`. */
 trellis_status tr_tag_dictionary_load(struct tr_tag_dictionary_builder *builder, const char *path,
+                                      const trellis_options *options,
                                       const struct tr_intern *labels, uint32_t label_count,
                                       trellis_error *error);
 
 /* Adds the labels that such a file uses to `labels`. */
-trellis_status tr_tag_dictionary_read_labels(const char *path, struct tr_intern *labels,
-                                             trellis_error *error);
+trellis_status tr_tag_dictionary_read_labels(const char *path, const trellis_options *options,
+                                             struct tr_intern *labels, trellis_error *error);
 
 /* Adds the labels that each word of a corpus was seen with, for words seen at least `min_count`
  * times. The entries of the corpus are numbers of `words`. */

@@ -493,18 +493,25 @@ static void fill_positions(struct tr_column_views *rows, const struct tr_view_gr
     }
 }
 
-static trellis_status check_evaluation(struct tr_column_views *rows, trellis_error *error)
+static trellis_status check_evaluation(struct tr_column_views *rows, struct tr_place place,
+                                       trellis_error *error)
 {
     bool failed = false;
     for (size_t i = 0; i < TR_COUNT(rows->evaluation.scratch); i++) {
         failed |= rows->evaluation.scratch[i].failed;
         rows->evaluation.scratch[i].failed = false;
     }
-    if (failed) {
+    bool exhausted = rows->evaluation.exhausted;
+    rows->evaluation.exhausted = false;
+    if (failed || exhausted) {
         clear_caches(rows); // some results in them are missing
-        return tr_fail_memory(error);
     }
-    return TRELLIS_OK;
+    return failed      ? tr_fail_memory(error)
+           : exhausted ? tr_fail_at(error, TRELLIS_LIMIT, place,
+                                    "the regular expressions of the templates take more than %llu "
+                                    "steps (--max-matches)",
+                                    (unsigned long long)rows->evaluation.max_steps)
+                       : TRELLIS_OK;
 }
 
 /* Fails if the sequence lacks a column that is not optional. */
@@ -543,6 +550,7 @@ trellis_status tr_column_views_fill(struct tr_column_views *rows, const trellis_
     if (rows->generation != rows->features->generation) {
         clear_caches(rows);
     }
+    rows->evaluation.steps_left = rows->evaluation.max_steps;
     status = status ? status : check_columns(rows, sequence, error);
     status = status ? status : make_room(rows, sequence->length, error);
     for (size_t i = 0; !status && i < rows->groups.size; i++) {
@@ -557,7 +565,7 @@ trellis_status tr_column_views_fill(struct tr_column_views *rows, const trellis_
         return status;
     }
     fill_pads(rows, sequence->length);
-    return check_evaluation(rows, error);
+    return check_evaluation(rows, (struct tr_place){.line = sequence->line}, error);
 }
 
 bool tr_column_views_always_present(const struct tr_column_views *rows, uint32_t view)

@@ -203,7 +203,8 @@ static trellis_status load_resource(struct tr_parser *parser, struct tr_resource
     }
     trellis_status status = supply->from == TR_GIVEN
                                 ? tr_resource_load_bytes(resource, &supply->given[i], &reason)
-                                : tr_resource_load(resource, supply->folder, &reason);
+                                : tr_resource_load(resource, supply->folder, supply->options,
+                                                   &reason);
     if (status) {
         status = status == TRELLIS_MEMORY ? tr_fail_memory(parser->error)
                                           : tr_parse_fail(parser, at, "%s", reason.message);

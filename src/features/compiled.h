@@ -251,6 +251,7 @@ static inline bool tr_view_may_end(const trellis_features *features, uint32_t vi
 struct tr_resource_supply {
     enum { TR_NO_RESOURCES, TR_FILES, TR_GIVEN, TR_STORED } from;
     const char *folder;             // TR_FILES: of the template file, "" where there is none
+    const trellis_options *options; // TR_FILES: with the limits
     const trellis_resource *given;  // TR_GIVEN: by the caller, as bytes
     size_t given_count;             //
     const struct tr_stored *stored; // TR_STORED: in a model's block
@@ -326,6 +327,9 @@ struct tr_evaluation {
     struct tr_buffer scratch[TR_MAX_DEPTH + 1]; // one for each depth of a view
     pcre2_match_data *matched;
     pcre2_match_context *limits;
+    uint64_t max_steps;  // of regular expressions in a sequence (--max-matches)
+    uint64_t steps_left; // of them
+    bool exhausted;      // they did not suffice
     bool overrun; // the value last computed ends the string that it is part of (wapiti_regex.c)
 };
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features);
@@ -355,10 +359,10 @@ bool tr_regex_from_wapiti(trellis_text pattern, struct tr_buffer *buffer, size_t
 
 /* Whether an expression is well formed; *at is where it is not. */
 bool tr_wapiti_regex_check(trellis_text regex, size_t *at);
-/* The first match; *ret_overrun says whether Wapiti would copy beyond the end of the text, and so
+/* The first match within *steps, which become those that are left; *ret_overrun says whether Wapiti would copy beyond the end of the text, and so
  * end its string there. */
 bool tr_wapiti_regex_find(trellis_text regex, trellis_text text, trellis_text *ret_match,
-                          bool *ret_overrun);
+                          bool *ret_overrun, uint64_t *steps);
 
 /* ---- counts.c -------------------------------------------------------------------------------- */
 

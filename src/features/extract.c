@@ -20,6 +20,11 @@
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
+void tr_extractor_limit(struct tr_extractor *extractor, uint64_t max_steps)
+{
+    extractor->rows.evaluation.max_steps = max_steps;
+}
+
 trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
                                    struct tr_extractor **ret_extractor, trellis_error *error)
 {

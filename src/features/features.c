@@ -21,8 +21,8 @@ static trellis_status fail_unknown(const char *name, trellis_error *error)
                    presets);
 }
 
-static trellis_status open_file(const char *path, trellis_features **ret_features,
-                                trellis_error *error)
+static trellis_status open_file(const char *path, const trellis_options *options,
+                                trellis_features **ret_features, trellis_error *error)
 {
     if (strcmp(path, "-") != 0 && access(path, F_OK) != 0) {
         return fail_unknown(path, error);
@@ -40,7 +40,7 @@ static trellis_status open_file(const char *path, trellis_features **ret_feature
         free(source);
         return tr_fail_memory(error);
     }
-    struct tr_resource_supply supply = {.from = TR_FILES, .folder = folder};
+    struct tr_resource_supply supply = {.from = TR_FILES, .folder = folder, .options = options};
     status = tr_features_compile(path, source, size, &supply, ret_features, error);
     free(folder);
     return status;
@@ -49,10 +49,16 @@ static trellis_status open_file(const char *path, trellis_features **ret_feature
 trellis_status trellis_features_open(const char *preset_or_path, trellis_features **ret_features,
                                      trellis_error *error)
 {
+    return tr_features_open(preset_or_path, NULL, ret_features, error);
+}
+
+trellis_status tr_features_open(const char *preset_or_path, const trellis_options *options,
+                                trellis_features **ret_features, trellis_error *error)
+{
     *ret_features = NULL;
     const char *preset = trellis_preset_text(preset_or_path);
     return preset ? tr_features_parse(tr_text(preset), preset_or_path, ret_features, error)
-                  : open_file(preset_or_path, ret_features, error);
+                  : open_file(preset_or_path, options, ret_features, error);
 }
 
 /* Compiles a copy of the text. */

@@ -76,6 +76,9 @@ size_t tr_features_template_of(const trellis_features *features, bool edge, trel
 /* Whether it has word lists, clusters or counted words beside its text. */
 bool tr_features_has_resources(const trellis_features *features);
 
+/* trellis_features_open() within the limits of the options. */
+trellis_status tr_features_open(const char *preset_or_path, const trellis_options *options,
+                                trellis_features **ret_features, trellis_error *error);
 /* Compiles templates from a text that is not trusted: it cannot open files. */
 trellis_status tr_features_parse(trellis_text source, const char *name,
                                  trellis_features **ret_features, trellis_error *error);
@@ -119,6 +122,8 @@ static inline const struct tr_seen *tr_observed(const struct tr_observation *obs
 trellis_status tr_extractor_create(const trellis_features *features, bool whole_keys,
                                    struct tr_extractor **ret_extractor, trellis_error *error);
 void tr_extractor_destroy(struct tr_extractor *extractor);
+/* The steps that regular expressions may take on a sequence, in place of the default. */
+void tr_extractor_limit(struct tr_extractor *extractor, uint64_t max_steps);
 
 /* Asks for the attributes of segments of up to so many tokens; 0, as after creation: none. */
 void tr_extractor_set_segments(struct tr_extractor *extractor, size_t max_segment);

@@ -7,6 +7,8 @@
  */
 #include "features/compiled.h"
 
+#include "base/limits.h"
+
 #include "base/utf8.h"
 
 typedef bool (*apply_function)(struct tr_evaluation *evaluation, const struct tr_view *view,
@@ -298,13 +300,40 @@ static bool apply_counted(struct tr_evaluation *evaluation, const struct tr_view
 
 /* ---- regular expressions --------------------------------------------------------------------- */
 
+/* Every match may take this many steps, whatever the sequence has used up; a longer one is tried
+ * again with more, up to MAX_STEPS, which the budget of the sequence pays for. PCRE2 does not say
+ * how many steps a match took, only whether they sufficed. */
+enum { FREE_STEPS = 1000, STEP_FACTOR = 10, MAX_STEPS = 100000 };
+
+static int match_within_budget(struct tr_evaluation *evaluation, const pcre2_code *code,
+                               trellis_text x)
+{
+    PCRE2_SPTR subject = (PCRE2_SPTR)(x.size ? x.data : "");
+    if (evaluation->exhausted) {
+        return PCRE2_ERROR_MATCHLIMIT;
+    }
+    pcre2_set_match_limit(evaluation->limits, FREE_STEPS);
+    int result = pcre2_match(code, subject, x.size, 0, 0, evaluation->matched, evaluation->limits);
+    for (uint32_t steps = FREE_STEPS * STEP_FACTOR;
+         result == PCRE2_ERROR_MATCHLIMIT && steps <= MAX_STEPS; steps *= STEP_FACTOR) {
+        if (evaluation->steps_left < steps) {
+            evaluation->exhausted = true;
+            return result;
+        }
+        evaluation->steps_left -= steps;
+        pcre2_set_match_limit(evaluation->limits, steps);
+        result = pcre2_match(code, subject, x.size, 0, 0, evaluation->matched, evaluation->limits);
+    }
+    return result;
+}
+
 /* The text of group 1 if it took part in the match, else of the whole match. */
 static bool find_match(struct tr_evaluation *evaluation, const struct tr_view *view, trellis_text x,
                        trellis_text *ret_text)
 {
     const pcre2_code *code = evaluation->features->regexes.at[view->regex];
-    PCRE2_SPTR subject = (PCRE2_SPTR)(x.size ? x.data : "");
-    int groups = pcre2_match(code, subject, x.size, 0, 0, evaluation->matched, evaluation->limits);
+    const char *subject = x.size ? x.data : "";
+    int groups = match_within_budget(evaluation, code, x);
     if (groups < 0) {
         return false; // no match, or one that would take too long to find
     }
@@ -315,7 +344,7 @@ static bool find_match(struct tr_evaluation *evaluation, const struct tr_view *v
     if (span[0] > span[1] || span[1] > x.size) {
         return false; // \K in a lookahead can put the end before the start
     }
-    *ret_text = (trellis_text){(const char *)subject + span[0], span[1] - span[0]};
+    *ret_text = (trellis_text){subject + span[0], span[1] - span[0]};
     return true;
 }
 
@@ -327,15 +356,20 @@ static bool apply_test(struct tr_evaluation *evaluation, const struct tr_view *v
     return found;
 }
 
-/* The same for Wapiti's patterns. */
+/* The same for Wapiti's patterns, whose steps are counted. */
 static bool find_wapiti(struct tr_evaluation *evaluation, const struct tr_view *view,
                         trellis_text x, trellis_text *ret_text)
 {
     const trellis_features *features = evaluation->features;
-    return features->strings
-               ? tr_wapiti_regex_find(tr_intern_text(&features->regex_texts, view->regex), x,
-                                      ret_text, &evaluation->overrun)
-               : find_match(evaluation, view, x, ret_text);
+    if (!features->strings) {
+        return find_match(evaluation, view, x, ret_text);
+    }
+    uint64_t steps = FREE_STEPS + evaluation->steps_left;
+    bool found = tr_wapiti_regex_find(tr_intern_text(&features->regex_texts, view->regex), x,
+                                      ret_text, &evaluation->overrun, &steps);
+    evaluation->exhausted = evaluation->exhausted || steps == 0;
+    evaluation->steps_left = steps < evaluation->steps_left ? steps : evaluation->steps_left;
+    return found;
 }
 
 static bool apply_wapiti_test(struct tr_evaluation *evaluation, const struct tr_view *view,
@@ -448,7 +482,10 @@ enum tr_operation tr_function_find(trellis_text name)
 
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features)
 {
+    struct tr_limits limits;
     evaluation->features = features;
+    tr_limits_resolve(NULL, &limits, NULL);
+    evaluation->max_steps = evaluation->steps_left = limits.matches;
     if (features->regexes.size == 0) {
         return true;
     }
@@ -459,7 +496,6 @@ bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_feature
     if (!evaluation->matched || !evaluation->limits) {
         return false;
     }
-    pcre2_set_match_limit(evaluation->limits, 100000);
     pcre2_set_depth_limit(evaluation->limits, 10000);
     return true;
 }

@@ -290,14 +290,14 @@ static trellis_status load_lines(struct tr_resource *resource, trellis_status op
 }
 
 trellis_status tr_resource_load(struct tr_resource *resource, const char *folder,
-                                trellis_error *error)
+                                const trellis_options *options, trellis_error *error)
 {
     char *path = locate(resource->name, folder);
     if (!path) {
         return tr_fail_memory(error);
     }
     struct tr_input *input;
-    trellis_status status = tr_input_open(path, &input, error);
+    trellis_status status = tr_input_open_file(path, options, &input, error);
     status = load_lines(resource, status, input, error);
     free(path);
     return status;

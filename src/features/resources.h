@@ -42,7 +42,7 @@ struct tr_stored {
 
 /* Reads the file of `resource` into its table. `folder` is that of the templates. */
 trellis_status tr_resource_load(struct tr_resource *resource, const char *folder,
-                                trellis_error *error);
+                                const trellis_options *options, trellis_error *error);
 /* The same from the bytes of such a file. */
 trellis_status tr_resource_load_bytes(struct tr_resource *resource, const trellis_resource *given,
                                       trellis_error *error);

@@ -9,11 +9,9 @@
  */
 #include "features/compiled.h"
 
-enum { MAX_STEPS = 1000000 }; // Wapiti itself would try for ever
-
 struct matcher {
     trellis_text text;
-    size_t steps;
+    uint64_t steps; // left; Wapiti itself would try for ever
 };
 
 static bool is_lower(unsigned char c)
@@ -88,16 +86,17 @@ static trellis_text skip(trellis_text text, size_t count)
 static bool matches_here(struct matcher *matcher, trellis_text regex, size_t at, size_t *length)
 {
     while (regex.size > 0) {
-        if (++matcher->steps > MAX_STEPS) {
+        if (matcher->steps == 0) {
             return false;
         }
+        matcher->steps--;
         if (regex.size == 1 && regex.data[0] == '$') {
             return at >= matcher->text.size;
         }
         trellis_text next = skip(regex, regex.data[0] == '\\' ? 2 : 1);
         if (next.size && next.data[0] == '*') {
             next = skip(next, 1);
-            for (bool more = true; more && matcher->steps <= MAX_STEPS; at++) {
+            for (bool more = true; more && matcher->steps > 0; at++) {
                 size_t before = *length;
                 if (matches_here(matcher, next, at, length)) {
                     return true;
@@ -148,18 +147,20 @@ bool tr_wapiti_regex_check(trellis_text regex, size_t *at)
 }
 
 bool tr_wapiti_regex_find(trellis_text regex, trellis_text text, trellis_text *ret_match,
-                          bool *ret_overrun)
+                          bool *ret_overrun, uint64_t *steps)
 {
-    struct matcher matcher = {.text = text};
+    struct matcher matcher = {.text = text, .steps = *steps};
+    bool found = false;
     bool anchored = regex.size && regex.data[0] == '^';
     regex = skip(regex, anchored);
-    for (size_t at = 0; at <= (anchored ? 0 : text.size) && matcher.steps <= MAX_STEPS; at++) {
+    for (size_t at = 0; !found && at <= (anchored ? 0 : text.size) && matcher.steps > 0; at++) {
         size_t length = 0;
-        if (matches_here(&matcher, regex, at, &length)) {
+        found = matches_here(&matcher, regex, at, &length);
+        if (found) {
             *ret_overrun = length > text.size - at;
             *ret_match = (trellis_text){text.data + at, *ret_overrun ? text.size - at : length};
-            return true;
         }
     }
-    return false;
+    *steps = matcher.steps;
+    return found;
 }

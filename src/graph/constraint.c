@@ -84,12 +84,13 @@ static bool find_label(const trellis_text *labels, uint32_t count, trellis_text 
     return false;
 }
 
-static trellis_status read_list(struct steps *steps, const char *path, const trellis_text *labels,
+static trellis_status read_list(struct steps *steps, const char *path,
+                                const trellis_options *options, const trellis_text *labels,
                                 uint32_t count, trellis_error *error)
 {
     struct tr_input *input;
     trellis_text line;
-    trellis_status status = tr_input_open(path, &input, error);
+    trellis_status status = tr_input_open_file(path, options, &input, error);
     if (status) {
         return status;
     }
@@ -120,16 +121,17 @@ static trellis_status read_list(struct steps *steps, const char *path, const tre
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
-trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels,
-                                   uint32_t label_count, uint16_t (**ret_steps)[2],
-                                   size_t *ret_count, trellis_error *error)
+trellis_status tr_constraint_steps(const char *rule, const trellis_options *options,
+                                   const trellis_text *labels, uint32_t label_count,
+                                   uint16_t (**ret_steps)[2], size_t *ret_count,
+                                   trellis_error *error)
 {
     struct steps steps = {0};
     trellis_status status = TRELLIS_OK;
     if (strcmp(rule, "iob") == 0) {
         status = forbid_illegal(&steps, labels, label_count, error);
     } else if (strcmp(rule, "none") != 0) {
-        status = read_list(&steps, rule, labels, label_count, error);
+        status = read_list(&steps, rule, options, labels, label_count, error);
     }
     if (status) {
         free(steps.labels.at);

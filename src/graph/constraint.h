@@ -7,7 +7,8 @@
 /* The forbidden steps as pairs of labels, in the numbering of tr_graph_plan.forbidden. `rule` is
  * "none", "iob" (the scheme of the labels) or the path of a file with one step per line: two labels
  * separated by blanks, where "<start>" and "<end>" count as labels. The caller frees the array. */
-trellis_status tr_constraint_steps(const char *rule, const trellis_text *labels,
+trellis_status tr_constraint_steps(const char *rule, const trellis_options *options,
+                                   const trellis_text *labels,
                                    uint32_t label_count, uint16_t (**ret_steps)[2],
                                    size_t *ret_count, trellis_error *error);
 

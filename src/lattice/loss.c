@@ -92,11 +92,12 @@ static trellis_status arrange(struct tr_loss *loss, const struct tr_intern *labe
 }
 
 static trellis_status read_costs(struct tr_loss *loss, const struct tr_intern *labels,
-                                 const char *path, trellis_error *error)
+                                 const trellis_options *options, const char *path,
+                                 trellis_error *error)
 {
     struct tr_input *input;
     trellis_text line;
-    trellis_status status = tr_input_open(path, &input, error);
+    trellis_status status = tr_input_open_file(path, options, &input, error);
     if (status) {
         return status;
     }
@@ -245,7 +246,7 @@ trellis_status tr_loss_create(const trellis_options *options, const struct tr_in
     }
     loss->labels = count;
     loss->span = tr_option_real(options, "span-loss");
-    trellis_status status = *path ? read_costs(loss, labels, path, error) : TRELLIS_OK;
+    trellis_status status = *path ? read_costs(loss, labels, options, path, error) : TRELLIS_OK;
     if (!status && loss->span != 1) {
         status = read_parts(loss, labels, error);
     }

@@ -124,14 +124,15 @@ static uint64_t written_size(const struct tr_image_writer *writer, uint32_t sect
 static void add_block_sums(struct tr_image_writer *writer)
 {
     struct tr_buffer *bytes = &writer->bytes;
-    uint64_t begin = written_offset(writer, 0), end;
-    tr_put_align(bytes, ALIGNMENT);
-    end = bytes->size;
+    tr_image_section(writer, TR_IMAGE_SUMS);
+    if (bytes->failed) {
+        return;
+    }
+    uint64_t begin = written_offset(writer, 0), end = bytes->size;
     uint32_t shift = MIN_BLOCK_SHIFT;
     while (((end - begin) >> shift) * 8 + 64 >= TR_IMAGE_AT_ONCE) {
         shift++;
     }
-    tr_image_section(writer, TR_IMAGE_SUMS);
     tr_put_u32(bytes, shift);
     tr_put_u32(bytes, 0);
     for (uint64_t at = begin; at < end && !bytes->failed; at += UINT64_C(1) << shift) {

@@ -42,8 +42,13 @@ trellis_status trellis_tagger_sample(trellis_tagger *tagger, uint64_t seed, size
     if (status) {
         return status;
     }
-    if (__builtin_mul_overflow(tagger->result.length, count, &size) || size == SIZE_MAX ||
-        !tr_reserve(&tagger->result.numbers, size + 1)) {
+    if (__builtin_mul_overflow(tagger->result.length, count, &size) ||
+        size > tagger->result.max_labels) {
+        return tr_fail(error, TRELLIS_LIMIT,
+                       "%zu samples of %zu tokens are more than %llu labels (--max-labellings)",
+                       count, tagger->result.length, (unsigned long long)tagger->result.max_labels);
+    }
+    if (!tr_reserve(&tagger->result.numbers, size + 1)) {
         return tr_fail_memory(error);
     }
     uint16_t *labels = tr_alloc(size, sizeof *labels);

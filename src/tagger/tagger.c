@@ -7,17 +7,18 @@
 #include "base/options.h"
 #include "corpus/corpus.h"
 #include "lattice/loss.h"
+#include "base/limits.h"
 #include "graph/constraint.h"
 #include "tagger/tagger_internal.h"
 
 /* The transitions forbidden by the model and by --constrain; to be freed. */
-static trellis_status list_forbidden(const trellis_model *model, const char *rule,
+static trellis_status list_forbidden(const trellis_model *model, const trellis_options *options,
                                      uint16_t (**ret_all)[2], size_t *ret_count,
                                      trellis_error *error)
 {
     uint16_t(*more)[2] = NULL, (*all)[2] = NULL;
     size_t count = 0, had = model->plan.forbidden_count;
-    trellis_status status = tr_constraint_steps(rule, model->labels, model->label_count, &more,
+    trellis_status status = tr_constraint_steps(tr_option_text(options, "constrain"), options, model->labels, model->label_count, &more,
                                                 &count, error);
     if (!status && !(all = tr_alloc(had + count, sizeof *all))) {
         status = tr_fail_memory(error);
@@ -66,8 +67,7 @@ static trellis_status make_graph(trellis_tagger *tagger, const trellis_options *
     bool pruned = trellis_options_given(options, "prune");
     trellis_status status = TRELLIS_OK;
     if (constrained) {
-        status = list_forbidden(model, tr_option_text(options, "constrain"), &forbidden,
-                                &plan.forbidden_count, error);
+        status = list_forbidden(model, options, &forbidden, &plan.forbidden_count, error);
         plan.forbidden = (const uint16_t(*)[2])forbidden;
     }
     if (!status && pruned) {
@@ -143,7 +143,13 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     if (!status && model->segments) {
         tr_extractor_set_segments(tagger->input.extractor, model->segments->max_length);
     }
+    struct tr_limits limits;
     if (!status) {
+        status = tr_limits_resolve(options, &limits, error);
+    }
+    if (!status) {
+        tr_extractor_limit(tagger->input.extractor, limits.matches);
+        tagger->result.max_labels = limits.labellings;
         status = make_graph(tagger, options, error);
     }
     if (!status) {
@@ -403,17 +409,39 @@ static trellis_status read_input(trellis_tagger *tagger, const trellis_sequence 
     return status ? status : tr_tagger_read_forced(tagger, sequence, error);
 }
 
-/* Clears the last result and makes room for the next. */
-static bool begin_result(trellis_tagger *tagger, size_t length, size_t ranks)
+/* As many of the `ranks` labellings as there are, at most: labels^length. */
+static size_t existing_ranks(const trellis_model *model, size_t length, size_t ranks)
 {
+    size_t count = 1;
+    for (size_t i = 0; i < length && count < ranks; i++) {
+        if (__builtin_mul_overflow(count, (size_t)model->label_count, &count)) {
+            return ranks;
+        }
+    }
+    return count < ranks ? count : ranks;
+}
+
+/* Clears the last result and makes room for the next. */
+static trellis_status begin_result(trellis_tagger *tagger, size_t length, size_t ranks,
+                                   trellis_error *error)
+{
+    ranks = existing_ranks(tagger->model, length, ranks);
     size_t max = ranks ? ranks : 1, labels;
     tagger->result.count = 0;
     tagger->result.impossible = false;
     tagger->result.length = length;
     tagger->result.ranks = ranks;
-    return !__builtin_mul_overflow(max, length, &labels) &&
-           tr_reserve(&tagger->result.paths, labels) && tr_reserve(&tagger->result.scores, max) &&
-           tr_reserve(&tagger->output.labels, length);
+    if (ranks > 1 &&
+        (__builtin_mul_overflow(max, length, &labels) || labels > tagger->result.max_labels)) {
+        return tr_fail(error, TRELLIS_LIMIT,
+                       "%zu labellings of %zu tokens are more than %llu labels (--max-labellings)",
+                       ranks, length, (unsigned long long)tagger->result.max_labels);
+    }
+    return tr_reserve(&tagger->result.paths, max * length) &&
+                   tr_reserve(&tagger->result.scores, max) &&
+                   tr_reserve(&tagger->output.labels, length)
+               ? TRELLIS_OK
+               : tr_fail_memory(error);
 }
 
 /* The best labelling, or the `ranks` best. */
@@ -428,9 +456,9 @@ static trellis_status tag(trellis_tagger *tagger, const trellis_sequence *given,
                                     .restrict_given = restrict_given,
                                     .search = search};
     trellis_status status = tr_sequence_take(given, &sequence, error);
-    if (!begin_result(tagger, sequence.length, ranks) && !status) {
-        status = tr_fail_memory(error);
-    }
+    trellis_status begun = begin_result(tagger, status ? 0 : sequence.length, ranks,
+                                        status ? NULL : error);
+    status = status ? status : begun;
     if (!status) {
         status = read_input(tagger, &sequence, &tagged.observation, error);
     }

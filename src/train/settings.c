@@ -293,7 +293,10 @@ trellis_status tr_settings_resolve(const trellis_options *options, struct tr_set
 {
     struct tr_settings *settings = ret_settings;
     *settings = (struct tr_settings){.options = options};
-    trellis_status status = find_learner(settings, error);
+    trellis_status status = tr_limits_resolve(options, &settings->limits, error);
+    if (!status) {
+        status = find_learner(settings, error);
+    }
     if (!status) {
         status = find_algorithm(settings, error);
     }

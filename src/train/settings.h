@@ -2,7 +2,7 @@
 #ifndef TRELLIS_TRAIN_SETTINGS_H
 #define TRELLIS_TRAIN_SETTINGS_H
 
-#include "base/options.h"
+#include "base/limits.h"
 
 struct tr_learner;
 struct tr_algorithm;
@@ -25,6 +25,7 @@ struct tr_settings {
     const struct tr_learner *learner;
     const struct tr_algorithm *algorithm;
     unsigned abilities; // of both
+    struct tr_limits limits;
 
     /* The model. */
     uint32_t order, counted;

@@ -11,23 +11,6 @@
 #include "train/hmm_gaussian.h"
 #include "train/recipe.h"
 
-/* Bytes from "500M", "8G", "1000000". */
-static bool parse_size(const char *text, double *bytes)
-{
-    trellis_text number = tr_text(text);
-    double unit = 1;
-    if (number.size > 0) {
-        const char *units = "kKmMgGtT", *at = strchr(units, number.data[number.size - 1]);
-        if (at && *at) {
-            unit = (double)((uint64_t)1 << (10 * ((at - units) / 2 + 1)));
-            number.size--;
-        }
-    }
-    bool ok = tr_text_real(number, bytes) && *bytes >= 0;
-    *bytes *= unit;
-    return ok;
-}
-
 /* Reports the size of the training, and refuses it where --memory does not suffice. */
 static trellis_status estimate_memory(struct tr_training *training, trellis_error *error)
 {
@@ -38,7 +21,7 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     double needed = (double)held +
                     4.0 * (double)training->layout.size * (learner->floats_per_weight + 2) +
                     learner->bytes_per_token * (double)training->data.train.tokens;
-    double limit;
+    double limit = (double)training->settings.limits.memory;
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);
     size_t features = tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
                       training->layout.step_size;
@@ -51,10 +34,6 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
                      TR_COUNTED(features));
     tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for learning",
                      needed / 1048576 + 1, (double)held / 1048576 + 1);
-    if (!parse_size(tr_option_text(training->settings.options, "memory"), &limit)) {
-        return tr_fail(error, TRELLIS_OPTION, "--memory takes a size such as 500M or 8G, not '%s'",
-                       tr_option_text(training->settings.options, "memory"));
-    }
     size_t file_size = 4 *
                        training->layout.size; // the weights alone: a file must justify its graph
     if (training->layout.graph->step_count > tr_model_max_steps(file_size)) {

@@ -26,7 +26,7 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
                                  error);
     }
     if (strcmp(wanted, "auto") != 0) {
-        return trellis_features_open(wanted, features, error);
+        return tr_features_open(wanted, settings->options, features, error);
     }
     if (tr_source_is_ready_made(training->sources.train, settings->options)) {
         return tr_features_none(features, error);
@@ -173,7 +173,8 @@ static trellis_status draft_dictionary(struct tr_training *training, const struc
     trellis_status status = needed || tr_option_is(options, "dictionary", "learn")
                                 ? tr_tag_dictionary_learn(draft, data, words, least, error)
                                 : tr_tag_dictionary_load(draft, training->settings.dictionary,
-                                                         &data->labels, data->label_count, error);
+                                                         options, &data->labels, data->label_count,
+                                                         error);
     return !status && needed && hooks->allow_words
                ? hooks->allow_words(training, words, draft, error)
                : status;
@@ -334,6 +335,7 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
                                           .partial = tr_option_flag(settings->options, "partial"),
                                           .max_segment = max_segment,
                                           .segment_keys = &data->segment_keys,
+                                          .memory = settings->limits.memory,
                                           .progress = reading_progress,
                                           .user = training};
     trellis_status status = begin_lint(training, &reading, error);

@@ -75,7 +75,8 @@ trellis_status tr_unsupervised_name(struct tr_training *training, trellis_error 
         status = name_by_model(&data->labels, from, error);
     }
     if (!status && *dictionary && strcmp(dictionary, "learn") != 0) {
-        status = tr_tag_dictionary_read_labels(dictionary, &data->labels, error);
+        status = tr_tag_dictionary_read_labels(dictionary, training->settings.options,
+                                               &data->labels, error);
     }
     size_t named = tr_intern_count(&data->labels);
     if (!status && states && named > states) {

@@ -289,6 +289,27 @@ static void test_intact(void **state)
     free(old);
 }
 
+/* The section before SUMS ends where its content does, not at the alignment of the next. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    trellis_model *model = open_damaged(intact, intact_size), *copy;
+    trellis_error error = {0};
+    assert_ok(trellis_model_repack(model, 32, &copy, &error), error);
+    assert_int_equal(trellis_model_size(copy), intact_size);
+    assert_memory_equal(copy->image.data, intact, intact_size);
+    for (uint32_t i = 0; i + 2 < (entry_of(intact, "SUMS") - HEADER) / ENTRY; i++) {
+        size_t entry = HEADER + i * (size_t)ENTRY;
+        uint64_t end = number_at(intact, entry + 8) + number_at(intact, entry + 16);
+        assert_true(number_at(intact, entry + ENTRY + 8) - end < 64);
+    }
+    size_t last = entry_of(intact, "SUMS") - ENTRY;
+    assert_memory_equal(intact + last, "ETXT", 4);
+    assert_int_equal(number_at(intact, last + 16), 8); // a count of 0
+    trellis_model_close(copy);
+    trellis_model_close(model);
+}
+
 /* One token reads few blocks; many verify the whole file. */
 static void test_in_parts(void **state)
 {
@@ -367,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damage),   cmocka_unit_test(test_intact),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_in_parts), cmocka_unit_test(test_where_read),
         cmocka_unit_test(test_sums),
     };

@@ -399,7 +399,7 @@ static void test_empty(void **state)
     assert_non_null(pairs);
     free(tag_with(tagger, "a", NULL));
     assert_ok(trellis_tagger_sample(tagger, 1, 0, &drawn, &error), error);
-    assert_int_equal(trellis_tagger_sample(tagger, 1, SIZE_MAX, &drawn, &error), TRELLIS_MEMORY);
+    assert_int_equal(trellis_tagger_sample(tagger, 1, SIZE_MAX, &drawn, &error), TRELLIS_LIMIT);
     assert_null(drawn);
     trellis_tagger_destroy(tagger);
     trellis_model_close(model);
