@@ -12,6 +12,10 @@
  *   - A function that can fail returns a trellis_status and takes a trellis_error * as its last
  *     argument, which may be NULL. Success leaves it untouched. On failure it holds a status and a
  *     message of one sentence, which begins with file:line where the input is at fault.
+ *   - A pointer may be NULL only if it is called `error`, `user` or `progress`, if it is a set of
+ *     options to read, if its function destroys or closes it, if it is an array of 0 elements, or
+ *     if the comment says "may be NULL". Any other NULL is TRELLIS_OPTION; from a function without a
+ *     status the answer is false, 0, NULL, NaN or an empty text, or that nothing was found.
  *   - An object returned through a `ret_` argument belongs to the caller, who passes it to the
  *     matching _destroy or _close function. Each of those accepts NULL. On failure *ret_ is NULL.
  *   - A returned `const` pointer belongs to the object it came from and is valid as long as that
@@ -298,7 +302,8 @@ TRELLIS_API trellis_status trellis_writer_create(const trellis_options *options,
                                                  void *user, trellis_writer **ret_writer,
                                                  trellis_error *error);
 /* Writes a sequence. `labels` [sequence->length] become a new last column, or replace the label in
- * formats that have room for one label only; NULL writes the sequence unchanged. */
+ * formats that have room for one label only; `labels` may be NULL: the sequence is written
+ * unchanged. */
 TRELLIS_API trellis_status trellis_writer_put(trellis_writer *writer,
                                               const trellis_sequence *sequence,
                                               const trellis_text *labels, trellis_error *error);
@@ -335,7 +340,7 @@ TRELLIS_API trellis_status trellis_words_read(const char *path, const trellis_op
                                               trellis_words **ret_words, trellis_error *error);
 TRELLIS_API void trellis_words_destroy(trellis_words *words);
 /* Sets known [sequence->length]: whether each word is in the vocabulary. Returns false if the
- * sequence has no words. `reader` supplies the names of the columns and may be NULL. */
+ * sequence has no words. `reader` may be NULL; it supplies the names of the columns. */
 TRELLIS_API bool trellis_words_known(const trellis_words *words, const trellis_reader *reader,
                                      const trellis_sequence *sequence, bool *known);
 
@@ -347,7 +352,7 @@ typedef enum trellis_scheme {
     TRELLIS_BILOU = 3, // as IOBES, with L- and U- instead of E- and S-
     TRELLIS_NO_SCHEME = 4
 } trellis_scheme;
-/* "iob1", "iob2", "iobes", "bilou"; TRELLIS_NO_SCHEME for anything else, including NULL. */
+/* "iob1", "iob2", "iobes", "bilou"; TRELLIS_NO_SCHEME for anything else. `name` may be NULL. */
 TRELLIS_API trellis_scheme trellis_scheme_from_name(const char *name);
 /* Converts the labels of one sequence. The result is valid until `storage`, which starts as NULL,
  * is used again or destroyed. Illegal sequences are interpreted as by conlleval. */
@@ -424,7 +429,7 @@ typedef struct trellis_resource {
     const void *data;
     size_t size;
 } trellis_resource;
-/* The same from a text in any of these languages. `name` is for messages; NULL for "templates". No
+/* The same from a text in any of these languages. `name` may be NULL; it is for messages. No
  * file is opened: templates that name one which is not among the resources are TRELLIS_TEMPLATE.
  * Nothing is kept of the arguments. */
 TRELLIS_API trellis_status trellis_features_parse(trellis_text templates, const char *name,
@@ -434,14 +439,14 @@ TRELLIS_API trellis_status trellis_features_parse(trellis_text templates, const 
                                                   trellis_error *error);
 TRELLIS_API void trellis_features_destroy(trellis_features *features);
 /* Writes the attributes of a sequence in CRFsuite's format: a line per token, then an empty line.
- * `reader` supplies the names of the columns and may be NULL. */
+ * `reader` may be NULL; it supplies the names of the columns. */
 TRELLIS_API trellis_status trellis_features_print(trellis_features *features,
                                                   const trellis_reader *reader,
                                                   const trellis_sequence *sequence,
                                                   trellis_sink sink, void *user,
                                                   trellis_error *error);
 /* The name of a preset, the text of its templates, and in a line what it is for; NULL if there is
- * none. */
+ * none. `name` may be NULL. */
 TRELLIS_API const char *trellis_preset_name(size_t index);
 TRELLIS_API const char *trellis_preset_text(const char *name);
 TRELLIS_API const char *trellis_preset_summary(const char *name);
@@ -532,8 +537,8 @@ TRELLIS_API trellis_status trellis_model_export(const trellis_model *model, bool
                                                 trellis_error *error);
 TRELLIS_API trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
                                                 trellis_error *error);
-/* The same from bytes, plain or compressed, of which nothing is kept. `name` is for messages; NULL
- * for "memory". */
+/* The same from bytes, plain or compressed, of which nothing is kept. `name` may be NULL; it is for
+ * messages. */
 TRELLIS_API trellis_status trellis_model_import_bytes(const void *data, size_t size,
                                                       const char *name, trellis_model **ret_model,
                                                       trellis_error *error);
@@ -764,7 +769,8 @@ TRELLIS_API trellis_status trellis_tagger_create(const trellis_model *model,
                                                  trellis_tagger **ret_tagger, trellis_error *error);
 TRELLIS_API void trellis_tagger_destroy(trellis_tagger *tagger);
 /* Matches the columns of a reader to those of the model by name; call it once for each reader,
- * before its first sequence. Otherwise columns are expected in the order of the training data. */
+ * before its first sequence. Otherwise columns are expected in the order of the training data:
+ * `reader` may be NULL. */
 TRELLIS_API trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
                                                trellis_error *error);
 /* The same for columns with these names [count], NULL for a column without one; not kept. */
@@ -861,7 +867,7 @@ TRELLIS_API trellis_status trellis_tagger_sample(trellis_tagger *tagger, uint64_
 TRELLIS_API trellis_status trellis_tagger_entropy(trellis_tagger *tagger, double *ret_entropy,
                                                   trellis_error *error);
 
-/* Whether each word is in the vocabulary `words`, or if that is NULL in that of the training data:
+/* Whether each word is in a vocabulary, or in that of the training data: `words` may be NULL.
  * *ret_known [sequence->length], until the next call; NULL if the model has no vocabulary or the
  * input no words. */
 TRELLIS_API trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words *words,
@@ -904,7 +910,7 @@ TRELLIS_API trellis_status trellis_explainer_create(const trellis_model *model,
                                                     trellis_explainer **ret_explainer,
                                                     trellis_error *error);
 TRELLIS_API void trellis_explainer_destroy(trellis_explainer *explainer);
-/* As trellis_tagger_bind(). */
+/* As trellis_tagger_bind(); `reader` may be NULL. */
 TRELLIS_API trellis_status trellis_explainer_bind(trellis_explainer *explainer,
                                                   const trellis_reader *reader,
                                                   trellis_error *error);
@@ -1317,7 +1323,7 @@ TRELLIS_API const trellis_template_usage *trellis_inspection_templates(
  * the end as `to`. Minus infinity if the transition is forbidden, 0 if it has no weight. */
 TRELLIS_API double trellis_inspection_transition(const trellis_inspection *inspection, size_t from,
                                                  size_t to);
-/* Writes the inspection, as text or as JSON. If `label` is not NULL, of this label only;
+/* Writes the inspection, as text or as JSON, of one label only, or of all: `label` may be NULL.
  * TRELLIS_DATA if the model does not have it. */
 TRELLIS_API trellis_status trellis_inspection_report(const trellis_inspection *inspection,
                                                      const char *label, bool json,
@@ -1400,7 +1406,7 @@ TRELLIS_API trellis_status trellis_report_write(const trellis_report *report, tr
  * Sampling
  * --------------------------------------------------------------------------------------------- */
 
-/* Samples labelled sequences from an HMM and writes them. NULL for `model` stands for a random HMM
+/* Samples labelled sequences from an HMM and writes them. `model` may be NULL, for a random HMM
  * with the sizes of the options of TRELLIS_GROUP_SAMPLE. */
 TRELLIS_API trellis_status trellis_sample(const trellis_model *model,
                                           const trellis_options *options, trellis_writer *writer,

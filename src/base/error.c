@@ -86,6 +86,11 @@ trellis_status tr_fail_memory(trellis_error *error)
     return tr_fail(error, TRELLIS_MEMORY, "out of memory");
 }
 
+trellis_status tr_fail_null(trellis_error *error, const char *function)
+{
+    return tr_fail(error, TRELLIS_OPTION, "%s: NULL for an argument that must be there", function);
+}
+
 trellis_status tr_fail_system(trellis_error *error, const char *doing, const char *path)
 {
     int code = errno;

@@ -25,6 +25,10 @@ trellis_status tr_fail_at(trellis_error *error, trellis_status status, struct tr
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 trellis_status tr_fail_memory(trellis_error *error);
+/* For a NULL in place of an argument that must be there. */
+trellis_status tr_fail_null(trellis_error *error, const char *function);
+/* Clears what a `ret_` argument points to; false where that is NULL. */
+#define TR_CLEAR(ret) ((ret) ? (*(ret) = NULL, true) : false)
 
 /* After a failed system call: "cannot DOING PATH: " and the message of errno. */
 trellis_status tr_fail_system(trellis_error *error, const char *doing, const char *path);

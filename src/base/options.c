@@ -331,6 +331,9 @@ const trellis_option *trellis_option_at(size_t index)
 
 const trellis_option *trellis_option_find(const char *name)
 {
+    if (!name) {
+        return NULL;
+    }
     for (size_t i = 0; name && i < COUNT; i++) {
         if (strcmp(table[i].name, name) == 0) {
             return &table[i];
@@ -341,6 +344,9 @@ const trellis_option *trellis_option_find(const char *name)
 
 trellis_status trellis_options_create(trellis_options **ret_options, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_options)) {
+        return tr_fail_null(error, __func__);
+    }
     *ret_options = tr_alloc(1, sizeof **ret_options);
     return *ret_options ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -348,6 +354,9 @@ trellis_status trellis_options_create(trellis_options **ret_options, trellis_err
 trellis_status trellis_options_copy(const trellis_options *options, trellis_options **ret_options,
                                     trellis_error *error)
 {
+    if (!TR_CLEAR(ret_options)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = trellis_options_create(ret_options, error);
     for (size_t i = 0; !status && options && i < COUNT; i++) {
         const char *value = options->values[i];
@@ -438,6 +447,9 @@ static trellis_status check(const trellis_option *option, const char *value, tre
 trellis_status trellis_options_set(trellis_options *options, const char *name, const char *value,
                                    trellis_error *error)
 {
+    if (!options || !name || !value) {
+        return tr_fail_null(error, __func__);
+    }
     if (!name || !value) {
         return tr_fail(error, TRELLIS_OPTION, "an option needs a name and a value");
     }
@@ -461,6 +473,9 @@ trellis_status trellis_options_set(trellis_options *options, const char *name, c
 
 const char *trellis_options_get(const trellis_options *options, const char *name)
 {
+    if (!name) {
+        return NULL;
+    }
     const trellis_option *option = trellis_option_find(name);
     if (!option) {
         return NULL;
@@ -471,6 +486,9 @@ const char *trellis_options_get(const trellis_options *options, const char *name
 
 bool trellis_options_given(const trellis_options *options, const char *name)
 {
+    if (!name) {
+        return false;
+    }
     const trellis_option *option = trellis_option_find(name);
     return option && options && options->values[option - table];
 }

@@ -65,6 +65,9 @@ static bool is_synonym(const char *asked, const char *name)
 
 void trellis_suggest(trellis_suggestion *suggestion, const char *name)
 {
+    if (!suggestion || !name) {
+        return;
+    }
     trellis_suggestion s;
     if (!tr_struct_take(&s, sizeof s, suggestion) || !s.asked) {
         return;

@@ -71,7 +71,9 @@ static trellis_status make_workers(trellis_chain *chain, trellis_error *error)
 trellis_status trellis_chain_create(size_t labels, const trellis_options *options,
                                     trellis_chain **ret_chain, trellis_error *error)
 {
-    *ret_chain = NULL;
+    if (!TR_CLEAR(ret_chain)) {
+        return tr_fail_null(error, __func__);
+    }
     if (labels < 1 || labels > MAX_CHAIN_LABELS) {
         return tr_fail(error, TRELLIS_LIMIT, "a chain has 1 to %d labels, not %zu",
                        MAX_CHAIN_LABELS, labels);
@@ -162,6 +164,9 @@ static trellis_status take_costs(const trellis_chain *chain, trellis_floats cost
 trellis_status trellis_chain_set(trellis_chain *chain, const trellis_chain_scores *scores,
                                  trellis_error *error)
 {
+    if (!chain || !scores) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_chain_scores given;
     size_t labels = chain->labels;
     if (!tr_struct_take(&given, sizeof given, scores)) {
@@ -298,6 +303,9 @@ trellis_status trellis_chain_run(trellis_chain *chain, unsigned questions,
                                  trellis_chain_sequence *sequences, size_t count,
                                  const trellis_chain_gradient *gradient, trellis_error *error)
 {
+    if (!chain || (!sequences && count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_chain_gradient wanted = {0};
     if (gradient && !tr_struct_take(&wanted, sizeof wanted, gradient)) {
         return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");

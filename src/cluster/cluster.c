@@ -321,7 +321,9 @@ trellis_status trellis_cluster(const trellis_options *options, size_t clusters,
                                trellis_progress_function progress, void *user,
                                trellis_clusters **ret_clusters, trellis_error *error)
 {
-    *ret_clusters = NULL;
+    if (!TR_CLEAR(ret_clusters) || (!paths && path_count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     if (clusters < 2 || clusters > MAX_CLUSTERS) {
         return tr_fail(error, TRELLIS_OPTION,
                        "the number of clusters is %zu, but must be from 2 to %d", clusters,
@@ -375,6 +377,9 @@ void trellis_clusters_destroy(trellis_clusters *clusters)
 
 void trellis_clusters_describe(const trellis_clusters *clusters, trellis_clusters_info *ret_info)
 {
+    if (!clusters || !ret_info) {
+        return;
+    }
     const trellis_clusters_info info = {
         .tokens = clusters->bigrams.tokens,
         .words = clusters->bigrams.words,
@@ -387,6 +392,9 @@ void trellis_clusters_describe(const trellis_clusters *clusters, trellis_cluster
 bool trellis_clusters_word(const trellis_clusters *clusters, size_t index,
                            trellis_clustered_word *ret_word)
 {
+    if (!clusters || !ret_word) {
+        return false;
+    }
     if (index >= clusters->bigrams.words) {
         return false;
     }
@@ -402,6 +410,9 @@ bool trellis_clusters_word(const trellis_clusters *clusters, size_t index,
 trellis_status trellis_clusters_write(const trellis_clusters *clusters, trellis_sink sink,
                                       void *user, trellis_error *error)
 {
+    if (!clusters || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     enum { ENOUGH = 1 << 16 };
     struct tr_buffer buffer = {0};
     trellis_clustered_word word = {.struct_size = sizeof word};

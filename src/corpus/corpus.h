@@ -44,7 +44,13 @@ bool tr_source_is_rereadable(const trellis_source *source);
 /* Whether its sequences have ready-made attributes and no columns that templates could use. */
 bool tr_source_is_ready_made(const trellis_source *source, const trellis_options *options);
 
-/* A caller's sequence in the size of the library; TRELLIS_OPTION if its struct_size is not set. */
+/* Fails with the line of a token in front, or with its number, from 1, where there are no lines. */
+trellis_status tr_fail_token(trellis_error *error, trellis_status status,
+                             const trellis_sequence *sequence, size_t token, const char *format,
+                             ...) __attribute__((format(printf, 5, 6)));
+
+/* A caller's sequence in the size of the library; TRELLIS_OPTION if its struct_size is not set,
+ * TRELLIS_DATA if an array is missing or offsets descend. */
 trellis_status tr_sequence_take(const trellis_sequence *theirs, trellis_sequence *ret_sequence,
                                 trellis_error *error);
 /* Whether a sequence that a caller built can be read: arrays that belong together are there,

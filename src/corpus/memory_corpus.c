@@ -31,6 +31,9 @@ struct trellis_corpus {
 
 trellis_status trellis_corpus_create(trellis_corpus **ret_corpus, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_corpus)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_corpus *corpus = *ret_corpus = tr_alloc(1, sizeof *corpus);
     if (corpus && tr_push(&corpus->begin, 0)) {
         corpus->label_column = SIZE_MAX;
@@ -67,16 +70,25 @@ void trellis_corpus_destroy(trellis_corpus *corpus)
 
 size_t trellis_corpus_sequences(const trellis_corpus *corpus)
 {
+    if (!corpus) {
+        return 0;
+    }
     return corpus->begin.size - 1;
 }
 
 size_t trellis_corpus_tokens(const trellis_corpus *corpus)
 {
+    if (!corpus) {
+        return 0;
+    }
     return corpus->begin.at[corpus->begin.size - 1];
 }
 
 size_t trellis_corpus_bytes(const trellis_corpus *corpus)
 {
+    if (!corpus) {
+        return 0;
+    }
     return tr_intern_bytes(&corpus->texts) + tr_intern_bytes(&corpus->label_texts) +
            tr_intern_bytes(&corpus->attribute_texts) +
            corpus->begin.capacity * sizeof *corpus->begin.at +
@@ -110,6 +122,9 @@ static bool name_column(trellis_corpus *corpus, size_t column, const char *name)
 trellis_status trellis_corpus_name_columns(trellis_corpus *corpus, const char *const *names,
                                            size_t count, trellis_error *error)
 {
+    if (!corpus || (!names && count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
         ok = name_column(corpus, i, names[i]);
@@ -294,6 +309,9 @@ static void take_back(trellis_corpus *corpus)
 trellis_status trellis_corpus_add(trellis_corpus *corpus, const trellis_sequence *sequence,
                                   trellis_error *error)
 {
+    if (!corpus || !sequence) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_sequence s;
     trellis_status status = tr_sequence_take(sequence, &s, error);
     if (!status) {
@@ -317,6 +335,9 @@ trellis_status trellis_corpus_add(trellis_corpus *corpus, const trellis_sequence
 trellis_status trellis_corpus_read(trellis_corpus *corpus, const trellis_source *source,
                                    const trellis_options *options, trellis_error *error)
 {
+    if (!corpus || !source) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
     trellis_status status = trellis_reader_open_source(source, options, &reader, error);

@@ -350,6 +350,9 @@ static trellis_status read_nonempty(trellis_reader *reader, trellis_error *error
 trellis_status trellis_reader_open(const char *path, const trellis_options *options,
                                    trellis_reader **ret_reader, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_reader) || !path) {
+        return tr_fail_null(error, __func__);
+    }
     const trellis_source source = {.struct_size = sizeof source, .path = path};
     return trellis_reader_open_source(&source, options, ret_reader, error);
 }
@@ -358,7 +361,9 @@ trellis_status trellis_reader_open_source(const trellis_source *source,
                                           const trellis_options *options,
                                           trellis_reader **ret_reader, trellis_error *error)
 {
-    *ret_reader = NULL;
+    if (!TR_CLEAR(ret_reader) || !source) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_reader *reader = tr_alloc(1, sizeof *reader);
     if (!reader) {
         return tr_fail_memory(error);
@@ -402,7 +407,9 @@ static bool is_wanted(const trellis_reader *reader)
 trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequence **ret_sequence,
                                    trellis_error *error)
 {
-    *ret_sequence = NULL;
+    if (!TR_CLEAR(ret_sequence) || !reader) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status;
     do {
         if (reader->ahead) {
@@ -459,6 +466,9 @@ void trellis_reader_close(trellis_reader *reader)
 
 const char *trellis_reader_column_name(const trellis_reader *reader, size_t column)
 {
+    if (!reader) {
+        return NULL;
+    }
     return tr_names_at(&reader->names, reader->format, column);
 }
 
@@ -515,5 +525,8 @@ size_t tr_reader_label_column(const trellis_reader *reader)
 
 const char *trellis_format_by_name(const char *path)
 {
+    if (!path) {
+        return NULL;
+    }
     return tr_format_find("auto", path)->name;
 }

@@ -209,6 +209,9 @@ trellis_status trellis_scheme_convert(trellis_scheme from, trellis_scheme to,
                                       trellis_scheme_storage **storage,
                                       const trellis_text **ret_labels, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_labels) || (!labels && length > 0) || !storage) {
+        return tr_fail_null(error, __func__);
+    }
     (void)from; // all schemes are read by the same rules
     *ret_labels = NULL;
     if (!*storage) {

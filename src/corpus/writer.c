@@ -55,7 +55,9 @@ static size_t conllu_label(const char *label)
 trellis_status trellis_writer_create(const trellis_options *options, trellis_sink sink, void *user,
                                      trellis_writer **ret_writer, trellis_error *error)
 {
-    *ret_writer = NULL;
+    if (!TR_CLEAR(ret_writer) || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_writer *writer = tr_alloc(1, sizeof *writer);
     if (!writer || !tr_names_parse(&writer->names, tr_option_text(options, "columns"))) {
         trellis_writer_destroy(writer);
@@ -86,6 +88,9 @@ void trellis_writer_destroy(trellis_writer *writer)
 static trellis_status put(trellis_writer *writer, const trellis_sequence *given,
                           const trellis_text *labels, trellis_error *error)
 {
+    if (!writer || !given) {
+        return tr_fail_null(error, __func__);
+    }
     size_t before = writer->buffer.size;
     trellis_sequence sequence;
     trellis_status status = tr_sequence_take(given, &sequence, error);
@@ -122,6 +127,9 @@ trellis_status trellis_writer_put_tagged(trellis_writer *writer, const trellis_s
 
 trellis_status trellis_writer_finish(trellis_writer *writer, trellis_error *error)
 {
+    if (!writer) {
+        return tr_fail_null(error, __func__);
+    }
     return tr_buffer_flush(&writer->buffer, writer->sink, writer->user, error);
 }
 

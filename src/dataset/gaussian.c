@@ -157,8 +157,7 @@ static trellis_status fail_cell(const trellis_sequence *sequence, const char *fi
                  sequence->columns);
     }
     return file ? tr_fail_at(error, TRELLIS_DATA, place, "%s", message)
-                : tr_fail(error, TRELLIS_DATA, "line %llu: %s", (unsigned long long)place.line,
-                          message);
+                : tr_fail_token(error, TRELLIS_DATA, sequence, token, "%s", message);
 }
 
 trellis_status tr_gaussian_take(const trellis_sequence *sequence, const char *file,

@@ -115,9 +115,11 @@ bool tr_words_find(const uint64_t *hashes, size_t count, trellis_text word)
 trellis_status trellis_words_read(const char *path, const trellis_options *options,
                                   trellis_words **ret_words, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_words) || !path) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
-    *ret_words = NULL;
     trellis_words *words = tr_alloc(1, sizeof *words);
     trellis_status status = words ? trellis_reader_open(path, options, &reader, error)
                                   : tr_fail_memory(error);
@@ -149,6 +151,9 @@ void trellis_words_destroy(trellis_words *words)
 bool trellis_words_known(const trellis_words *words, const trellis_reader *reader,
                          const trellis_sequence *given, bool *known)
 {
+    if (!words || !given || !known) {
+        return false;
+    }
     size_t column = tr_reader_word_column(reader, SIZE_MAX);
     trellis_sequence sequence;
     bool has_words = !tr_sequence_take(given, &sequence, NULL) && column < sequence.columns;

@@ -200,6 +200,9 @@ bool tr_evaluation_row(const trellis_evaluation *evaluation, trellis_breakdown b
 bool trellis_evaluation_row(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
                             size_t index, trellis_row *ret_row)
 {
+    if (!evaluation || !ret_row) {
+        return false;
+    }
     trellis_row row;
     return tr_evaluation_row(evaluation, breakdown, index, &row) &&
            tr_struct_give(&row, sizeof row, ret_row);
@@ -237,6 +240,9 @@ trellis_row tr_evaluation_average(const trellis_evaluation *evaluation, trellis_
 void trellis_evaluation_average(const trellis_evaluation *evaluation, trellis_breakdown breakdown,
                                 trellis_average average, trellis_row *ret_row)
 {
+    if (!evaluation || !ret_row) {
+        return;
+    }
     const trellis_row row = tr_evaluation_average(evaluation, breakdown, average);
     tr_struct_give(&row, sizeof row, ret_row);
 }

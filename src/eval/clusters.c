@@ -308,6 +308,9 @@ static trellis_status clustering_make(const trellis_evaluation *evaluation, stru
 trellis_status trellis_evaluation_clusters(const trellis_evaluation *evaluation,
                                            trellis_cluster_scores *ret_scores, trellis_error *error)
 {
+    if (!evaluation || !ret_scores) {
+        return tr_fail_null(error, __func__);
+    }
     struct clustering c;
     trellis_status status = clustering_make(evaluation, &c, error);
     if (!status) {

@@ -193,7 +193,9 @@ trellis_status trellis_evaluation_compare(const trellis_evaluation *first,
                                           const trellis_evaluation *second,
                                           trellis_comparison **ret_comparison, trellis_error *error)
 {
-    *ret_comparison = NULL;
+    if (!TR_CLEAR(ret_comparison) || !first || !second) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = check_gold(first, second, error);
     trellis_comparison *comparison = status ? NULL : tr_alloc(1, sizeof *comparison);
     if (!status) {
@@ -215,6 +217,9 @@ void trellis_comparison_destroy(trellis_comparison *comparison)
 bool trellis_comparison_measure(const trellis_comparison *comparison, trellis_measure measure,
                                 trellis_contrast *ret_contrast)
 {
+    if (!comparison || !ret_contrast) {
+        return false;
+    }
     unsigned measures = comparison->has_spans ? TR_MEASURES : TRELLIS_PRECISION;
     return measure < measures && tr_struct_give(&comparison->measures[measure],
                                                 sizeof comparison->measures[measure], ret_contrast);
@@ -223,5 +228,8 @@ bool trellis_comparison_measure(const trellis_comparison *comparison, trellis_me
 void trellis_comparison_describe(const trellis_comparison *comparison,
                                  trellis_comparison_info *ret_info)
 {
+    if (!comparison || !ret_info) {
+        return;
+    }
     tr_struct_give(&comparison->info, sizeof comparison->info, ret_info);
 }

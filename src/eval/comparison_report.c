@@ -64,6 +64,9 @@ trellis_status trellis_comparison_report(const trellis_comparison *comparison,
                                          trellis_report_form form, trellis_sink sink, void *user,
                                          trellis_error *error)
 {
+    if (!comparison || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_buffer out = {0};
     if (form == TRELLIS_JSON) {
         json(&out, comparison);

@@ -32,7 +32,9 @@ struct tr_rates tr_rates(struct tr_tally tally)
 trellis_status trellis_evaluation_create(const trellis_options *options,
                                          trellis_evaluation **ret_evaluation, trellis_error *error)
 {
-    *ret_evaluation = NULL;
+    if (!TR_CLEAR(ret_evaluation)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_scheme strict = TRELLIS_NO_SCHEME;
     if (tr_option_flag(options, "strict")) {
         strict = trellis_scheme_from_name(tr_option_text(options, "scheme"));
@@ -292,16 +294,25 @@ trellis_status trellis_evaluation_add_labelled(trellis_evaluation *evaluation,
                                                const trellis_labelled *sequence,
                                                trellis_error *error)
 {
+    if (!evaluation || !sequence) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_labelled given;
-    return tr_struct_take(&given, sizeof given, sequence)
-               ? add(evaluation, &given, error)
-               : tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+    if (!tr_struct_take(&given, sizeof given, sequence)) {
+        return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
+    }
+    return given.length && (!given.gold || !given.predicted)
+               ? tr_fail(error, TRELLIS_DATA, "a sequence without gold or without predicted labels")
+               : add(evaluation, &given, error);
 }
 
 trellis_status trellis_evaluation_add(trellis_evaluation *evaluation, const trellis_text *gold,
                                       const trellis_text *predicted, size_t length,
                                       trellis_error *error)
 {
+    if (!evaluation || (!gold && length > 0) || (!predicted && length > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_labelled sequence = {.length = length, .gold = gold, .predicted = predicted};
     return add(evaluation, &sequence, error);
 }
@@ -347,6 +358,9 @@ trellis_scores tr_evaluation_scores(const trellis_evaluation *evaluation)
 
 void trellis_evaluation_scores(const trellis_evaluation *evaluation, trellis_scores *ret_scores)
 {
+    if (!evaluation || !ret_scores) {
+        return;
+    }
     const trellis_scores scores = tr_evaluation_scores(evaluation);
     tr_struct_give(&scores, sizeof scores, ret_scores);
 }
@@ -354,6 +368,9 @@ void trellis_evaluation_scores(const trellis_evaluation *evaluation, trellis_sco
 uint64_t trellis_evaluation_confusion(const trellis_evaluation *evaluation, trellis_text gold,
                                       trellis_text predicted)
 {
+    if (!evaluation) {
+        return 0;
+    }
     uint32_t pair[2] = {tr_intern_find(&evaluation->labels.names, gold),
                         tr_intern_find(&evaluation->labels.names, predicted)};
     if (pair[0] == TR_NONE || pair[1] == TR_NONE) {

@@ -114,6 +114,9 @@ trellis_status trellis_evaluation_report(const trellis_evaluation *evaluation,
                                          trellis_report_form form, trellis_sink sink, void *user,
                                          trellis_error *error)
 {
+    if (!evaluation || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_interval intervals[TR_MEASURES];
     bool has_intervals = evaluation->bootstrap && evaluation->outcomes.size;
     struct tr_buffer out = {0};

@@ -121,6 +121,9 @@ trellis_status trellis_evaluation_intervals(const trellis_evaluation *evaluation
                                             trellis_interval *ret_intervals, size_t count,
                                             trellis_error *error)
 {
+    if (!evaluation || (!ret_intervals && count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_interval intervals[TR_MEASURES];
     trellis_status status = tr_bootstrap(evaluation, NULL, evaluation->bootstrap, intervals, error);
     for (size_t m = 0; !status && m < count; m++) {

@@ -122,6 +122,9 @@ bool tr_spans_find(struct tr_spans *spans, const uint32_t *labels, size_t length
  * the type will do. */
 size_t trellis_spans_find(const trellis_text *labels, size_t length, trellis_span *ret_spans)
 {
+    if (!labels || !ret_spans) {
+        return 0;
+    }
     struct tr_span_label before = {'O', true, 0};
     trellis_text before_type = {"", 0};
     size_t count = 0;
@@ -150,6 +153,9 @@ size_t trellis_spans_find(const trellis_text *labels, size_t length, trellis_spa
 
 bool trellis_model_has_spans(const trellis_model *model)
 {
+    if (!model) {
+        return false;
+    }
     bool all = true, any = false;
     for (size_t i = 0; all && i < trellis_model_label_count(model); i++) {
         char letter;

@@ -381,10 +381,8 @@ static trellis_status fill_reals(struct tr_column_views *rows, const struct tr_v
         bool there = tr_view_text(&rows->evaluation, rows->view_of[row], cell, &text);
         double value = 0;
         if (there && (!tr_text_real(text, &value) || !isfinite((float)value))) {
-            struct tr_place place = {.line = tr_token_line(sequence, token)};
-            return tr_fail_at(error, TRELLIS_FORMAT, place,
-                              "line %llu: the templates expect a finite number, not '%.*s'",
-                              (unsigned long long)place.line, TR_SHOW(text));
+            return tr_fail_token(error, TRELLIS_FORMAT, sequence, token,
+                                 "the templates expect a finite number, not '%.*s'", TR_SHOW(text));
         }
         put(rows, row, token, presence_key(there));
         rows->real[row * rows->room + rows->features->reach + token] = (float)value;

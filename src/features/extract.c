@@ -368,10 +368,8 @@ static trellis_status check_value(const trellis_sequence *sequence, size_t token
     if (isfinite((float)attribute->value)) {
         return TRELLIS_OK;
     }
-    struct tr_place place = {.line = tr_token_line(sequence, token)};
-    return tr_fail_at(error, TRELLIS_FORMAT, place,
-                      "line %llu: the value of '%.*s' is not a finite number",
-                      (unsigned long long)place.line, TR_SHOW(attribute->name));
+    return tr_fail_token(error, TRELLIS_FORMAT, sequence, token,
+                         "the value of '%.*s' is not a finite number", TR_SHOW(attribute->name));
 }
 
 /* The strings that the input has for a token: its ready-made attributes, or else its cells. */

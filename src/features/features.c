@@ -49,6 +49,9 @@ static trellis_status open_file(const char *path, const trellis_options *options
 trellis_status trellis_features_open(const char *preset_or_path, trellis_features **ret_features,
                                      trellis_error *error)
 {
+    if (!TR_CLEAR(ret_features) || !preset_or_path) {
+        return tr_fail_null(error, __func__);
+    }
     return tr_features_open(preset_or_path, NULL, ret_features, error);
 }
 
@@ -87,6 +90,9 @@ trellis_status trellis_features_parse(trellis_text templates, const char *name,
                                       const trellis_resource *resources, size_t resource_count,
                                       trellis_features **ret_features, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_features) || (!resources && resource_count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_resource_supply supply = {
         .from = TR_GIVEN, .given = resources, .given_count = resource_count};
     return parse(templates, name ? name : "templates", &supply, ret_features, error);
@@ -95,6 +101,11 @@ trellis_status trellis_features_parse(trellis_text templates, const char *name,
 trellis_status tr_features_none(trellis_features **ret_features, trellis_error *error)
 {
     return tr_features_parse(TR_TEXT("step\n"), "none", ret_features, error);
+}
+
+bool tr_features_is_none(const trellis_features *features)
+{
+    return features->parts.size == 0;
 }
 
 void trellis_features_destroy(trellis_features *features)
@@ -310,6 +321,9 @@ trellis_status trellis_features_print(trellis_features *features, const trellis_
                                       const trellis_sequence *given, trellis_sink sink, void *user,
                                       trellis_error *error)
 {
+    if (!features || !given || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_sequence sequence;
     struct printout printout = {.sequence = &sequence};
     trellis_status status = tr_sequence_take(given, &sequence, error);

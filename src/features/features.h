@@ -73,6 +73,8 @@ trellis_text tr_features_template_text(const trellis_features *features, size_t 
 /* The template that an attribute with this text comes from; SIZE_MAX for a ready-made attribute. */
 size_t tr_features_template_of(const trellis_features *features, bool edge, trellis_text attribute);
 
+/* Whether it has no templates: attributes are given in the input. */
+bool tr_features_is_none(const trellis_features *features);
 /* Whether it has word lists, clusters or counted words beside its text. */
 bool tr_features_has_resources(const trellis_features *features);
 

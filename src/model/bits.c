@@ -182,7 +182,9 @@ static trellis_status write_section(struct tr_image_writer *writer, const char n
 trellis_status trellis_model_repack(const trellis_model *model, int bits, trellis_model **ret_model,
                                     trellis_error *error)
 {
-    *ret_model = NULL;
+    if (!TR_CLEAR(ret_model) || !model) {
+        return tr_fail_null(error, __func__);
+    }
     if (bits != 16 && bits != 32) {
         return tr_fail(error, TRELLIS_OPTION, "the number of bits must be 16 or 32, not %d", bits);
     }
@@ -215,5 +217,8 @@ trellis_status trellis_model_repack(const trellis_model *model, int bits, trelli
 
 int trellis_model_bits(const trellis_model *model)
 {
+    if (!model) {
+        return 0;
+    }
     return model->node.shorts || model->edge.shorts ? 16 : 32;
 }

@@ -429,6 +429,9 @@ static void put_json(struct export *e)
 trellis_status trellis_model_export(const trellis_model *model, bool json, trellis_sink sink,
                                     void *user, trellis_error *error)
 {
+    if (!model || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct export e = {.model = model, .json = json, .sink = sink, .user = user, .error = error};
     e.status = tr_integrity_all(model->integrity, error);
     if (!e.status && json) {

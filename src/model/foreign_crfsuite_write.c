@@ -413,6 +413,9 @@ static trellis_status put_model(struct writer *w)
 trellis_status trellis_model_write_crfsuite(const trellis_model *model, trellis_sink sink,
                                             void *user, trellis_error *error)
 {
+    if (!model || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct writer w = {.model = model, .error = error};
     const char *why = model->node.record_count >= UINT32_MAX ? "it has too many attributes"
                                                              : obstacle(model);

@@ -67,6 +67,9 @@ static trellis_status check_sum(const trellis_model *model, const char *what, si
 
 trellis_status trellis_model_check_hmm(const trellis_model *model, trellis_error *error)
 {
+    if (!model) {
+        return tr_fail_null(error, __func__);
+    }
     uint32_t labels = model->label_count;
     if (!model->kind.hmm) {
         return tr_fail(

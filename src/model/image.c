@@ -178,6 +178,8 @@ trellis_status tr_image_open(const char *path, const char *what, struct tr_image
     trellis_status status = TRELLIS_OK;
     if (fstat(file, &about) != 0) {
         status = tr_fail_system(error, doing, path);
+    } else if (S_ISDIR(about.st_mode)) {
+        status = tr_fail(error, TRELLIS_IO, "cannot %s %s: it is a directory", doing, path);
     } else if (!S_ISREG(about.st_mode)) {
         status = tr_fail(error, TRELLIS_MODEL, "%s is not a %s: it is not a regular file", path,
                          what);

@@ -417,7 +417,9 @@ static trellis_status read_model(trellis_status opened, struct tr_input *input,
 trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
                                     trellis_error *error)
 {
-    *ret_model = NULL;
+    if (!TR_CLEAR(ret_model) || !path) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_input *input;
     trellis_status status = tr_input_open(path, &input, error);
     return read_model(status, input, ret_model, error);
@@ -426,7 +428,9 @@ trellis_status trellis_model_import(const char *path, trellis_model **ret_model,
 trellis_status trellis_model_import_bytes(const void *data, size_t size, const char *name,
                                           trellis_model **ret_model, trellis_error *error)
 {
-    *ret_model = NULL;
+    if (!TR_CLEAR(ret_model) || (!data && size > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_input *input;
     trellis_status status = tr_input_open_bytes(data, size, name ? name : "memory", &input, error);
     return read_model(status, input, ret_model, error);

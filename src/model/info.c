@@ -123,6 +123,9 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
 trellis_status trellis_model_info(const trellis_model *model, bool json, trellis_sink sink,
                                   void *user, trellis_error *error)
 {
+    if (!model || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_buffer out = {0};
     trellis_status status = tr_integrity_all(model->integrity, error);
     if (status) {

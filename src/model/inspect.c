@@ -248,7 +248,9 @@ static bool rank_weights(struct ranking_search *search, trellis_inspection *insp
 trellis_status trellis_inspection_create(const trellis_model *model, size_t top,
                                          trellis_inspection **ret_inspection, trellis_error *error)
 {
-    *ret_inspection = NULL;
+    if (!TR_CLEAR(ret_inspection) || !model) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_integrity_all(model->integrity, error);
     if (status) {
         return status;
@@ -290,6 +292,9 @@ void trellis_inspection_destroy(trellis_inspection *inspection)
 const trellis_weighted *trellis_inspection_top(const trellis_inspection *inspection, size_t label,
                                                trellis_ranking ranking, size_t *ret_count)
 {
+    if (!inspection || !ret_count) {
+        return NULL;
+    }
     *ret_count = 0;
     if (label > inspection->model->label_count || ranking >= TR_RANKINGS) {
         return NULL;
@@ -302,12 +307,18 @@ const trellis_weighted *trellis_inspection_top(const trellis_inspection *inspect
 const trellis_template_usage *trellis_inspection_templates(const trellis_inspection *inspection,
                                                            size_t *ret_count)
 {
+    if (!inspection || !ret_count) {
+        return NULL;
+    }
     *ret_count = inspection->templates.size;
     return inspection->templates.at;
 }
 
 double trellis_inspection_transition(const trellis_inspection *inspection, size_t from, size_t to)
 {
+    if (!inspection) {
+        return NAN;
+    }
     size_t labels = inspection->model->label_count;
     if (from > labels || to > labels || inspection->pairs.size == 0) {
         return 0;

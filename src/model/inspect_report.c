@@ -281,6 +281,9 @@ trellis_status trellis_inspection_report(const trellis_inspection *inspection, c
                                          bool json, trellis_sink sink, void *user,
                                          trellis_error *error)
 {
+    if (!inspection || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     const trellis_model *model = inspection->model;
     size_t first = 0, last = model->label_count; // the end of a sequence comes last
     if (label) {

@@ -437,7 +437,9 @@ static trellis_status open_image(struct tr_image *image, const char *path,
 
 trellis_status trellis_model_open(const char *path, trellis_model **ret_model, trellis_error *error)
 {
-    *ret_model = NULL;
+    if (!TR_CLEAR(ret_model) || !path) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_image image;
     trellis_status status = tr_image_open(path, "model", &image, error);
     return status ? status : open_image(&image, path, ret_model, error);
@@ -446,7 +448,9 @@ trellis_status trellis_model_open(const char *path, trellis_model **ret_model, t
 trellis_status trellis_model_open_bytes(const void *data, size_t size, trellis_bytes_use use,
                                         trellis_model **ret_model, trellis_error *error)
 {
-    *ret_model = NULL;
+    if (!TR_CLEAR(ret_model) || (!data && size > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_image image;
     trellis_status status = tr_image_bytes(data, size, use, "model", &image, error);
     return status ? status : open_image(&image, NULL, ret_model, error);
@@ -455,18 +459,27 @@ trellis_status trellis_model_open_bytes(const void *data, size_t size, trellis_b
 trellis_status trellis_model_save(const trellis_model *model, const char *path,
                                   trellis_error *error)
 {
+    if (!model || !path) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_integrity_all(model->integrity, error);
     return status ? status : tr_output_replace(path, model->image.data, model->image.size, error);
 }
 
 size_t trellis_model_size(const trellis_model *model)
 {
+    if (!model) {
+        return 0;
+    }
     return model->image.size;
 }
 
 trellis_status trellis_model_write(const trellis_model *model, trellis_sink sink, void *user,
                                    trellis_error *error)
 {
+    if (!model || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_integrity_all(model->integrity, error);
     if (status) {
         return status;
@@ -495,16 +508,25 @@ void trellis_model_close(trellis_model *model)
 
 size_t trellis_model_label_count(const trellis_model *model)
 {
+    if (!model) {
+        return 0;
+    }
     return model->label_count;
 }
 
 trellis_text trellis_model_label(const trellis_model *model, size_t index)
 {
+    if (!model) {
+        return (trellis_text){"", 0};
+    }
     return index < model->label_count ? model->labels[index] : (trellis_text){"", 0};
 }
 
 size_t trellis_model_find_label(const trellis_model *model, trellis_text label)
 {
+    if (!model) {
+        return SIZE_MAX;
+    }
     for (size_t i = 0; i < model->label_count; i++) {
         if (tr_text_equal(model->labels[i], label)) {
             return i;
@@ -515,11 +537,17 @@ size_t trellis_model_find_label(const trellis_model *model, trellis_text label)
 
 bool trellis_model_has_probabilities(const trellis_model *model)
 {
+    if (!model) {
+        return false;
+    }
     return model->kind.probabilistic;
 }
 
 const char *trellis_model_note(const trellis_model *model, const char *key)
 {
+    if (!model || !key) {
+        return NULL;
+    }
     for (size_t i = 0; i < model->notes.size; i++) {
         if (strcmp(model->notes.at[i].key, key) == 0) {
             return model->notes.at[i].value;
@@ -530,12 +558,18 @@ const char *trellis_model_note(const trellis_model *model, const char *key)
 
 size_t trellis_model_note_count(const trellis_model *model)
 {
+    if (!model) {
+        return 0;
+    }
     return model->notes.size;
 }
 
 bool trellis_model_note_at(const trellis_model *model, size_t index, const char **ret_key,
                            const char **ret_value)
 {
+    if (!TR_CLEAR(ret_key) || !TR_CLEAR(ret_value) || !model) {
+        return false;
+    }
     bool exists = index < model->notes.size;
     *ret_key = exists ? model->notes.at[index].key : NULL;
     *ret_value = exists ? model->notes.at[index].value : NULL;
@@ -567,5 +601,8 @@ void tr_note_format(struct tr_buffer *notes, const char *key, const char *format
 
 trellis_status trellis_model_verify(const trellis_model *model, trellis_error *error)
 {
+    if (!model) {
+        return tr_fail_null(error, __func__);
+    }
     return tr_integrity_all(model->integrity, error);
 }

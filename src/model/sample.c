@@ -561,6 +561,9 @@ static trellis_status sample_model(const trellis_model *model, const trellis_opt
 trellis_status trellis_sample(const trellis_model *model, const trellis_options *options,
                               trellis_writer *writer, trellis_error *error)
 {
+    if (!writer) {
+        return tr_fail_null(error, __func__);
+    }
     return model ? sample_model(model, options, writer, error)
                  : sample_random(options, writer, error);
 }

@@ -25,7 +25,9 @@ trellis_status trellis_weight_iterator_create(const trellis_model *model,
                                               trellis_weight_iterator **ret_iterator,
                                               trellis_error *error)
 {
-    *ret_iterator = NULL;
+    if (!TR_CLEAR(ret_iterator) || !model) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_integrity_all(model->integrity, error);
     if (status) {
         return status;
@@ -96,6 +98,9 @@ static bool next_of_table(trellis_weight_iterator *iterator, const struct tr_tab
 
 const trellis_weight *trellis_weight_iterator_next(trellis_weight_iterator *iterator)
 {
+    if (!iterator) {
+        return NULL;
+    }
     const trellis_model *model = iterator->model;
     if (iterator->gram < model->plan.gram_count) {
         set_transition(iterator, iterator->gram++);
@@ -126,11 +131,17 @@ static const struct tr_table *table_of(const trellis_model *model, bool edge)
 
 size_t trellis_model_attribute_count(const trellis_model *model, bool edge)
 {
+    if (!model) {
+        return 0;
+    }
     return (size_t)table_of(model, edge)->record_count;
 }
 
 trellis_text trellis_model_attribute(const trellis_model *model, bool edge, size_t index)
 {
+    if (!model) {
+        return (trellis_text){"", 0};
+    }
     const struct tr_table *table = table_of(model, edge);
     return index < table->record_count && is_intact(model)
                ? tr_table_text(table, &table->records[index])
@@ -139,6 +150,9 @@ trellis_text trellis_model_attribute(const trellis_model *model, bool edge, size
 
 size_t trellis_model_find_attribute(const trellis_model *model, bool edge, trellis_text attribute)
 {
+    if (!model) {
+        return SIZE_MAX;
+    }
     const struct tr_table *table = table_of(model, edge);
     uint64_t count = is_intact(model) ? table->record_count : 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -185,6 +199,9 @@ static double transition_weight(const trellis_model *model, const struct tr_gram
 double trellis_model_weight(const trellis_model *model, size_t attribute, const int32_t *labels,
                             size_t label_count)
 {
+    if (!model || !labels) {
+        return NAN;
+    }
     struct tr_gram gram = {0};
     bool valid = read_gram(model, labels, label_count, &gram);
     if (valid && attribute == SIZE_MAX) {

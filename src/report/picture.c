@@ -406,6 +406,9 @@ static trellis_status sum_up(struct picture *p, trellis_error *error)
 trellis_status trellis_draw(trellis_tagger *tagger, const trellis_sequence *given,
                             size_t max_labels, trellis_sink sink, void *user, trellis_error *error)
 {
+    if (!tagger || !given || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     const trellis_text *labels;
     trellis_sequence sequence;
     trellis_status status = tr_sequence_take(given, &sequence, error);

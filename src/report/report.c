@@ -48,7 +48,9 @@ trellis_status trellis_report_create(const trellis_model *model, const trellis_o
                                      const char *title, trellis_report **ret_report,
                                      trellis_error *error)
 {
-    *ret_report = NULL;
+    if (!TR_CLEAR(ret_report) || !model || !title) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_report *report = tr_alloc(1, sizeof *report);
     if (!report) {
         return tr_fail_memory(error);
@@ -96,6 +98,9 @@ void trellis_report_destroy(trellis_report *report)
 trellis_status trellis_report_add_other(trellis_report *report, const char *name,
                                         const trellis_labelled *given_labels, trellis_error *error)
 {
+    if (!report || !name || !given_labels) {
+        return tr_fail_null(error, __func__);
+    }
     struct other *other = &report->other;
     trellis_labelled labelled;
     trellis_status status = TRELLIS_OK;
@@ -193,6 +198,9 @@ static bool put_error(trellis_report *report, const trellis_sequence *sequence,
 trellis_status trellis_report_add(trellis_report *report, const trellis_sequence *given,
                                   const trellis_labelled *given_labels, trellis_error *error)
 {
+    if (!report || !given || !given_labels) {
+        return tr_fail_null(error, __func__);
+    }
     bool wrong = false;
     const uint32_t *other = NULL;
     trellis_sequence sequence;
@@ -328,6 +336,9 @@ static void fill_in(const trellis_report *report, trellis_text data, struct tr_b
 trellis_status trellis_report_write(const trellis_report *report, trellis_sink sink, void *user,
                                     trellis_error *error)
 {
+    if (!report || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_buffer data = {0}, out = {0};
     trellis_status status = make_data(report, &data, error);
     if (!status && data.failed) {

@@ -350,6 +350,9 @@ static bool draw_rung(struct tr_buffer *out, const trellis_search *search, const
 trellis_status trellis_search_plot(const trellis_search *search, trellis_sink sink, void *user,
                                    trellis_error *error)
 {
+    if (!search || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_buffer out = {0};
     size_t panels = search->space.axes.size, height = rung_height(panels);
     const struct tr_trial *best = find_best(search);

@@ -183,6 +183,9 @@ static trellis_status take_up(trellis_search *search, const char *task, size_t *
 trellis_status trellis_search_keep(trellis_search *search, const char *path, const char *task,
                                    trellis_error *error)
 {
+    if (!search || !path || !task) {
+        return tr_fail_null(error, __func__);
+    }
     size_t lines = 0;
     search->path = tr_copy_text(path, strlen(path));
     if (!search->path) {

@@ -179,7 +179,9 @@ trellis_status trellis_search_create(const trellis_options *options, const char 
                                      size_t try_count, trellis_search **ret_search,
                                      trellis_error *error)
 {
-    *ret_search = NULL;
+    if (!TR_CLEAR(ret_search) || (!tries && try_count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_search *search = tr_alloc(1, sizeof *search);
     if (!search) {
         return tr_fail_memory(error);
@@ -257,6 +259,9 @@ static trellis_trial show(const trellis_search *search, size_t number)
 
 trellis_status trellis_search_next(trellis_search *search, trellis_trial *ret_trial)
 {
+    if (!search || !ret_trial) {
+        return tr_fail_null(NULL, __func__);
+    }
     if (ret_trial->struct_size < sizeof ret_trial->struct_size) {
         return TRELLIS_OPTION;
     }
@@ -278,6 +283,9 @@ trellis_status trellis_search_next(trellis_search *search, trellis_trial *ret_tr
 trellis_status trellis_search_tell(trellis_search *search, double score, double seconds,
                                    trellis_error *error)
 {
+    if (!search) {
+        return tr_fail_null(error, __func__);
+    }
     if (!search->waiting) {
         return tr_fail(error, TRELLIS_OPTION, "no trial is waiting for a score");
     }
@@ -293,6 +301,9 @@ trellis_status trellis_search_tell(trellis_search *search, double score, double 
 
 size_t trellis_search_count(const trellis_search *search)
 {
+    if (!search) {
+        return 0;
+    }
     return search->trials.size;
 }
 
@@ -307,6 +318,9 @@ static int by_rank(const void *a, const void *b, void *user)
 trellis_status trellis_search_ranked(const trellis_search *search, size_t place,
                                      trellis_trial *ret_trial)
 {
+    if (!search || !ret_trial) {
+        return tr_fail_null(NULL, __func__);
+    }
     size_t count = search->trials.size;
     if (place >= count) {
         return TRELLIS_END;

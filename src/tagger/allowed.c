@@ -54,6 +54,9 @@ static trellis_status allow_label(trellis_tagger *tagger, trellis_text text, tre
 trellis_status trellis_tagger_allow(trellis_tagger *tagger, size_t position,
                                     const trellis_text *labels, size_t count, trellis_error *error)
 {
+    if (!tagger || (!labels && count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     size_t begin = tagger->allowed.labels.size;
     trellis_status status = TRELLIS_OK;
     if (count == 0) {
@@ -101,19 +104,16 @@ trellis_status tr_tagger_read_forced(trellis_tagger *tagger, const trellis_seque
         return TRELLIS_OK;
     }
     if (columns == 0 || column >= columns) {
-        return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
-                          "line %llu: no column '%s' for --forced; the line has %llu column%s",
-                          (unsigned long long)sequence->line, tagger->allowed.option,
-                          TR_COUNTED(columns));
+        return tr_fail_token(error, TRELLIS_DATA, sequence, 0,
+                             "no column '%s' for --forced; the line has %llu column%s",
+                             tagger->allowed.option, TR_COUNTED(columns));
     }
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_error cause = {0};
         trellis_status status = allow_cell(tagger, sequence->cells[i * columns + column], i,
                                            &cause);
         if (status) {
-            uint64_t line = tr_token_line(sequence, i);
-            return tr_fail_at(error, status, (struct tr_place){.line = line}, "line %llu: %s",
-                              (unsigned long long)line, cause.message);
+            return tr_fail_token(error, status, sequence, i, "%s", cause.message);
         }
     }
     return TRELLIS_OK;
@@ -131,10 +131,8 @@ trellis_status tr_tagger_restrict_words(trellis_tagger *tagger, const trellis_se
     size_t n = sequence->length;
     trellis_status status = TRELLIS_OK;
     if (n && tagger->input.word_column >= sequence->columns) {
-        return tr_fail_at(error, TRELLIS_DATA, (struct tr_place){.line = sequence->line},
-                          "line %llu: the model has a tag dictionary, but the input has no word "
-                          "column",
-                          (unsigned long long)sequence->line);
+        return tr_fail_token(error, TRELLIS_DATA, sequence, 0,
+                             "the model has a tag dictionary, but the input has no word column");
     }
     if (!tr_reserve(&tagger->allowed.covered, n)) {
         return tr_fail_memory(error);

@@ -21,7 +21,9 @@
 trellis_status trellis_explainer_create(const trellis_model *model, const trellis_options *options,
                                         trellis_explainer **ret_explainer, trellis_error *error)
 {
-    *ret_explainer = NULL;
+    if (!TR_CLEAR(ret_explainer) || !model) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_explainer *explainer = tr_alloc(1, sizeof *explainer);
     if (!explainer) {
         return tr_fail_memory(error);
@@ -66,6 +68,9 @@ void trellis_explainer_destroy(trellis_explainer *explainer)
 trellis_status trellis_explainer_bind(trellis_explainer *explainer, const trellis_reader *reader,
                                       trellis_error *error)
 {
+    if (!explainer) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = trellis_tagger_bind(explainer->tagger, reader, error);
     explainer->bound = true;
     return status ? status : tr_extractor_bind(explainer->extractor, reader, SIZE_MAX, error);
@@ -483,8 +488,10 @@ trellis_status trellis_explainer_run(trellis_explainer *explainer, const trellis
                                      const trellis_explanation **ret_explanations,
                                      trellis_error *error)
 {
+    if (!TR_CLEAR(ret_explanations) || !explainer || !given) {
+        return tr_fail_null(error, __func__);
+    }
     const trellis_text *labels;
-    *ret_explanations = NULL;
     explainer->length = 0;
     explainer->contributions.size = explainer->names.size = explainer->runner_up_labels.size = 0;
     trellis_sequence sequence;

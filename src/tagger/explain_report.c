@@ -145,6 +145,9 @@ trellis_status trellis_explainer_report(const trellis_explainer *explainer,
                                         const trellis_sequence *given, size_t top, bool json,
                                         trellis_sink sink, void *user, trellis_error *error)
 {
+    if (!explainer || !given || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_buffer out = {0};
     trellis_sequence sequence;
     trellis_status status = tr_sequence_take(given, &sequence, error);

@@ -7,9 +7,11 @@
 trellis_status trellis_tagger_pair_marginals(trellis_tagger *tagger, const float **ret_marginals,
                                              trellis_error *error)
 {
+    if (!TR_CLEAR(ret_marginals) || !tagger) {
+        return tr_fail_null(error, __func__);
+    }
     size_t labels = tagger->model->label_count, width = tagger->model->graph->width;
     size_t rows = 0, size;
-    *ret_marginals = NULL;
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (status) {
         return status;
@@ -35,9 +37,11 @@ trellis_status trellis_tagger_pair_marginals(trellis_tagger *tagger, const float
 trellis_status trellis_tagger_sample(trellis_tagger *tagger, uint64_t seed, size_t count,
                                      const int32_t **ret_labels, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_labels) || !tagger) {
+        return tr_fail_null(error, __func__);
+    }
     size_t size;
     struct tr_random random;
-    *ret_labels = NULL;
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (status) {
         return status;
@@ -67,6 +71,9 @@ trellis_status trellis_tagger_sample(trellis_tagger *tagger, uint64_t seed, size
 trellis_status trellis_tagger_entropy(trellis_tagger *tagger, double *ret_entropy,
                                       trellis_error *error)
 {
+    if (!tagger || !ret_entropy) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (!status) {
         status = tr_lattice_entropy(tagger->decoder.lattice, tr_tagger_steps(tagger), ret_entropy,

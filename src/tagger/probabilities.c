@@ -33,6 +33,9 @@ trellis_status tr_tagger_make_rules(trellis_tagger *tagger, trellis_error *error
 
 trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z, trellis_error *error)
 {
+    if (!tagger || !ret_log_z) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     *ret_log_z = status ? NAN : tagger->result.impossible ? -INFINITY : tagger->result.log_z;
     return status;
@@ -40,6 +43,9 @@ trellis_status trellis_tagger_log_z(trellis_tagger *tagger, double *ret_log_z, t
 
 double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
 {
+    if (!tagger) {
+        return NAN;
+    }
     if (tr_tagger_compute_marginals(tagger, rank, NULL)) {
         return NAN;
     }
@@ -50,7 +56,9 @@ double trellis_tagger_nth_probability(trellis_tagger *tagger, size_t rank)
 trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
                                             const float **ret_marginals, trellis_error *error)
 {
-    *ret_marginals = NULL;
+    if (!TR_CLEAR(ret_marginals) || !tagger) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_tagger_compute_marginals(tagger, rank, error);
     if (status) {
         return status;
@@ -70,8 +78,10 @@ trellis_status trellis_tagger_nth_marginals(trellis_tagger *tagger, size_t rank,
 trellis_status trellis_tagger_marginals(trellis_tagger *tagger, const float **ret_marginals,
                                         trellis_error *error)
 {
+    if (!TR_CLEAR(ret_marginals) || !tagger) {
+        return tr_fail_null(error, __func__);
+    }
     size_t labels = tagger->model->label_count, size;
-    *ret_marginals = NULL;
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (status) {
         return status;
@@ -93,6 +103,9 @@ trellis_status trellis_tagger_nth_span_probability(trellis_tagger *tagger, size_
                                                    size_t begin, size_t end,
                                                    double *ret_probability, trellis_error *error)
 {
+    if (!tagger || !ret_probability) {
+        return tr_fail_null(error, __func__);
+    }
     *ret_probability = NAN;
     trellis_status status = tr_tagger_compute_marginals(tagger, rank, error);
     if (!status && (begin >= end || end > tagger->result.length)) {
@@ -125,6 +138,9 @@ static double log_probability_of_queried(const trellis_tagger *tagger)
 trellis_status trellis_tagger_log_probability(trellis_tagger *tagger, const trellis_text *labels,
                                               double *ret_log_probability, trellis_error *error)
 {
+    if (!tagger || !labels || !ret_log_probability) {
+        return tr_fail_null(error, __func__);
+    }
     const trellis_model *model = tagger->model;
     *ret_log_probability = NAN;
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
@@ -173,6 +189,9 @@ trellis_status trellis_tagger_log_probability_numbers(trellis_tagger *tagger, co
                                                       double *ret_log_probability,
                                                       trellis_error *error)
 {
+    if (!tagger || !labels || !ret_log_probability) {
+        return tr_fail_null(error, __func__);
+    }
     *ret_log_probability = NAN;
     trellis_status status = tr_tagger_compute_marginals(tagger, 0, error);
     if (!status) {
@@ -186,6 +205,9 @@ trellis_status trellis_tagger_log_probability_numbers(trellis_tagger *tagger, co
 
 double trellis_tagger_score_numbers(trellis_tagger *tagger, const int32_t *labels)
 {
+    if (!tagger || !labels) {
+        return NAN;
+    }
     if (tagger->result.count == 0 || query_numbers(tagger, labels, NULL)) {
         return NAN;
     }

@@ -110,7 +110,9 @@ static trellis_status read_costs(trellis_tagger *tagger, const trellis_options *
 trellis_status trellis_tagger_create(const trellis_model *model, const trellis_options *options,
                                      trellis_tagger **ret_tagger, trellis_error *error)
 {
-    *ret_tagger = NULL;
+    if (!TR_CLEAR(ret_tagger) || !model) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_tagger *tagger = tr_alloc(1, sizeof *tagger);
     if (!tagger) {
         return tr_fail_memory(error);
@@ -232,6 +234,9 @@ static trellis_status bind_forced(trellis_tagger *tagger, const trellis_reader *
 trellis_status trellis_tagger_bind(trellis_tagger *tagger, const trellis_reader *reader,
                                    trellis_error *error)
 {
+    if (!tagger) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tr_extractor_bind(tagger->input.extractor, reader, SIZE_MAX, error);
     tagger->input.word_column = tr_reader_word_column(reader, SIZE_MAX);
     if (!status) {
@@ -257,6 +262,9 @@ static trellis_status no_sequence(void *user, const trellis_sequence **ret_seque
 trellis_status trellis_tagger_bind_columns(trellis_tagger *tagger, const char *const *names,
                                            size_t count, trellis_error *error)
 {
+    if (!tagger || (!names && count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_source source = {.struct_size = sizeof source,
                              .next = no_sequence,
                              .column_names = names,
@@ -396,6 +404,13 @@ static trellis_status read_input(trellis_tagger *tagger, const trellis_sequence 
     } else if (tagger->input.binding == MISBOUND) {
         status = tr_fail(error, TRELLIS_TEMPLATE, "the input lacks a column of the templates");
     }
+    const trellis_model *model = tagger->model;
+    if (!status && sequence->columns && !sequence->attribute_begin && sequence->length &&
+        model->node.record_count && tr_features_is_none(model->features)) {
+        status = tr_fail_token(error, TRELLIS_DATA, sequence, 0,
+                               "the input has columns, but the model was trained on ready-made "
+                               "attributes");
+    }
     if (!status) {
         status = tr_extractor_run(tagger->input.extractor, sequence, ret_observation, error);
     }
@@ -519,7 +534,9 @@ static trellis_status write_labels(trellis_tagger *tagger, const uint16_t *path,
 trellis_status trellis_tagger_tag(trellis_tagger *tagger, const trellis_sequence *sequence,
                                   const trellis_text **ret_labels, trellis_error *error)
 {
-    *ret_labels = NULL;
+    if (!TR_CLEAR(ret_labels) || !tagger || !sequence) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_status status = tag(tagger, sequence, 0, error);
     if (!status && tagger->filter.threshold > 0) {
         status = apply_threshold(tagger, error);
@@ -535,6 +552,9 @@ trellis_status trellis_tagger_tag(trellis_tagger *tagger, const trellis_sequence
 
 double trellis_tagger_score(const trellis_tagger *tagger)
 {
+    if (!tagger) {
+        return NAN;
+    }
     return trellis_tagger_nth_score(tagger, 0);
 }
 
@@ -543,6 +563,9 @@ double trellis_tagger_score(const trellis_tagger *tagger)
 trellis_status trellis_tagger_nbest(trellis_tagger *tagger, const trellis_sequence *sequence,
                                     size_t n, size_t *ret_count, trellis_error *error)
 {
+    if (!tagger || !sequence || !ret_count) {
+        return tr_fail_null(error, __func__);
+    }
     *ret_count = 0;
     if (n == 0) {
         return tr_fail(error, TRELLIS_OPTION, "the number of labellings must be at least 1");
@@ -554,6 +577,9 @@ trellis_status trellis_tagger_nbest(trellis_tagger *tagger, const trellis_sequen
 
 const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t rank)
 {
+    if (!tagger) {
+        return NULL;
+    }
     const trellis_text *labels;
     if (rank >= tagger->result.count ||
         write_labels(tagger, tagger->result.paths.at + rank * tagger->result.length, &labels,
@@ -565,6 +591,9 @@ const trellis_text *trellis_tagger_nth_labels(trellis_tagger *tagger, size_t ran
 
 const int32_t *trellis_tagger_nth_numbers(trellis_tagger *tagger, size_t rank)
 {
+    if (!tagger) {
+        return NULL;
+    }
     size_t length = tagger->result.length;
     if (rank >= tagger->result.count || !tr_reserve(&tagger->result.numbers, length + 1)) {
         return NULL;
@@ -577,6 +606,9 @@ const int32_t *trellis_tagger_nth_numbers(trellis_tagger *tagger, size_t rank)
 
 double trellis_tagger_nth_score(const trellis_tagger *tagger, size_t rank)
 {
+    if (!tagger) {
+        return NAN;
+    }
     return rank >= tagger->result.count ? NAN
            : tagger->result.impossible  ? -INFINITY
                                         : tagger->result.scores.at[rank];
@@ -588,10 +620,12 @@ trellis_status trellis_tagger_known(trellis_tagger *tagger, const trellis_words 
                                     const trellis_sequence *given, const bool **ret_known,
                                     trellis_error *error)
 {
+    if (!TR_CLEAR(ret_known) || !tagger || !given) {
+        return tr_fail_null(error, __func__);
+    }
     const trellis_model *model = tagger->model;
     size_t column = tagger->input.word_column;
     trellis_sequence sequence;
-    *ret_known = NULL;
     trellis_status status = tr_sequence_take(given, &sequence, error);
     if (status || (!words && !model->word_count) || column >= sequence.columns) {
         return status;

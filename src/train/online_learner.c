@@ -242,8 +242,10 @@ trellis_status trellis_online_create(const trellis_options *options, const trell
                                      const trellis_features *features, trellis_online **ret_online,
                                      trellis_error *error)
 {
+    if (!TR_CLEAR(ret_online)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_online *online = tr_alloc(1, sizeof *online);
-    *ret_online = NULL;
     if (!online) {
         return tr_fail_memory(error);
     }
@@ -289,6 +291,9 @@ void trellis_online_destroy(trellis_online *online)
 trellis_status trellis_online_bind(trellis_online *online, const trellis_reader *reader,
                                    trellis_error *error)
 {
+    if (!online || !reader) {
+        return tr_fail_null(error, __func__);
+    }
     size_t label_column = tr_reader_label_column(reader);
     online->growing.word_column = tr_reader_word_column(reader, label_column);
     return tr_extractor_bind(online->growing.extractor, reader, label_column, error);
@@ -408,6 +413,9 @@ static trellis_status make_room(trellis_online *online, trellis_error *error)
 trellis_status trellis_online_learn(trellis_online *online, const trellis_sequence *sequences,
                                     size_t count, trellis_error *error)
 {
+    if (!online || (!sequences && count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_growing *growing = &online->growing;
     if (count == 0) {
         return TRELLIS_OK;
@@ -438,6 +446,9 @@ trellis_status trellis_online_learn(trellis_online *online, const trellis_sequen
 
 uint64_t trellis_online_sequences(const trellis_online *online)
 {
+    if (!online) {
+        return 0;
+    }
     return online->growing.sequences;
 }
 
@@ -450,5 +461,8 @@ static float weight_at(const void *user, size_t at)
 trellis_status trellis_online_model(const trellis_online *online, trellis_model **ret_model,
                                     trellis_error *error)
 {
+    if (!TR_CLEAR(ret_model) || !online) {
+        return tr_fail_null(error, __func__);
+    }
     return tr_growing_model(&online->growing, weight_at, online, ret_model, error);
 }

@@ -199,6 +199,9 @@ static trellis_status make_image(const trellis_online *online, struct tr_image_w
 trellis_status trellis_online_save(const trellis_online *online, trellis_sink sink, void *user,
                                    trellis_error *error)
 {
+    if (!online || !sink) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_image_writer writer;
     trellis_status status = make_image(online, &writer, error);
     if (status) {
@@ -425,9 +428,11 @@ static trellis_status read_image(const struct tr_image *image, trellis_online *o
 trellis_status trellis_online_restore(const void *data, size_t size, trellis_online **ret_online,
                                       trellis_error *error)
 {
+    if (!TR_CLEAR(ret_online) || (!data && size > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     struct tr_image image = {.data = data, .size = size};
     trellis_online *online = tr_alloc(1, sizeof *online);
-    *ret_online = NULL;
     if (!online) {
         return tr_fail_memory(error);
     }

@@ -65,6 +65,9 @@ struct trellis_cancellation {
 trellis_status trellis_cancellation_create(trellis_cancellation **ret_cancellation,
                                            trellis_error *error)
 {
+    if (!TR_CLEAR(ret_cancellation)) {
+        return tr_fail_null(error, __func__);
+    }
     *ret_cancellation = tr_alloc(1, sizeof **ret_cancellation);
     return *ret_cancellation ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -76,6 +79,9 @@ void trellis_cancellation_destroy(trellis_cancellation *cancellation)
 
 void trellis_cancel(trellis_cancellation *cancellation)
 {
+    if (!cancellation) {
+        return;
+    }
     atomic_store(&cancellation->cancelled, true);
 }
 

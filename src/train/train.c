@@ -120,7 +120,9 @@ trellis_status trellis_train_files(const trellis_options *options, const char *c
                                    size_t path_count, trellis_progress_function progress,
                                    void *user, trellis_model **ret_model, trellis_error *error)
 {
-    *ret_model = NULL;
+    if (!TR_CLEAR(ret_model) || (!paths && path_count > 0)) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_source *files = tr_alloc(path_count, sizeof *files);
     if (!files) {
         return tr_fail_memory(error);
@@ -141,8 +143,10 @@ trellis_status trellis_train_files(const trellis_options *options, const char *c
 trellis_status trellis_train(const trellis_options *options, const trellis_training *given_training,
                              trellis_model **ret_model, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_model) || !given_training) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_training given;
-    *ret_model = NULL;
     if (!tr_struct_take(&given, sizeof given, given_training)) {
         return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
     }
