@@ -2,9 +2,15 @@
 #ifndef TRELLIS_CLI_MESSAGE_H
 #define TRELLIS_CLI_MESSAGE_H
 
+#include <stdio.h>
+
 #include "command.h"
 
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes data that may hold control characters, each as \xNN except for those in `keep`; false if a
+ * write failed. */
+bool print_visibly(const char *data, size_t size, const char *keep, FILE *out);
 
 /* Prints an error about the arguments and where to find help; returns EXIT_USAGE. `command` may be
  * NULL. */

@@ -106,6 +106,7 @@ int output_open(struct output *output, const char *path)
         output->file = open_temporary(output);
     }
     if (output->file) {
+        output->terminal = isatty(fileno(output->file));
         return EXIT_SUCCESS;
     }
     message("cannot write %s: %s", path, strerror(errno));
@@ -116,7 +117,12 @@ int output_open(struct output *output, const char *path)
 trellis_status output_sink(void *user, const char *data, size_t size)
 {
     struct output *output = user;
-    if (!output->problem && size && fwrite(data, 1, size, output->file) != size) {
+    if (output->problem || size == 0) {
+        return output->problem ? TRELLIS_IO : TRELLIS_OK;
+    }
+    bool ok = output->terminal ? print_visibly(data, size, "\n\t", output->file)
+                               : fwrite(data, 1, size, output->file) == size;
+    if (!ok) {
         output->problem = errno ? errno : EIO;
     }
     return output->problem ? TRELLIS_IO : TRELLIS_OK;

@@ -12,6 +12,7 @@ struct output {
     char *target;     // the path with symbolic links resolved, or NULL
     char *temporary;  // its name until it is complete, or NULL
     int problem;      // errno of the first write that failed, or 0
+    bool terminal;    // control characters are escaped
 };
 
 /* "-" and NULL are standard output. Prints an error and returns EXIT_FAILURE if it cannot be

@@ -193,7 +193,9 @@ void progress_begin(struct progress_view *view, bool quiet)
 
 void progress_show(struct progress_view *view, const trellis_progress *progress)
 {
-    if (view->quiet) {
+    bool warning = progress->phase == TRELLIS_PHASE_MESSAGE &&
+                   strncmp(progress->message, "warning: ", strlen("warning: ")) == 0;
+    if (view->quiet && !warning) {
         return;
     }
     if (progress->phase == TRELLIS_PHASE_MESSAGE) {

@@ -146,6 +146,33 @@ void tr_buffer_real(struct tr_buffer *buffer, double value)
     tr_buffer_string(buffer, text);
 }
 
+/* Bytes of a control character: C0, DEL, or C1 as UTF-8 writes it; 0 for anything else. */
+static size_t control_size(trellis_text text, size_t at)
+{
+    unsigned char c = (unsigned char)text.data[at];
+    bool c1 = c == 0xC2 && at + 1 < text.size && (unsigned char)text.data[at + 1] < 0xA0;
+    return c < 0x20 || c == 0x7F ? 1 : c1 ? 2 : 0;
+}
+
+void tr_buffer_shown(struct tr_buffer *buffer, trellis_text text)
+{
+    for (size_t i = 0; i < text.size;) {
+        size_t size = control_size(text, i);
+        if (size == 0) {
+            tr_buffer_char(buffer, text.data[i++]);
+        }
+        for (; size > 0; size--, i++) {
+            unsigned char c = (unsigned char)text.data[i];
+            const char *name = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
+            if (name) {
+                tr_buffer_string(buffer, name);
+            } else {
+                tr_buffer_format(buffer, "\\x%02x", c);
+            }
+        }
+    }
+}
+
 void tr_buffer_json(struct tr_buffer *buffer, trellis_text text)
 {
     tr_buffer_char(buffer, '"');

@@ -65,6 +65,9 @@ void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
 /* The shortest decimal that reads back to the same double; "NaN" and "Infinity" never appear in our
  * files, so they are written as JSON's null. */
 void tr_buffer_real(struct tr_buffer *buffer, double value);
+/* Adds a text to one line for people: control characters as \xNN or \n, so that data cannot end the
+ * line or steer a terminal. */
+void tr_buffer_shown(struct tr_buffer *buffer, trellis_text text);
 /* As a JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
 void tr_buffer_json(struct tr_buffer *buffer, trellis_text text);
 void tr_buffer_free(struct tr_buffer *buffer);

@@ -89,12 +89,19 @@ static void info_text(const trellis_model *model, struct tr_buffer *out)
 {
     for (size_t i = 0; i < model->notes.size; i++) {
         if (!tr_note_is_curve(&model->notes.at[i])) {
-            tr_buffer_format(out, "%-20s %s\n", model->notes.at[i].key, model->notes.at[i].value);
+            size_t begin = out->size;
+            tr_buffer_shown(out, tr_text(model->notes.at[i].key));
+            do {
+                tr_buffer_char(out, ' ');
+            } while (!out->failed && out->size < begin + 21);
+            tr_buffer_shown(out, tr_text(model->notes.at[i].value));
+            tr_buffer_char(out, '\n');
         }
     }
     tr_buffer_format(out, "%-20s %u:", "labels", model->label_count);
     for (uint32_t i = 0; i < model->label_count && i < 40; i++) {
-        tr_buffer_format(out, " %.*s", TR_SHOW(model->labels[i]));
+        tr_buffer_char(out, ' ');
+        tr_buffer_shown(out, model->labels[i]);
     }
     tr_buffer_string(out, model->label_count > 40 ? " ...\n" : "\n");
     tr_buffer_format(out, "%-20s %zu\n", "templates", tr_features_template_count(model->features));

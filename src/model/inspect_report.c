@@ -18,7 +18,7 @@ static trellis_text name_of(const trellis_inspection *inspection, size_t label, 
 
 static void put_padded(struct tr_buffer *out, trellis_text text, int width)
 {
-    tr_buffer_text(out, text);
+    tr_buffer_shown(out, text);
     for (int used = (int)text.size; used < width; used++) {
         tr_buffer_char(out, ' ');
     }
@@ -35,14 +35,14 @@ static void text_list(const trellis_inspection *inspection, struct tr_buffer *ou
     for (size_t i = 0; i < count; i++) {
         const trellis_weighted *item = &list[i];
         tr_buffer_format(out, "  %10.4f  ", item->weight);
-        tr_buffer_text(out, item->attribute);
+        tr_buffer_shown(out, item->attribute);
         size_t named = item->attribute.size ? item->label_count - 1 : item->label_count;
         if (item->attribute.size && named) {
             tr_buffer_string(out, "  after ");
         }
         for (size_t k = 0; k < named; k++) {
             tr_buffer_string(out, k ? " " : "");
-            tr_buffer_text(out, item->labels[k]);
+            tr_buffer_shown(out, item->labels[k]);
         }
         tr_buffer_char(out, '\n');
     }
@@ -66,7 +66,7 @@ static void text_gaussian(const trellis_inspection *inspection, struct tr_buffer
     for (size_t d = 0; d < columns; d++) {
         size_t cell = label * columns + d;
         tr_buffer_format(out, "  %10.5g  %10.5g  ", g->mean[cell], sqrt(g->variance[cell]));
-        tr_buffer_text(out, tr_gaussian_name(g, d));
+        tr_buffer_shown(out, tr_gaussian_name(g, d));
         tr_buffer_char(out, '\n');
     }
 }
@@ -87,7 +87,7 @@ static void text_label(const trellis_inspection *inspection, struct tr_buffer *o
     if (all == 0) {
         return;
     }
-    tr_buffer_text(out, name_of(inspection, label, false));
+    tr_buffer_shown(out, name_of(inspection, label, false));
     tr_buffer_char(out, '\n');
     text_gaussian(inspection, out, label);
     for (int ranking = 0; ranking < TR_RANKINGS; ranking++) {
@@ -107,7 +107,7 @@ static void text_templates(const trellis_inspection *inspection, struct tr_buffe
                          (unsigned long long)use->weights,
                          use->weights ? use->absolute / (double)use->weights : 0,
                          use->edge ? "edge " : "");
-        tr_buffer_text(out, use->text.size ? use->text : TR_TEXT("(given attributes)"));
+        tr_buffer_shown(out, use->text.size ? use->text : TR_TEXT("(given attributes)"));
         tr_buffer_char(out, '\n');
     }
     tr_buffer_char(out, '\n');
@@ -133,7 +133,8 @@ static void text_transitions(const trellis_inspection *inspection, struct tr_buf
     put_padded(out, TR_TEXT("from \\ to"), width > 9 ? width : 9);
     for (size_t to = 0; to <= labels; to++) {
         trellis_text name = name_of(inspection, to, false);
-        tr_buffer_format(out, " %*.*s", width, TR_SHOW(name));
+        put_padded(out, TR_TEXT(""), 1 + width - (int)name.size);
+        tr_buffer_shown(out, name);
     }
     tr_buffer_char(out, '\n');
     for (size_t from = 0; from <= labels; from++) {

@@ -21,16 +21,16 @@ static void text_contribution(const trellis_sequence *sequence, const trellis_co
         tr_buffer_string(out, "transition");
         for (size_t k = 0; k < c->label_count; k++) {
             tr_buffer_char(out, ' ');
-            tr_buffer_text(out, c->labels[k]);
+            tr_buffer_shown(out, c->labels[k]);
         }
     } else {
-        tr_buffer_text(out, c->attribute);
+        tr_buffer_shown(out, c->attribute);
     }
     if (c->position == sequence->length) {
         tr_buffer_string(out, "  (at the end)");
     } else if (c->position != token) {
         tr_buffer_format(out, "  (at token %zu, ", c->position + 1);
-        tr_buffer_text(out, word_of(sequence, c->position));
+        tr_buffer_shown(out, word_of(sequence, c->position));
         tr_buffer_char(out, ')');
     }
     tr_buffer_char(out, '\n');
@@ -55,9 +55,9 @@ static void text_explanation(const trellis_sequence *sequence,
                              struct tr_buffer *out)
 {
     tr_buffer_format(out, "%zu ", token + 1);
-    tr_buffer_text(out, word_of(sequence, token));
+    tr_buffer_shown(out, word_of(sequence, token));
     tr_buffer_string(out, ": ");
-    tr_buffer_text(out, explanation->predicted);
+    tr_buffer_shown(out, explanation->predicted);
     if (isfinite(explanation->predicted_probability)) {
         tr_buffer_format(out, " (%.4f)", explanation->predicted_probability);
     }
@@ -66,7 +66,7 @@ static void text_explanation(const trellis_sequence *sequence,
         return;
     }
     tr_buffer_string(out, ", runner-up ");
-    tr_buffer_text(out, explanation->runner_up);
+    tr_buffer_shown(out, explanation->runner_up);
     if (isfinite(explanation->runner_up_probability)) {
         tr_buffer_format(out, " (%.4f)", explanation->runner_up_probability);
     }
@@ -79,7 +79,7 @@ static void text_explanation(const trellis_sequence *sequence,
     tr_buffer_string(out, "  runner-up labelling:");
     for (size_t i = 0; i < sequence->length; i++) {
         tr_buffer_char(out, ' ');
-        tr_buffer_text(out, explanation->runner_up_labels[i]);
+        tr_buffer_shown(out, explanation->runner_up_labels[i]);
     }
     tr_buffer_string(out, "\n\n");
 }

@@ -157,10 +157,15 @@ static trellis_status save(struct tr_state_registry *registry, trellis_error *er
     if (status) {
         return status;
     }
-    status = tr_output_replace(c->path, writer.bytes.data, writer.bytes.size, error);
+    trellis_error reason = {0};
+    if (tr_output_replace(c->path, writer.bytes.data, writer.bytes.size, &reason)) {
+        /* Not worth losing what was learned: the one before is still there. */
+        tr_training_note(c->training, "warning: no checkpoint after iteration %llu: %s",
+                         (unsigned long long)done, reason.message);
+    }
     tr_buffer_free(&writer.bytes);
     c->saved = done;
-    return status;
+    return TRELLIS_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
