@@ -313,10 +313,9 @@ trellis_status trellis_corpus_add(trellis_corpus *corpus, const trellis_sequence
         return tr_fail_null(error, __func__);
     }
     trellis_sequence s;
-    trellis_status status = tr_sequence_take(sequence, &s, error);
-    if (!status) {
-        status = check(corpus, &s, error);
-    }
+    trellis_status status = tr_struct_take(&s, sizeof s, sequence)
+                                ? check(corpus, &s, error)
+                                : tr_fail(error, TRELLIS_OPTION, "struct_size is not set");
     if (status) {
         return status;
     }

@@ -105,7 +105,7 @@ trellis_status tr_features_none(trellis_features **ret_features, trellis_error *
 
 bool tr_features_is_none(const trellis_features *features)
 {
-    return features->parts.size == 0;
+    return features->parts.size == 0 && !features->strings;
 }
 
 void trellis_features_destroy(trellis_features *features)

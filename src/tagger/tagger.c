@@ -18,8 +18,9 @@ static trellis_status list_forbidden(const trellis_model *model, const trellis_o
 {
     uint16_t(*more)[2] = NULL, (*all)[2] = NULL;
     size_t count = 0, had = model->plan.forbidden_count;
-    trellis_status status = tr_constraint_steps(tr_option_text(options, "constrain"), options, model->labels, model->label_count, &more,
-                                                &count, error);
+    trellis_status status = tr_constraint_steps(tr_option_text(options, "constrain"), options,
+                                                model->labels, model->label_count, &more, &count,
+                                                error);
     if (!status && !(all = tr_alloc(had + count, sizeof *all))) {
         status = tr_fail_memory(error);
     }

@@ -16,9 +16,9 @@ static trellis_status read_constraint(struct tr_training *training, trellis_erro
     }
     const struct tr_segments *segments = training->data.segments;
     const char *rule = tr_option_text(training->settings.options, "constrain");
-    trellis_status status = tr_constraint_steps(segments && segments->types ? "iob" : rule,
-                                                training->settings.options, labels, count, &training->layout.forbidden,
-                                                &training->layout.plan.forbidden_count, error);
+    trellis_status status = tr_constraint_steps(
+        segments && segments->types ? "iob" : rule, training->settings.options, labels, count,
+        &training->layout.forbidden, &training->layout.plan.forbidden_count, error);
     training->layout.plan.forbidden = (const uint16_t(*)[2])training->layout.forbidden;
     free(labels);
     return status;

@@ -222,8 +222,9 @@ static void make_trial(struct trial *trial, unsigned seed, size_t set)
     }
     assert_true(tr_segments_set_lengths(trial->segments, trial->lengths));
     size_t forbidden;
-    assert_int_equal(tr_constraint_steps(sets[set].labels == plain ? "none" : "iob", trial->label,
-                                         trial->labels, &trial->forbidden, &forbidden, NULL),
+    assert_int_equal(tr_constraint_steps(sets[set].labels == plain ? "none" : "iob", NULL,
+                                         trial->label, trial->labels, &trial->forbidden, &forbidden,
+                                         NULL),
                      0);
     trial->plan.labels = trial->labels;
     trial->plan.order = 1;
@@ -305,8 +306,7 @@ static void check_best(struct trial *trial)
     expect(trial, fabs(score - paths[0].score) <= slack, "best score %.12g, not %.12g", score,
            paths[0].score);
     uint16_t *flat = &labels[0][0];
-    expect(trial,
-           !tr_lattice_nbest(trial->lattice, trial->steps, M, flat, scores, &count, NULL),
+    expect(trial, !tr_lattice_nbest(trial->lattice, trial->steps, M, flat, scores, &count, NULL),
            "the m best fail");
     expect(trial, count == (path_count < M ? path_count : M), "%zu best paths", count);
     for (size_t r = 0; r < count; r++) {
@@ -338,8 +338,8 @@ static void check_marginals(struct trial *trial, double log_z, double tolerance)
         }
         for (size_t k = 0; k < paths[p].segments; k++) {
             if (paths[p].segment[k].d <= trial->lengths[paths[p].segment[k].t]) {
-                segment[paths[p].segment[k].i][paths[p].segment[k].d - 1]
-                       [paths[p].segment[k].t] += probability;
+                segment[paths[p].segment[k].i][paths[p].segment[k].d - 1][paths[p].segment[k].t] +=
+                    probability;
             }
         }
     }
@@ -356,8 +356,7 @@ static void check_marginals(struct trial *trial, double log_z, double tolerance)
     for (size_t i = 0; whole && i < trial->n; i++) {
         for (size_t d = 1; d <= trial->segments->max_length; d++) {
             for (uint32_t t = 0; t < trial->segments->types; t++) {
-                double p = (double)segment_row(whole, trial, i,
-                                               d)[trial->segments->type[t].head];
+                double p = (double)segment_row(whole, trial, i, d)[trial->segments->type[t].head];
                 expect(trial, fabs(p - segment[i][d - 1][t]) <= tolerance,
                        "P(segment %u of %zu at %zu) is %.9g, not %.9g", t, d, i, p,
                        segment[i][d - 1][t]);
@@ -455,9 +454,8 @@ static void check_set(size_t set)
                 expect(&trial, fabs(log_z - right) <= (reference ? 1e-9 : 1e-5) * (1 + fabs(right)),
                        "log Z is %.12g, not %.12g", log_z, right);
                 check_marginals(&trial, right, exact);
-                assert_int_equal(tr_lattice_forward_backward(trial.lattice, trial.steps, &log_z,
-                                                             NULL),
-                                 0);
+                assert_int_equal(
+                    tr_lattice_forward_backward(trial.lattice, trial.steps, &log_z, NULL), 0);
                 check_counts(&trial, right, exact);
                 check_best(&trial);
                 check_entropy(&trial, right);
@@ -518,9 +516,9 @@ static void test_long_sequence(void **state)
             for (size_t k = 300; k < 340; k++) { // one that is certain, and long
                 tr_lattice_nodes(trial.lattice)[k * width + 2 + set] = 50;
             }
-            assert_int_equal(tr_lattice_forward_backward(trial.lattice, trial.steps,
-                                                         &log_z[reference], NULL),
-                             0);
+            assert_int_equal(
+                tr_lattice_forward_backward(trial.lattice, trial.steps, &log_z[reference], NULL),
+                0);
             const float *node = tr_lattice_node_marginals(trial.lattice);
             for (size_t k = 0; k < N * width; k++) {
                 double difference = fabs((double)(node[k] - kept[k]));
@@ -549,9 +547,10 @@ static void test_walk(void **state)
     const struct {
         size_t begin, end;
         uint16_t type;
-    } right[] = {{0, 1, TR_NO_LABEL}, {1, 2, 0},           {2, 5, 0}, {5, 6, TR_NO_LABEL},
-                 {6, 7, TR_NO_LABEL}, {7, 8, TR_NO_LABEL}, {8, 9, TR_NO_LABEL}, {9, 11, 1},
-                 {11, 12, TR_NO_LABEL}, {12, 13, TR_NO_LABEL}};
+    } right[] = {{0, 1, TR_NO_LABEL},  {1, 2, 0},           {2, 5, 0},
+                 {5, 6, TR_NO_LABEL},  {6, 7, TR_NO_LABEL}, {7, 8, TR_NO_LABEL},
+                 {8, 9, TR_NO_LABEL},  {9, 11, 1},          {11, 12, TR_NO_LABEL},
+                 {12, 13, TR_NO_LABEL}};
     size_t at = 0;
     for (size_t k = 0; k < sizeof right / sizeof *right; k++) {
         struct tr_segment found = tr_segment_at(segments, path, 13, at);
@@ -568,9 +567,9 @@ static void test_walk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_iob2),          cmocka_unit_test(test_iobes),
+        cmocka_unit_test(test_iob2),           cmocka_unit_test(test_iobes),
         cmocka_unit_test(test_missing_labels), cmocka_unit_test(test_plain_labels),
-        cmocka_unit_test(test_long_sequence), cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_long_sequence),  cmocka_unit_test(test_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

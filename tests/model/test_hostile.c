@@ -425,7 +425,7 @@ static void test_other_files(void **state)
 {
     (void)state;
     refuse_path(path_of("no such file"), TRELLIS_IO);
-    refuse_path(test_folder, TRELLIS_MODEL);
+    refuse_path(test_folder, TRELLIS_IO);
     refuse_path("/dev/null", TRELLIS_MODEL);
     refuse_path(put_text("empty", ""), TRELLIS_MODEL);
     refuse_path(put_text("short", "\x93TRLS"), TRELLIS_MODEL);

@@ -309,7 +309,9 @@ static void test_refusals(void **state)
     assert_refused(path.text, settings, "is not a Trellis checkpoint");
     snprintf(settings, sizeof settings, "format=crfsuite epochs=4 checkpoint=%s/no/such",
              file.text);
-    assert_refused(path.text, settings, "cannot write");
+    bytes = train_bytes(path.text, settings, 0, &size, &error); // a warning, no more
+    assert_non_null(bytes);
+    free(bytes);
 }
 
 static void test_checkpoint_is_no_model(void **state)
