@@ -104,7 +104,7 @@ const struct command command_check = {
         "that are in both files. The exit status is 1 if there is anything to report. Training "
         "prints the same as warnings.",
     .own = own,
-    .groups = TRELLIS_GROUP_READ,
+    .groups = TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS,
     .with = "dev seed",
     .without = "scheme invalid-utf8",
     .common = "dev label format columns separator",

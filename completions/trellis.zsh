@@ -98,6 +98,13 @@ _trellis() {
             '--part:Read only part K of N of the sequences of each file, assigned at random by --seed; !K/N reads all other parts'
             '--dev:Held-out data, scored after each iteration'
             '--seed:Random seed: the same seed gives the same result'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (train) names=(
             '--help:Show the help'
@@ -175,7 +182,14 @@ _trellis() {
             '--beam:Beam width: keep only the W best states at each position; doubled where no complete path survives'
             '--threads:Number of threads; 0 uses all available processors'
             '--seed:Random seed: the same seed gives the same result'
-            '--memory:Refuse to train if the estimated memory exceeds SIZE, such as 8G or 500M; 0 is no limit'
+            '--memory:Maximum memory for training, such as 8G or 500M: stops while reading the data, or before learning, if it does not suffice'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (tag) names=(
             '--help:Show the help'
@@ -203,6 +217,13 @@ _trellis() {
             '--nbest:Write the N best labellings of each sequence, best first, each after a line '\''# RANK SCORE PROBABILITY'\'', or in JSON lines as the member '\''nbest'\''; the probability is missing for models that have none'
             '--threshold:Drop predictions with a probability below P: the tokens of a span become O; labels that are not span labels become '\''_'\'''
             '--threads:Number of threads; 0 uses all available processors'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (eval) names=(
             '--help:Show the help'
@@ -234,6 +255,13 @@ _trellis() {
             '--shuffles:Number of random shuffles in the significance test of --against; if there are fewer in all, every one is tried'
             '--threads:Number of threads; 0 uses all available processors'
             '--seed:Random seed: the same seed gives the same result'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (compare) names=(
             '--help:Show the help'
@@ -310,7 +338,14 @@ _trellis() {
             '--strict:Count only spans that are legal in --scheme, instead of conlleval'\''s lenient reading'
             '--threads:Number of threads; 0 uses all available processors'
             '--seed:Random seed: the same seed gives the same result'
-            '--memory:Refuse to train if the estimated memory exceeds SIZE, such as 8G or 500M; 0 is no limit'
+            '--memory:Maximum memory for training, such as 8G or 500M: stops while reading the data, or before learning, if it does not suffice'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (cv) names=(
             '--help:Show the help'
@@ -389,7 +424,14 @@ _trellis() {
             '--strict:Count only spans that are legal in --scheme, instead of conlleval'\''s lenient reading'
             '--threads:Number of threads; 0 uses all available processors'
             '--seed:Random seed: the same seed gives the same result'
-            '--memory:Refuse to train if the estimated memory exceeds SIZE, such as 8G or 500M; 0 is no limit'
+            '--memory:Maximum memory for training, such as 8G or 500M: stops while reading the data, or before learning, if it does not suffice'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (tune) names=(
             '--help:Show the help'
@@ -473,7 +515,14 @@ _trellis() {
             '--budget:What --halving divides: the training sequences, or --epochs'
             '--threads:Number of threads; 0 uses all available processors'
             '--seed:Random seed: the same seed gives the same result'
-            '--memory:Refuse to train if the estimated memory exceeds SIZE, such as 8G or 500M; 0 is no limit'
+            '--memory:Maximum memory for training, such as 8G or 500M: stops while reading the data, or before learning, if it does not suffice'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (cluster) names=(
             '--help:Show the help'
@@ -491,6 +540,13 @@ _trellis() {
             '--min-count:Ignore attributes (for trellis cluster: words) seen fewer than N times in the training data'
             '--threads:Number of threads; 0 uses all available processors'
             '--seed:Random seed: the same seed gives the same result'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (convert) names=(
             '--help:Show the help'
@@ -511,6 +567,13 @@ _trellis() {
             '--to-scheme:Label scheme of the output'
             '--bits:Bits per attribute weight in the model'
             '--seed:Random seed: the same seed gives the same result'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (features) names=(
             '--help:Show the help'
@@ -525,6 +588,13 @@ _trellis() {
             '--invalid-utf8:How to handle bytes that are not valid UTF-8: stop with an error, or keep them unchanged'
             '--part:Read only part K of N of the sequences of each file, assigned at random by --seed; !K/N reads all other parts'
             '--features:Feature templates: a preset or a template file'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (presets) names=(
             '--help:Show the help'
@@ -564,6 +634,13 @@ _trellis() {
             '--top:Show the top N entries of each list'
             '--sequence:Use only the Nth sequence of the input, from 1; 0 uses all, or the first where only one can be shown'
             '--errors:Show at most N of the sequences with errors; all are counted'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (show) names=(
             '--help:Show the help'
@@ -585,6 +662,13 @@ _trellis() {
             '--top:Show the top N entries of each list'
             '--sequence:Use only the Nth sequence of the input, from 1; 0 uses all, or the first where only one can be shown'
             '--errors:Show at most N of the sequences with errors; all are counted'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (report) names=(
             '--help:Show the help'
@@ -608,6 +692,13 @@ _trellis() {
             '--top:Show the top N entries of each list'
             '--errors:Show at most N of the sequences with errors; all are counted'
             '--threads:Number of threads; 0 uses all available processors'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-sequence:Maximum size of a sequence in the input'
+            '--max-token:Maximum size of a cell, label or attribute'
+            '--max-file:Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, constraints, word lists, clusters'
+            '--max-ratio:Stop if compressed input becomes more than N times as large (beyond 64 MB)'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (export) names=(
             '--help:Show the help'

@@ -88,9 +88,6 @@ void trellis_writer_destroy(trellis_writer *writer)
 static trellis_status put(trellis_writer *writer, const trellis_sequence *given,
                           const trellis_text *labels, trellis_error *error)
 {
-    if (!writer || !given) {
-        return tr_fail_null(error, __func__);
-    }
     size_t before = writer->buffer.size;
     trellis_sequence sequence;
     trellis_status status = tr_sequence_take(given, &sequence, error);
@@ -111,6 +108,9 @@ static trellis_status put(trellis_writer *writer, const trellis_sequence *given,
 trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence *sequence,
                                   const trellis_text *labels, trellis_error *error)
 {
+    if (!writer || !sequence) {
+        return tr_fail_null(error, __func__);
+    }
     writer->annotated = false;
     return put(writer, sequence, labels, error);
 }
@@ -118,6 +118,9 @@ trellis_status trellis_writer_put(trellis_writer *writer, const trellis_sequence
 trellis_status trellis_writer_put_tagged(trellis_writer *writer, const trellis_sequence *sequence,
                                          const trellis_annotation *annotation, trellis_error *error)
 {
+    if (!writer || !sequence || !annotation) {
+        return tr_fail_null(error, __func__);
+    }
     writer->annotated = true;
     if (!tr_struct_take(&writer->annotation, sizeof writer->annotation, annotation)) {
         return tr_fail(error, TRELLIS_OPTION, "struct_size is not set");

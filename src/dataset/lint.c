@@ -74,6 +74,9 @@ struct trellis_lint {
 
 trellis_status trellis_lint_create(trellis_lint **ret_lint, trellis_error *error)
 {
+    if (!TR_CLEAR(ret_lint)) {
+        return tr_fail_null(error, __func__);
+    }
     *ret_lint = tr_alloc(1, sizeof **ret_lint);
     return *ret_lint ? TRELLIS_OK : tr_fail_memory(error);
 }
@@ -281,6 +284,9 @@ trellis_status trellis_lint_read(trellis_lint *lint, const trellis_source *sourc
                                  const trellis_options *options, trellis_data_role role,
                                  trellis_error *error)
 {
+    if (!lint || !source) {
+        return tr_fail_null(error, __func__);
+    }
     trellis_reader *reader = NULL;
     const trellis_sequence *sequence;
     if ((unsigned)role >= ROLES) {
@@ -446,6 +452,9 @@ static bool report_duplicates(trellis_lint *lint)
 
 trellis_status trellis_lint_finish(trellis_lint *lint, trellis_error *error)
 {
+    if (!lint) {
+        return tr_fail_null(error, __func__);
+    }
     bool ok = true;
     lint->list.size = 0;
     for (int r = 0; ok && r < ROLES; r++) {
@@ -457,7 +466,7 @@ trellis_status trellis_lint_finish(trellis_lint *lint, trellis_error *error)
 
 bool trellis_lint_finding(const trellis_lint *lint, size_t index, trellis_finding *ret_finding)
 {
-    if (index >= lint->list.size) {
+    if (!lint || !ret_finding || index >= lint->list.size) {
         return false;
     }
     const struct finding *finding = &lint->list.at[index];
@@ -474,7 +483,7 @@ bool trellis_lint_finding(const trellis_lint *lint, size_t index, trellis_findin
 bool trellis_lint_describe(const trellis_lint *lint, trellis_data_role role,
                            trellis_lint_summary *ret_summary)
 {
-    if ((unsigned)role >= ROLES || !lint->roles[role].format) {
+    if (!lint || !ret_summary || (unsigned)role >= ROLES || !lint->roles[role].format) {
         return false;
     }
     const struct findings_of_role *of = &lint->roles[role];

@@ -25,13 +25,12 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);
     size_t features = tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
                       training->layout.step_size;
-    tr_training_note(training,
-                     "%llu sequence%s, %llu token%s, %llu label%s, %llu attribute%s, "
-                     "%llu feature%s",
-                     TR_COUNTED(training->data.train.sequences),
-                     TR_COUNTED(training->data.train.tokens),
-                     TR_COUNTED(training->data.train.label_count), TR_COUNTED(attributes),
-                     TR_COUNTED(features));
+    tr_training_note(
+        training,
+        "%llu sequence%s, %llu token%s, %llu label%s, %llu attribute%s, "
+        "%llu feature%s",
+        TR_COUNTED(training->data.train.sequences), TR_COUNTED(training->data.train.tokens),
+        TR_COUNTED(training->data.train.label_count), TR_COUNTED(attributes), TR_COUNTED(features));
     tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for learning",
                      needed / 1048576 + 1, (double)held / 1048576 + 1);
     size_t file_size = 4 *

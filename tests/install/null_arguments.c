@@ -19,6 +19,7 @@ struct fixture {
     trellis_reader *reader;
     trellis_writer *writer;
     trellis_words *words;
+    trellis_lint *lint;
     trellis_features *features;
     trellis_model *model;
     trellis_cancellation *cancellation;
@@ -45,6 +46,7 @@ struct fixture {
     trellis_resource resources[1];
     trellis_suggestion suggestion;
     trellis_labelled labelled;
+    trellis_annotation *annotation, own_annotation;
     trellis_chain_sequence chain_sequence;
     trellis_chain_scores chain_scores;
     trellis_chain_gradient gradient;
@@ -96,6 +98,9 @@ static void fill_structs(struct fixture *f)
     f->suggestion = (trellis_suggestion){.struct_size = sizeof f->suggestion, .asked = "sead"};
     f->labelled = (trellis_labelled){
         .struct_size = sizeof f->labelled, .length = 2, .gold = f->labels, .predicted = f->labels};
+    f->annotation = &f->own_annotation;
+    f->own_annotation = (trellis_annotation){.struct_size = sizeof f->own_annotation,
+                                             .labels = f->labels};
     f->chain_sequence = (trellis_chain_sequence){.struct_size = sizeof f->chain_sequence,
                                                  .length = 2,
                                                  .nodes = {f->nodes, {0}},
@@ -119,6 +124,9 @@ static void make_objects(struct fixture *f)
     need(trellis_reader_open(f->path, f->options, &f->reader, e), e);
     need(trellis_writer_create(f->options, drop, NULL, &f->writer, e), e);
     need(trellis_words_read(f->path, f->options, &f->words, e), e);
+    need(trellis_lint_create(&f->lint, e), e);
+    need(trellis_lint_read(f->lint, &f->source, NULL, 0, e), e);
+    need(trellis_lint_finish(f->lint, e), e);
     need(trellis_features_open("id", &f->features, e), e);
     need(trellis_train_files(f->options, f->paths, 1, NULL, NULL, &f->model, e), e);
     need(trellis_cancellation_create(&f->cancellation, e), e);
