@@ -330,7 +330,7 @@ trellis_status tr_input_open(const char *path, struct tr_input **ret_input, trel
 trellis_status tr_input_open_file(const char *path, const trellis_options *options,
                                   struct tr_input **ret_input, trellis_error *error)
 {
-    struct tr_limits limits;
+    struct tr_limits limits = {0};
     *ret_input = NULL;
     trellis_status status = tr_limits_resolve(options, &limits, error);
     if (!status) {

@@ -425,7 +425,7 @@ static trellis_status begin_reading(struct reading *reading, trellis_error *erro
     if (!status && reading->training) { // --part is about the training data
         tr_reader_take_all(reading->reader);
     }
-    struct tr_limits limits;
+    struct tr_limits limits = {0};
     if (!status) {
         status = tr_limits_resolve(settings->options, &limits, error);
     }

@@ -482,7 +482,7 @@ enum tr_operation tr_function_find(trellis_text name)
 
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features)
 {
-    struct tr_limits limits;
+    struct tr_limits limits = {0};
     evaluation->features = features;
     tr_limits_resolve(NULL, &limits, NULL);
     evaluation->max_steps = evaluation->steps_left = limits.matches;

@@ -146,7 +146,7 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     if (!status && model->segments) {
         tr_extractor_set_segments(tagger->input.extractor, model->segments->max_length);
     }
-    struct tr_limits limits;
+    struct tr_limits limits = {0};
     if (!status) {
         status = tr_limits_resolve(options, &limits, error);
     }

@@ -234,6 +234,9 @@ static bool is_selective(const char *option)
 
 bool trellis_learner_takes(size_t index, size_t algorithm, const char *option)
 {
+    if (!option) {
+        return false;
+    }
     const struct tr_algorithm *a = algorithm_at(index, algorithm);
     bool ordered = strcmp(option, "order") == 0;
     if (!a || (ordered && (learners[index].abilities & TR_NO_TRANSITIONS))) {
@@ -244,7 +247,7 @@ bool trellis_learner_takes(size_t index, size_t algorithm, const char *option)
 
 double trellis_learner_default(size_t index, size_t algorithm, const char *option)
 {
-    const struct tr_algorithm *a = algorithm_at(index, algorithm);
+    const struct tr_algorithm *a = option ? algorithm_at(index, algorithm) : NULL;
     if (a && strcmp(option, "epochs") == 0) {
         return (double)a->epochs;
     }
