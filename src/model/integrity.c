@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-enum { ADVANCE_BLOCKS = 16, MAX_BLOCK_SHIFT = 40 };
+enum { ADVANCE_BLOCKS = 128, MAX_BLOCK_SHIFT = 40 };
 
 static const char wrong_block[] = "a block has a wrong checksum";
 
