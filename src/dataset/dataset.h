@@ -86,7 +86,7 @@ struct tr_dataset_settings {
      * as hashes, beyond which none are read from the training corpus. */
     size_t max_segment;
     const struct trellis_words *segment_keys;
-    uint64_t memory;   // maximum of bytes for the data; 0: none
+    uint64_t memory; // maximum of bytes for the data; 0: none
     /* Called from time to time with the number of tokens so far; false interrupts. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
     void *user;

@@ -7,8 +7,8 @@
 
 /* The type with this name among the first `types`, or a new one. `named` [types] is a label of each
  * type. */
-static uint16_t find_type(struct tr_segments *segments, const trellis_text *labels,
-                          uint16_t *named, trellis_text type, uint16_t label)
+static uint16_t find_type(struct tr_segments *segments, const trellis_text *labels, uint16_t *named,
+                          trellis_text type, uint16_t label)
 {
     for (uint16_t t = 0; t < segments->types; t++) {
         char letter;

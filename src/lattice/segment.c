@@ -19,8 +19,7 @@ static bool make(struct tr_lattice *lattice)
     segment->arcs = tr_alloc(max_arcs, sizeof *segment->arcs);
     segment->log_p = tr_alloc(max_arcs, sizeof *segment->log_p);
     segment->in_progress = tr_alloc(graph->segments->types, sizeof *segment->in_progress);
-    return segment->pair && segment->end && segment->arcs && segment->log_p &&
-           segment->in_progress;
+    return segment->pair && segment->end && segment->arcs && segment->log_p && segment->in_progress;
 }
 
 static void destroy(struct tr_lattice *lattice)

@@ -387,10 +387,9 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damage),   cmocka_unit_test(test_intact),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_in_parts), cmocka_unit_test(test_where_read),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_damage),     cmocka_unit_test(test_intact),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_in_parts),
+        cmocka_unit_test(test_where_read), cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests(tests, make_model, end);
 }
