@@ -86,7 +86,7 @@ trellis_status tr_extractor_see_segments(struct tr_extractor *extractor,
 {
     struct tr_observation *observation = &extractor->observation;
     struct tr_seen *seen = &observation->segment;
-    size_t n = sequence->length, rows = observation->max_segment, segments, attributes;
+    size_t n = sequence->length, rows = observation->max_segment, segments = 0, attributes = 0;
     extractor->segments.max_segment = rows;
     trellis_status status = tr_segment_values_fill(&extractor->segments, sequence, error);
     if (!status && (__builtin_mul_overflow(n, rows, &segments) || segments > SIZE_MAX / 16 ||

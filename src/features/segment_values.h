@@ -40,8 +40,8 @@ trellis_status tr_segment_values_fill(struct tr_segment_values *values,
  * False where it has no value. For tests the key is nothing, for numbers *ret_real is set. */
 bool tr_segment_value(const struct tr_segment_values *values, uint32_t part, size_t s, size_t e,
                       size_t at, struct tr_key *ret_key, float *ret_real);
-/* The text of that value, appended. */
+/* The text of the value of part `number`, appended. */
 void tr_segment_text(struct tr_segment_values *values, const trellis_sequence *sequence,
-                     uint32_t part, size_t s, size_t e, size_t at, struct tr_buffer *buffer);
+                     uint32_t number, size_t s, size_t e, size_t at, struct tr_buffer *buffer);
 
 #endif

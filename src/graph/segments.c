@@ -10,12 +10,12 @@
 static uint16_t find_type(struct tr_segments *segments, const trellis_text *labels, uint16_t *named,
                           trellis_text type, uint16_t label)
 {
-    for (uint16_t t = 0; t < segments->types; t++) {
+    for (uint32_t t = 0; t < segments->types; t++) {
         char letter;
         trellis_text name;
         tr_label_split(labels[named[t]], &letter, &name);
         if (tr_text_equal(name, type)) {
-            return t;
+            return (uint16_t)t;
         }
     }
     named[segments->types] = label;
@@ -48,15 +48,15 @@ static void find_types(struct tr_segments *segments, const trellis_text *labels,
 {
     trellis_scheme scheme = tr_scheme_guess(labels, segments->labels);
     bool closed = scheme == TRELLIS_IOBES || scheme == TRELLIS_BILOU; // ends have a letter
-    for (uint16_t c = 0; c < segments->labels; c++) {
+    for (uint32_t c = 0; c < segments->labels; c++) {
         char letter;
         trellis_text name;
         segments->type_of[c] = TR_NO_LABEL;
         segments->begins[c] = true;
         tr_label_split(labels[c], &letter, &name);
         if (scheme != TRELLIS_NO_SCHEME && letter != 'O') {
-            uint16_t t = find_type(segments, labels, named, name, c);
-            place_label(&segments->type[t], letter, closed, c);
+            uint16_t t = find_type(segments, labels, named, name, (uint16_t)c);
+            place_label(&segments->type[t], letter, closed, (uint16_t)c);
             segments->type_of[c] = t;
             segments->begins[c] = letter == 'B' || letter == 'S';
         }
