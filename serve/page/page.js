@@ -119,7 +119,7 @@ async function show(sequences) {
   others = compared;
   selection = null;
   redraw();
-  $('result').hidden = $('why').hidden = $('picture').hidden = true;
+  $('why').hidden = $('picture').hidden = true;
   $('result').hidden = false;
   const tokens = sentences.reduce((sum, sentence) => sum + sentence.tokens.length, 0);
   say(`${sentences.length} sentence${sentences.length === 1 ? '' : 's'}, ${tokens} token${tokens === 1 ? '' : 's'}${second ? differences() : ''}.`);
@@ -268,15 +268,15 @@ function correct(name) {
   const chosen = model();
   const sentence = sentences[selection.sentence];
   const { start, end } = selection;
+  const spans = chosen.spans ? replace(sentence.view.spans, start, end, name) : null;
   let labels;
-  if (chosen.spans) {
-    labels = toLabels(replace(sentence.view.spans, start, end, name), sentence.tokens.length, schemeOf(chosen));
+  if (spans) {
+    labels = toLabels(spans, sentence.tokens.length, schemeOf(chosen));
   } else if (name !== null) {
     labels = sentence.view.labels.map((label, i) => (i >= start && i < end ? name : label));
   } else {
     return;
   }
-  const spans = chosen.spans ? replace(sentence.view.spans, start, end, name) : null;
   const changed = new Set(labels.map((label, i) => i).filter((i) => labels[i] !== sentence.labels[i]));
   sentence.view = { labels, spans, corrected: true, changed };
   corrections.keep(sentence, chosen.name);

@@ -1,10 +1,7 @@
 // spans.js - labels to spans and back, in the scheme of a model.
 
-const isPart = (label) => label === 'O' || /^[BIESLU](-|$)/.test(label);
 const letter = (label) => label[0];
 const type = (label) => label.slice(2);
-
-export const hasSpans = (labels) => labels.every(isPart) && labels.some((label) => label !== 'O');
 
 export function typesOf(model) {
   const names = model.spans ? model.labels.filter((label) => label !== 'O').map(type) : model.labels;
