@@ -10,31 +10,18 @@
  * they are used (resources.c).
  */
 #include "features/compiled.h"
-
-#include <endian.h>
+#include "features/tables.h"
 
 static const char magic[8] = {'T', 'R', 'F', 'E', 'A', 'T', '0', '1'};
-
-static void put_u32(struct tr_buffer *buffer, uint32_t value)
-{
-    value = htole32(value);
-    tr_buffer_add(buffer, (const char *)&value, sizeof value);
-}
-
-static void put_u64(struct tr_buffer *buffer, uint64_t value)
-{
-    value = htole64(value);
-    tr_buffer_add(buffer, (const char *)&value, sizeof value);
-}
 
 /* Two numbers and two texts: the shape of everything in the block. */
 static void put_record(struct tr_buffer *buffer, uint32_t a, uint32_t b, trellis_text name,
                        trellis_text data)
 {
-    put_u32(buffer, a);
-    put_u32(buffer, b);
-    put_u64(buffer, name.size);
-    put_u64(buffer, data.size);
+    tr_put_u32(buffer, a);
+    tr_put_u32(buffer, b);
+    tr_put_u64(buffer, name.size);
+    tr_put_u64(buffer, data.size);
     tr_buffer_text(buffer, name);
     tr_buffer_text(buffer, data);
 }

@@ -1,11 +1,10 @@
 /* gazetteer.c - lists of names of one or more words: reading them, finding their longest matches. */
 #include "features/gazetteer.h"
 
-#include <endian.h>
-
 #include "base/hash.h"
 #include "base/intern.h"
 #include "features/compiled.h"
+#include "features/tables.h"
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
@@ -14,18 +13,9 @@ static uint64_t chain(uint64_t so_far, uint64_t next)
     return tr_mix((struct tr_key){so_far, 0}, (struct tr_key){next, 0}).low;
 }
 
-static uint64_t u64_of(const char *data)
-{
-    uint64_t value;
-    memcpy(&value, data, sizeof value);
-    return le64toh(value);
-}
-
 static uint32_t end_of(const struct tr_gazetteer *gazetteer, uint32_t type)
 {
-    uint32_t end;
-    memcpy(&end, gazetteer->ends + type * sizeof end, sizeof end);
-    return le32toh(end);
+    return tr_u32_at(gazetteer->ends, type);
 }
 
 bool tr_gazetteer_open(trellis_text table, struct tr_gazetteer *ret_gazetteer)
@@ -35,13 +25,13 @@ bool tr_gazetteer_open(trellis_text table, struct tr_gazetteer *ret_gazetteer)
     if (table.size < 16) {
         return false;
     }
-    uint64_t types = u64_of(table.data);
+    uint64_t types = tr_u64_at(table.data, 0);
     size_t left = table.size - 16;
     if (types == 0 || types > TR_MAX_TYPES || types > left / 4) {
         return false;
     }
     g->types = (uint32_t)types;
-    g->longest = u64_of(table.data + 8);
+    g->longest = tr_u64_at(table.data, 1);
     g->ends = table.data + 16;
     left -= types * 4;
     g->names = (trellis_text){g->ends + types * 4, end_of(g, g->types - 1)};
@@ -166,12 +156,6 @@ static trellis_status add_line(struct building *building, struct tr_input *input
                                               "more than %d types of entries", TR_MAX_TYPES);
 }
 
-static void add_number(struct tr_buffer *buffer, uint64_t value, size_t size)
-{
-    uint64_t bytes = htole64(value); // the low bytes come first
-    tr_buffer_add(buffer, (const char *)&bytes, size);
-}
-
 static trellis_status write_table(struct building *building, struct tr_resource *resource,
                                   trellis_error *error)
 {
@@ -185,11 +169,11 @@ static trellis_status write_table(struct building *building, struct tr_resource 
                                             error);
     uint32_t types = (uint32_t)tr_intern_count(&building->types);
     uint64_t end = 0;
-    add_number(&table, types, 8);
-    add_number(&table, building->longest, 8);
+    tr_put_u64(&table, types);
+    tr_put_u64(&table, building->longest);
     for (uint32_t i = 0; i < types; i++) {
         end += tr_intern_text(&building->types, i).size;
-        add_number(&table, end, 4);
+        tr_put_u32(&table, (uint32_t)end);
     }
     for (uint32_t i = 0; i < types; i++) {
         tr_buffer_text(&table, tr_intern_text(&building->types, i));

@@ -1,28 +1,13 @@
 /* name_list.c - a list of names of several words, searched by the words they have. */
 #include "features/name_list.h"
 
-#include <endian.h>
-
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/memory.h"
 #include "features/compiled.h"
+#include "features/tables.h"
 
 /* ---- searching ------------------------------------------------------------------------------- */
-
-static uint64_t u64_at(const char *bytes, size_t i)
-{
-    uint64_t value;
-    memcpy(&value, bytes + i * sizeof value, sizeof value);
-    return le64toh(value);
-}
-
-static size_t u32_at(const char *bytes, size_t i)
-{
-    uint32_t value;
-    memcpy(&value, bytes + i * sizeof value, sizeof value);
-    return le32toh(value);
-}
 
 struct tr_name_list tr_name_list_view(trellis_text table)
 {
@@ -30,8 +15,8 @@ struct tr_name_list tr_name_list_view(trellis_text table)
     if (table.size < 24) {
         return none;
     }
-    uint64_t words = u64_at(table.data, 0), names = u64_at(table.data, 1),
-             postings = u64_at(table.data, 2), left = table.size - 24;
+    uint64_t words = tr_u64_at(table.data, 0), names = tr_u64_at(table.data, 1),
+             postings = tr_u64_at(table.data, 2), left = table.size - 24;
     if (words > left / 12 || postings > left / 4 || names > left / 4 ||
         words * 12 + postings * 4 + names * 4 != left) {
         return none;
@@ -46,32 +31,24 @@ struct tr_name_list tr_name_list_view(trellis_text table)
 
 size_t tr_name_list_find(const struct tr_name_list *names, uint64_t hash)
 {
-    size_t low = 0, high = names->words;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (u64_at(names->hash, middle) < hash) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < names->words && u64_at(names->hash, low) == hash ? low : SIZE_MAX;
+    size_t word = tr_find_hash(names->hash, names->words, hash);
+    return word < names->words ? word : SIZE_MAX;
 }
 
 size_t tr_name_list_of_word(const struct tr_name_list *names, size_t word, size_t k)
 {
-    size_t at = u32_at(names->first, word) + k;
-    size_t end = word + 1 < names->words ? u32_at(names->first, word + 1) : names->postings;
+    size_t at = tr_u32_at(names->first, word) + k;
+    size_t end = word + 1 < names->words ? tr_u32_at(names->first, word + 1) : names->postings;
     if (at >= end || at >= names->postings || k >= TR_MAX_NAMES_OF_WORD) {
         return SIZE_MAX;
     }
-    size_t name = u32_at(names->name, at);
+    size_t name = tr_u32_at(names->name, at);
     return name < names->names ? name : SIZE_MAX;
 }
 
 size_t tr_name_list_size(const struct tr_name_list *names, size_t name)
 {
-    size_t size = u32_at(names->size, name);
+    size_t size = tr_u32_at(names->size, name);
     return size ? size : 1;
 }
 
@@ -109,18 +86,6 @@ static bool add_line(struct builder *builder, trellis_text line, struct tr_buffe
     return ok;
 }
 
-static void put_u32(struct tr_buffer *buffer, size_t value)
-{
-    uint32_t bytes = htole32((uint32_t)value);
-    tr_buffer_add(buffer, (const char *)&bytes, sizeof bytes);
-}
-
-static void put_u64(struct tr_buffer *buffer, uint64_t value)
-{
-    uint64_t bytes = htole64(value);
-    tr_buffer_add(buffer, (const char *)&bytes, sizeof bytes);
-}
-
 /* Leaves each word of a name once, and no word that too many names have; counts the words. */
 static size_t tidy(struct builder *builder, uint32_t *sizes)
 {
@@ -150,24 +115,24 @@ static void write_table(const struct builder *builder, size_t words, const uint3
 {
     const struct posting *at = builder->postings.at;
     size_t count = builder->postings.size;
-    put_u64(table, words);
-    put_u64(table, builder->names);
-    put_u64(table, count);
+    tr_put_u64(table, words);
+    tr_put_u64(table, builder->names);
+    tr_put_u64(table, count);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || at[i].hash != at[i - 1].hash) {
-            put_u64(table, at[i].hash);
+            tr_put_u64(table, at[i].hash);
         }
     }
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || at[i].hash != at[i - 1].hash) {
-            put_u32(table, i);
+            tr_put_u32(table, (uint32_t)i);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        put_u32(table, at[i].name);
+        tr_put_u32(table, at[i].name);
     }
     for (uint32_t i = 0; i < builder->names; i++) {
-        put_u32(table, sizes[i]);
+        tr_put_u32(table, sizes[i]);
     }
 }
 

@@ -2,49 +2,19 @@
  * tables. */
 #include "features/compiled.h"
 
-#include <endian.h>
 #include <unistd.h>
 
 #include "base/input.h"
 #include "features/name_list.h"
 #include "features/gazetteer.h"
+#include "features/tables.h"
 
 /* ---- searching ------------------------------------------------------------------------------- */
-
-static uint64_t u64_at(const char *data, size_t index)
-{
-    uint64_t value;
-    memcpy(&value, data + index * sizeof value, sizeof value);
-    return le64toh(value);
-}
-
-static uint32_t u32_at(const char *data, size_t index)
-{
-    uint32_t value;
-    memcpy(&value, data + index * sizeof value, sizeof value);
-    return le32toh(value);
-}
-
-/* The index of a hash among `count` sorted ones, or `count`. In an unsorted table it may not be
- * found, but no memory outside is read. */
-static size_t find_hash(const char *hashes, size_t count, uint64_t hash)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (u64_at(hashes, middle) < hash) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < count && u64_at(hashes, low) == hash ? low : count;
-}
 
 bool tr_table_has(trellis_text table, uint64_t hash)
 {
     size_t count = table.size / sizeof(uint64_t);
-    return find_hash(table.data, count, hash) < count;
+    return tr_find_hash(table.data, count, hash) < count;
 }
 
 bool tr_table_path(trellis_text table, uint64_t hash, trellis_text *ret_path)
@@ -52,7 +22,7 @@ bool tr_table_path(trellis_text table, uint64_t hash, trellis_text *ret_path)
     if (table.size < 16) {
         return false;
     }
-    uint64_t words = u64_at(table.data, 0), paths = u64_at(table.data, 1);
+    uint64_t words = tr_u64_at(table.data, 0), paths = tr_u64_at(table.data, 1);
     size_t left = table.size - 16;
     if (words > left / 12 || paths > (left - words * 12) / 4) {
         return false;
@@ -61,15 +31,15 @@ bool tr_table_path(trellis_text table, uint64_t hash, trellis_text *ret_path)
                *ends = path_of + words * 4;
     const char *bytes = ends + paths * 4;
     size_t byte_count = left - words * 12 - paths * 4;
-    size_t word = find_hash(hashes, words, hash);
+    size_t word = tr_find_hash(hashes, words, hash);
     if (word == words) {
         return false;
     }
-    uint32_t path = u32_at(path_of, word);
+    uint32_t path = tr_u32_at(path_of, word);
     if (path >= paths) {
         return false;
     }
-    uint32_t begin = path ? u32_at(ends, path - 1) : 0, end = u32_at(ends, path);
+    uint32_t begin = path ? tr_u32_at(ends, path - 1) : 0, end = tr_u32_at(ends, path);
     if (begin > end || end > byte_count) {
         return false;
     }
@@ -175,18 +145,6 @@ static bool split_cluster(trellis_text line, trellis_text *word, trellis_text *p
     return word->size && path->size;
 }
 
-static void put_u32(struct tr_buffer *buffer, size_t value)
-{
-    uint32_t bytes = htole32((uint32_t)value);
-    tr_buffer_add(buffer, (const char *)&bytes, sizeof bytes);
-}
-
-static void put_u64(struct tr_buffer *buffer, uint64_t value)
-{
-    uint64_t bytes = htole64(value);
-    tr_buffer_add(buffer, (const char *)&bytes, sizeof bytes);
-}
-
 /* `words` are sorted; the first of equal ones counts. */
 static trellis_status write_clusters(struct tr_resource *resource, struct clustered *words,
                                      size_t count, const struct tr_intern *paths,
@@ -199,17 +157,17 @@ static trellis_status write_clusters(struct tr_resource *resource, struct cluste
         }
     }
     struct tr_buffer table = {0};
-    put_u64(&table, kept);
-    put_u64(&table, tr_intern_count(paths));
+    tr_put_u64(&table, kept);
+    tr_put_u64(&table, tr_intern_count(paths));
     for (size_t i = 0; i < kept; i++) {
-        put_u64(&table, words[i].hash);
+        tr_put_u64(&table, words[i].hash);
     }
     for (size_t i = 0; i < kept; i++) {
-        put_u32(&table, words[i].path);
+        tr_put_u32(&table, words[i].path);
     }
     for (uint32_t i = 0; i < tr_intern_count(paths); i++) {
         bytes += tr_intern_text(paths, i).size;
-        put_u32(&table, bytes);
+        tr_put_u32(&table, (uint32_t)bytes);
     }
     for (uint32_t i = 0; i < tr_intern_count(paths); i++) {
         tr_buffer_text(&table, tr_intern_text(paths, i));
