@@ -85,7 +85,7 @@ setup(
         Extension(
             "trellis._trellis",
             sources=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/extension/*.c")),
-            depends=["src/extension/extension.h", "src/extension/tagger.h"],
+            depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/extension/*.h")),
             include_dirs=[str(LIBRARY / "include")],
             define_macros=[("_GNU_SOURCE", None)] + [("Py_LIMITED_API", "0x030A0000")] * STABLE_ABI,
             extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],

@@ -5,15 +5,13 @@
  * or set makes attributes that begin with "key:". All texts are copied, so that the interpreter lock may
  * be released afterwards.
  */
-#include "extension.h"
+#include "items_internal.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Makes an array larger; false with MemoryError. */
-static bool grow(void *array_pointer, size_t *room, size_t count, size_t more, size_t size)
+bool tpy_grow(void *array_pointer, size_t *room, size_t count, size_t more, size_t size)
 {
     size_t wanted = *room < 16 ? 16 : *room, bytes;
     void *old, *grown = NULL;
@@ -31,13 +29,6 @@ static bool grow(void *array_pointer, size_t *room, size_t count, size_t more, s
     memcpy(array_pointer, &grown, sizeof grown);
     *room = wanted;
     return true;
-}
-
-/* Room for `more` elements after `count`; false with MemoryError. */
-static inline bool reserve(void *array_pointer, size_t *room, size_t count, size_t more,
-                           size_t size)
-{
-    return more <= *room - count || grow(array_pointer, room, count, more, size);
 }
 
 /* Raises "sequence 3, position 2, key 'x': ..."; always -1. The message is one of PyUnicode_FromFormat. */
@@ -105,25 +96,9 @@ static int text_of(PyObject *object, const char **ret_data, size_t *ret_size)
     return 1;
 }
 
-/* memcpy() for texts, most of which have 4 to 16 bytes: two moves that overlap, without a call. */
-static inline void put(tpy_items *items, const char *data, size_t size)
-{
-    char *to = items->bytes + items->byte_count;
-    items->byte_count += size;
-    if (size > 16 || size < 4) {
-        memcpy(to, data, size);
-    } else if (size >= 8) {
-        memcpy(to, data, 8);
-        memcpy(to + size - 8, data + size - 8, 8);
-    } else {
-        memcpy(to, data, 4);
-        memcpy(to + size - 4, data + size - 4, 4);
-    }
-}
-
-/* Adds the attribute prefix + name [+ ":" + end]. Its data is set by finish(). */
-static inline int add_attribute(tpy_items *items, const char *name, size_t name_size,
-                                const char *end, size_t end_size, double value)
+/* Adds the attribute prefix + name [+ ":" + end]. */
+static int add_attribute(tpy_items *items, const char *name, size_t name_size, const char *end,
+                         size_t end_size, double value)
 {
     size_t size = items->prefix_size + name_size + (end ? end_size + 1 : 0);
     if (!reserve(&items->bytes, &items->byte_room, items->byte_count, size, 1) ||
@@ -131,157 +106,20 @@ static inline int add_attribute(tpy_items *items, const char *name, size_t name_
                  sizeof *items->attributes)) {
         return -1;
     }
-    if (items->prefix_size) {
-        put(items, items->prefix, items->prefix_size);
-    }
+    put(items, items->prefix, items->prefix_size);
     put(items, name, name_size);
     if (end) {
         put(items, ":", 1);
         put(items, end, end_size);
     }
-    items->attributes[items->attribute_count++] = (trellis_attribute){.name.size = size,
-                                                                      .value = value};
+    put_attribute(items, size, value);
     return 0;
-}
-
-static int add_text(tpy_items *items, const char *data, size_t size)
-{
-    if (!reserve(&items->bytes, &items->byte_room, items->byte_count, size, 1) ||
-        !reserve(&items->texts, &items->text_room, items->text_count, 1, sizeof *items->texts)) {
-        return -1;
-    }
-    put(items, data, size);
-    items->texts[items->text_count++] = (trellis_text){NULL, size};
-    return 0;
-}
-
-/* ---- the common case: exact lists, tuples and dicts of exact str -----------------------------------
- *
- * Much of the time of a conversion is spent waiting for the strings, which lie anywhere in memory. So
- * the pointers of an item are gathered first and their objects prefetched. No Python code runs in
- * between, so that nothing can change the item; without the interpreter lock another thread could, and
- * this way is not taken. */
-
-enum { MAX_GATHERED = 64 };
-
-#ifdef Py_GIL_DISABLED
-static const bool may_borrow = false;
-#else
-static const bool may_borrow = true;
-#endif
-
-typedef struct gathered {
-    Py_ssize_t count; // -1: the item is of another kind
-    bool dict;
-    PyObject *keys[MAX_GATHERED], *values[MAX_GATHERED]; // of a list, values only
-} gathered;
-
-static inline void gather_value(gathered *g, PyObject *value)
-{
-    __builtin_prefetch(value);
-    __builtin_prefetch((const char *)value + 64); // the text of a str that begins in the next line
-    g->values[g->count++] = value;
-}
-
-static inline void gather_list(gathered *g, PyObject *item, Py_ssize_t count)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        gather_value(g, PyList_GetItem(item, i));
-    }
-}
-
-static void gather(gathered *g, PyObject *item)
-{
-    Py_ssize_t at = 0;
-    g->count = -1;
-    g->dict = false;
-    if (PyList_CheckExact(item) && PyList_Size(item) <= MAX_GATHERED) {
-        g->count = 0;
-        gather_list(g, item, PyList_Size(item));
-    } else if (PyTuple_CheckExact(item) && PyTuple_Size(item) <= MAX_GATHERED) {
-        g->count = 0;
-        while (g->count < PyTuple_Size(item)) {
-            gather_value(g, PyTuple_GetItem(item, g->count));
-        }
-    } else if (PyDict_CheckExact(item) && PyDict_Size(item) <= MAX_GATHERED) {
-        PyObject *value;
-        g->count = 0;
-        g->dict = true;
-        while (g->count < MAX_GATHERED && PyDict_Next(item, &at, &g->keys[g->count], &value)) {
-            gather_value(g, value);
-        }
-    }
-}
-
-static inline bool is_str(PyObject *object)
-{
-    return Py_TYPE(object) == &PyUnicode_Type;
-}
-
-static inline bool all_str(PyObject *const *objects, Py_ssize_t count)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!is_str(objects[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The attributes of a list of str: 1; 0 and nothing for anything else; -1. */
-static int add_gathered_list(tpy_items *items, const gathered *g)
-{
-    if (!all_str(g->values, g->count)) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < g->count; i++) {
-        Py_ssize_t size;
-        const char *name = PyUnicode_AsUTF8AndSize(g->values[i], &size);
-        if (!name || add_attribute(items, name, (size_t)size, NULL, 0, 1)) {
-            return -1;
-        }
-    }
-    return 1;
-}
-
-/* The same for a dict from str to str. */
-static int add_gathered_dict(tpy_items *items, const gathered *g)
-{
-    if (!all_str(g->keys, g->count) || !all_str(g->values, g->count)) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < g->count; i++) {
-        Py_ssize_t size, end_size;
-        const char *name = PyUnicode_AsUTF8AndSize(g->keys[i], &size);
-        const char *end = name ? PyUnicode_AsUTF8AndSize(g->values[i], &end_size) : NULL;
-        if (!end || add_attribute(items, name, (size_t)size, end, (size_t)end_size, 1)) {
-            return -1;
-        }
-    }
-    return 1;
-}
-
-/* The same for the cells of a list or tuple, if there are as many as there should be. */
-static int add_gathered_cells(tpy_items *items, const gathered *g)
-{
-    if (g->dict || (size_t)g->count != items->sequence.columns || !all_str(g->values, g->count)) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < g->count; i++) {
-        Py_ssize_t size;
-        const char *data = PyUnicode_AsUTF8AndSize(g->values[i], &size);
-        if (!data || add_text(items, data, (size_t)size)) {
-            return -1;
-        }
-    }
-    return 1;
 }
 
 /* ---- any item ------------------------------------------------------------------------------------- */
 
 /* Calls `each` for the elements of an iterable until it fails. */
-typedef int (*element_function)(tpy_items *items, PyObject *element, PyObject *context);
-static int for_each(tpy_items *items, PyObject *iterable, element_function each, PyObject *context)
+static int for_each(tpy_items *items, PyObject *iterable, tpy_item_function each, PyObject *context)
 {
     int failed = 0;
     if (PyList_CheckExact(iterable)) {
@@ -386,15 +224,6 @@ static int add_dict(tpy_items *items, PyObject *dict)
     return failed;
 }
 
-static int begin_item(tpy_items *items)
-{
-    if (!reserve(&items->begin, &items->begin_room, items->position, 2, sizeof *items->begin)) {
-        return -1;
-    }
-    items->begin[items->position] = items->attribute_count;
-    return 0;
-}
-
 static int add_item(tpy_items *items, PyObject *item, PyObject *unused)
 {
     int failed;
@@ -494,42 +323,19 @@ static int add_label(tpy_items *items, PyObject *label, PyObject *unused)
     return kind < 0 ? -1 : add_text(items, data, size);
 }
 
-/* An item that was gathered, if it is a plain one: 1; 0 if not; -1. */
-static int add_plain(tpy_items *items, const gathered *g, bool cells)
-{
-    if (g->count < 0) {
-        return 0;
-    }
-    if (begin_item(items)) {
-        return -1;
-    }
-    int plain = cells     ? add_gathered_cells(items, g)
-                : g->dict ? add_gathered_dict(items, g)
-                          : add_gathered_list(items, g);
-    items->position += plain > 0;
-    return plain;
-}
+#ifdef Py_GIL_DISABLED
+static const bool plain_items = false; // another thread may change a list that is being read
+#else
+static const bool plain_items = true;
+#endif
 
 /* All items of a sequence. */
 static int add_items(tpy_items *items, PyObject *sequence, PyObject *columns)
 {
-    element_function add = columns != Py_None ? add_row : add_item;
-    if (!may_borrow || !PyList_CheckExact(sequence)) {
-        return for_each(items, sequence, add, columns);
-    }
-    gathered g;
-    int plain = 1;
-    for (Py_ssize_t i = 0; plain >= 0 && i < PyList_Size(sequence); i++) {
-        PyObject *item = PyList_GetItem(sequence, i);
-        gather(&g, item);
-        plain = add_plain(items, &g, columns != Py_None);
-        if (plain == 0) {
-            Py_INCREF(item);
-            plain = add(items, item, columns);
-            Py_DECREF(item);
-        }
-    }
-    return plain < 0 ? -1 : 0;
+    tpy_item_function add = columns != Py_None ? add_row : add_item;
+    return plain_items && PyList_CheckExact(sequence)
+               ? tpy_plain_items(items, sequence, columns, add)
+               : for_each(items, sequence, add, columns);
 }
 
 /* Texts were counted in the order in which their bytes were stored. */
