@@ -103,7 +103,7 @@ PyObject *tpy_tagger_annotate(PyObject *self, PyObject *args)
         !tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    PyObject *labels = tpy_tagger_answer(tagger, sequence, columns, false);
+    PyObject *labels = tpy_tagger_answer(tagger, sequence, columns, NULL);
     PyObject *result = labels ? describe(tagger, labels) : NULL;
     Py_XDECREF(labels);
     tpy_lock_give(&tagger->lock);
@@ -176,7 +176,7 @@ PyObject *tpy_tagger_sample(PyObject *self, PyObject *args)
     if (!tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    PyObject *labels = tpy_tagger_answer(tagger, sequence, columns, false);
+    PyObject *labels = tpy_tagger_answer(tagger, sequence, columns, NULL);
     if (labels) {
         result = draw_samples(tagger, seed, (size_t)count);
     }
@@ -196,7 +196,7 @@ PyObject *tpy_tagger_entropy(PyObject *self, PyObject *args)
         !tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    PyObject *labels = tpy_tagger_answer(tagger, sequence, columns, false);
+    PyObject *labels = tpy_tagger_answer(tagger, sequence, columns, NULL);
     if (labels && tagger->length) {
         status = trellis_tagger_entropy(tagger->tagger, &entropy, &error);
     }

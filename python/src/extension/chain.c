@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the buffer protocol; not in the limited API of 3.10. */
-PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, tpy_buffer *view, int flags);
-PyAPI_FUNC(void) PyBuffer_Release(tpy_buffer *view);
-enum { WRITABLE = 0x1, FORMAT = 0x4, STRIDED = 0x8 | 0x10 };
-
 enum { MAX_BUFFERS = 6 }; // of one sequence or of what all share
 
 /* The buffers of a call, released at its end. */
@@ -39,7 +34,8 @@ static tpy_buffer *take(buffers *held, PyObject *object, const char *name, char 
                         int dimensions, const Py_ssize_t *shape, bool writable)
 {
     tpy_buffer *view = &held->at[held->count];
-    if (PyObject_GetBuffer(object, view, STRIDED | FORMAT | (writable ? WRITABLE : 0))) {
+    if (PyObject_GetBuffer(object, view,
+                           TPY_STRIDED | TPY_FORMAT | (writable ? TPY_WRITABLE : 0))) {
         return NULL;
     }
     held->count++;

@@ -14,6 +14,7 @@
 #include <trellis.h>
 
 /* Py_buffer entered the limited API with 3.11. The struct and both functions are the same in 3.10. */
+#ifdef Py_LIMITED_API
 typedef struct tpy_buffer {
     void *buf;
     PyObject *obj;
@@ -27,6 +28,12 @@ typedef struct tpy_buffer {
     Py_ssize_t *suboffsets;
     void *internal;
 } tpy_buffer;
+PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, tpy_buffer *view, int flags);
+PyAPI_FUNC(void) PyBuffer_Release(tpy_buffer *view);
+#else
+typedef Py_buffer tpy_buffer;
+#endif
+enum { TPY_CONTIGUOUS = 0, TPY_WRITABLE = 0x1, TPY_FORMAT = 0x4, TPY_STRIDED = 0x8 | 0x10 };
 
 /* ---- errors (errors.c) ---------------------------------------------------------------------------- */
 

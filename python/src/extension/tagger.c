@@ -2,7 +2,7 @@
  *
  * Sequences are converted with the interpreter lock and tagged without it. Many of them are taken by
  * batches of about a millisecond, so that another thread converts its batch while this one is tagged.
- * A single sequence that takes less time than passing the lock on is tagged with the lock.
+ * What takes less time than giving the lock up and taking it again is tagged with the lock.
  */
 #include "tagger.h"
 
@@ -199,13 +199,29 @@ static PyObject *take_labels(const tpy_tagger *tagger, size_t length, place *at)
     return list;
 }
 
-/* The next marginals: floats [length][labels], in a bytearray. */
-static PyObject *take_marginals(const tpy_tagger *tagger, size_t length, place *at)
+/* The next marginals: what make(length) returns, an array of floats [length][labels], filled. */
+static PyObject *take_marginals(const tpy_tagger *tagger, PyObject *make, size_t length, place *at)
 {
+    tpy_buffer view;
     size_t size = length * tagger->label_count * sizeof(float);
-    const char *data = size ? tagger->answers.floats.at + at->byte : "";
+    PyObject *array = PyObject_CallFunction(make, "n", (Py_ssize_t)length);
+    if (!array || size == 0) {
+        return array;
+    }
+    if (PyObject_GetBuffer(array, &view, TPY_CONTIGUOUS | TPY_WRITABLE)) {
+        Py_DECREF(array);
+        return NULL;
+    }
+    bool fits = (size_t)view.len == size;
+    if (fits) {
+        memcpy(view.buf, tagger->answers.floats.at + at->byte, size);
+    } else {
+        PyErr_SetString(PyExc_ValueError, "the array for marginals has another size");
+        Py_CLEAR(array);
+    }
+    PyBuffer_Release(&view);
     at->byte += size;
-    return PyByteArray_FromStringAndSize(data, (Py_ssize_t)size);
+    return array;
 }
 
 /* Raises why a sequence could not be tagged; `number` is SIZE_MAX if it has none. */
@@ -248,13 +264,19 @@ static trellis_status tag_unlocked(tpy_tagger *tagger, size_t count, bool margin
     return status;
 }
 
+/* Labels, or marginals where there is a function that makes their arrays: else NULL. */
+static PyObject *maker(PyObject *make)
+{
+    return make == Py_None ? NULL : make;
+}
+
 /* Tags the sequences of a batch and appends what they get to a list; -1 with an exception. */
-static int answer_batch(tpy_tagger *tagger, size_t count, bool marginals, PyObject *list)
+static int answer_batch(tpy_tagger *tagger, size_t count, PyObject *make, PyObject *list)
 {
     trellis_error error = {0};
     size_t failed = 0;
     place at = {0};
-    trellis_status status = tag_unlocked(tagger, count, marginals, &failed, &error);
+    trellis_status status = tag_unlocked(tagger, count, make, &failed, &error);
     if (status) {
         raise_for(status, &error, tagger->batch[failed].number);
         return -1;
@@ -262,8 +284,8 @@ static int answer_batch(tpy_tagger *tagger, size_t count, bool marginals, PyObje
     int bad = 0;
     for (size_t k = 0; !bad && k < count; k++) {
         size_t length = tagger->batch[k].sequence.length;
-        PyObject *answer = marginals ? take_marginals(tagger, length, &at)
-                                     : take_labels(tagger, length, &at);
+        PyObject *answer = make ? take_marginals(tagger, make, length, &at)
+                                : take_labels(tagger, length, &at);
         bad = !answer || PyList_Append(list, answer);
         Py_XDECREF(answer);
     }
@@ -288,13 +310,12 @@ static Py_ssize_t fill_batch(tpy_tagger *tagger, PyObject *iterator, PyObject *c
     return failed || PyErr_Occurred() ? -1 : (Py_ssize_t)count;
 }
 
-/* tag_many(sequences, columns, marginals): a list of lists of labels, or of marginals as bytearrays. */
+/* tag_many(sequences, columns, make): a list of lists of labels, or of marginals. */
 static PyObject *tagger_tag_many(PyObject *self, PyObject *args)
 {
-    PyObject *sequences, *columns;
-    int marginals;
+    PyObject *sequences, *columns, *make;
     tpy_tagger *tagger = (tpy_tagger *)self;
-    if (!PyArg_ParseTuple(args, "OOp", &sequences, &columns, &marginals)) {
+    if (!PyArg_ParseTuple(args, "OOO", &sequences, &columns, &make)) {
         return NULL;
     }
     PyObject *iterator = PyObject_GetIter(sequences);
@@ -307,7 +328,7 @@ static PyObject *tagger_tag_many(PyObject *self, PyObject *args)
     size_t done = 0;
     Py_ssize_t count;
     while ((count = fill_batch(tagger, iterator, columns, done)) > 0) {
-        count = answer_batch(tagger, (size_t)count, marginals, list) ? -1 : count;
+        count = answer_batch(tagger, (size_t)count, maker(make), list) ? -1 : count;
         if (count < 0) {
             break;
         }
@@ -323,12 +344,12 @@ static PyObject *tagger_tag_many(PyObject *self, PyObject *args)
 }
 
 PyObject *tpy_tagger_answer(tpy_tagger *tagger, PyObject *sequence, PyObject *columns,
-                            bool marginals)
+                            PyObject *make)
 {
     PyObject *list = PyList_New(0), *answer = NULL;
     tagger->batch[0].number = SIZE_MAX;
     if (list && !tpy_items_convert(&tagger->batch[0], sequence, Py_None, columns) &&
-        !answer_batch(tagger, 1, marginals, list)) {
+        !answer_batch(tagger, 1, make, list)) {
         answer = PyList_GetItem(list, 0);
         Py_XINCREF(answer);
     }
@@ -337,17 +358,16 @@ PyObject *tpy_tagger_answer(tpy_tagger *tagger, PyObject *sequence, PyObject *co
     return answer;
 }
 
-/* tag(items, columns, marginals): the labels, or the marginals as a bytearray. */
+/* tag(items, columns, make): the labels, or the marginals. */
 static PyObject *tagger_tag(PyObject *self, PyObject *args)
 {
-    PyObject *sequence, *columns = Py_None;
-    int marginals = 0;
+    PyObject *sequence, *columns = Py_None, *make = Py_None;
     tpy_tagger *tagger = (tpy_tagger *)self;
-    if (!PyArg_ParseTuple(args, "O|Op", &sequence, &columns, &marginals) ||
+    if (!PyArg_ParseTuple(args, "O|OO", &sequence, &columns, &make) ||
         !tpy_lock_take(&tagger->lock, "the tagger")) {
         return NULL;
     }
-    PyObject *answer = tpy_tagger_answer(tagger, sequence, columns, marginals);
+    PyObject *answer = tpy_tagger_answer(tagger, sequence, columns, maker(make));
     tpy_lock_give(&tagger->lock);
     return answer;
 }
@@ -480,8 +500,8 @@ static PyObject *tagger_last_marginals(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef tagger_methods[] = {
-    {"tag", tagger_tag, METH_VARARGS, "tag(items, columns=None, marginals=False)"},
-    {"tag_many", tagger_tag_many, METH_VARARGS, "tag_many(sequences, columns, marginals)"},
+    {"tag", tagger_tag, METH_VARARGS, "tag(items, columns=None, make=None)"},
+    {"tag_many", tagger_tag_many, METH_VARARGS, "tag_many(sequences, columns, make)"},
     {"nbest", tagger_nbest, METH_VARARGS, "nbest(items, n, columns=None)"},
     {"log_probability", tagger_log_probability, METH_O, "Of labels for the sequence tagged last."},
     {"last_marginals", tagger_last_marginals, METH_NOARGS, "Of the sequence tagged last."},

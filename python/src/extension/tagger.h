@@ -28,10 +28,10 @@ typedef struct tpy_tagger {
     tpy_lock lock;
 } tpy_tagger;
 
-/* Converts and tags one sequence: its labels, or its marginals as a bytearray. The caller has the
- * tagger's lock. NULL with an exception. */
+/* Converts and tags one sequence: its labels, or its marginals in an array by make(length), unless
+ * that is NULL. The caller has the tagger's lock. NULL with an exception. */
 PyObject *tpy_tagger_answer(tpy_tagger *tagger, PyObject *sequence, PyObject *columns,
-                            bool marginals);
+                            PyObject *make);
 
 /* Methods in annotate.c. */
 PyObject *tpy_tagger_annotate(PyObject *self, PyObject *args);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from array import array
-from typing import Any
+from typing import Any, Callable
 
 try:
     numpy: Any = importlib.import_module("numpy")
@@ -22,6 +22,14 @@ def from_bytearray(data: bytearray, code: str, shape: tuple[int, ...]) -> Any:
         return memoryview(data)
     view: Any = memoryview(data)
     return view.cast("B").cast(code, shape)
+
+
+def maker(width: int) -> Callable[[int], Any]:
+    """A function that makes an array of floats [length][width], to be filled."""
+    if numpy is not None:
+        new, floats = numpy.empty, numpy.dtype(numpy.float32)
+        return lambda length: new((length, width), floats)
+    return lambda length: empty("f", (length, width))
 
 
 def empty(code: str, shape: tuple[int, ...]) -> Any:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from html import escape
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 from . import _arrays, _trellis
 from ._annotation import Annotation, Contribution, Explanation, Explanations, Picture, Span
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Marginals need no best path.
 _POSTERIOR: TagOptions = {"decode": "posterior"}
+_POSTERIOR_KEY = tuple(_POSTERIOR.items())
 
 
 class Weight(NamedTuple):
@@ -65,6 +66,7 @@ class Model:
         self._core = core
         self.columns = tuple(columns or ())
         self._labels = core.labels()
+        self._make_marginals = _arrays.maker(len(self._labels))
         self.has_templates = json.loads(core.info().decode("utf-8", "replace")).get("templates", 0) > 0
         # Taggers that no thread is using now, by their columns and options.
         self._pools: dict[Any, list[_trellis.Tagger]] = {}
@@ -142,7 +144,7 @@ class Model:
     @takes_options(TAG | RUN)
     def tag_many(self, sequences: Iterable[Iterable[Any]], **options: Unpack[TagOptions]) -> list[list[str]]:
         """The labels of many sequences."""
-        found: list[list[str]] = self._many(sequences, options, False)
+        found: list[list[str]] = self._many(sequences, options, None)
         return found
 
     @takes_options(TAG | RUN)
@@ -162,14 +164,15 @@ class Model:
         """
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options or _POSTERIOR)
-        data = tagger.tag(items, columns, True)
+        found = tagger.tag(items, columns, self._make_marginals)
         pool.append(tagger)
-        return self._as_marginals(data)
+        return found
 
     @takes_options(TAG | RUN)
     def marginals_many(self, sequences: Iterable[Iterable[Any]], **options: Unpack[TagOptions]) -> list[Any]:
         """The marginals of many sequences."""
-        return [self._as_marginals(data) for data in self._many(sequences, options or _POSTERIOR, True)]
+        found: list[Any] = self._many(sequences, options or _POSTERIOR, self._make_marginals)
+        return found
 
     @takes_options(TAG | RUN)
     def log_probability(self, items: Iterable[Any], labels: Sequence[str], **options: Unpack[TagOptions]) -> float:
@@ -258,12 +261,10 @@ class Model:
         rows = (f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in known.items() if value)
         return f"<table>{''.join(rows)}</table>"
 
-    def _as_marginals(self, data: bytearray) -> Any:
-        labels = len(self._labels)
-        return _arrays.from_bytearray(data, "f", (len(data) // (4 * labels), labels))
-
-    def _many(self, sequences: Iterable[Iterable[Any]], options: Mapping[str, Any], marginals: bool) -> Any:
-        """Labels or marginals of many sequences; the first one tells what their columns are."""
+    def _many(
+        self, sequences: Iterable[Iterable[Any]], options: Mapping[str, Any], make: Callable[[int], Any] | None
+    ) -> Any:
+        """Labels of many sequences, or marginals in arrays by make(); the first one tells what their columns are."""
         columns = None
         if self.has_templates:
             if not isinstance(sequences, (list, tuple)):
@@ -271,7 +272,7 @@ class Model:
             first, columns = self._columns(sequences[0] if sequences else ())
             sequences = [first, *sequences[1:]] if sequences else sequences
         pool, tagger = self._take(columns, options)
-        found = tagger.tag_many(sequences, columns, marginals)
+        found = tagger.tag_many(sequences, columns, make)
         pool.append(tagger)
         return found
 
@@ -285,7 +286,9 @@ class Model:
 
     def _take(self, columns: Any, options: Mapping[str, Any]) -> tuple[list[_trellis.Tagger], _trellis.Tagger]:
         """A tagger for this thread alone, and where to put it afterwards."""
-        key = (columns, tuple(sorted(options.items()))) if options else columns
+        key = columns
+        if options:
+            key = columns, _POSTERIOR_KEY if options is _POSTERIOR else tuple(sorted(options.items()))
         pool = self._pools.get(key)
         if pool is None:
             pool = self._pools.setdefault(key, [])
