@@ -70,6 +70,11 @@ void tpy_lock_give(tpy_lock *lock);
 bool tpy_lock_share(tpy_lock *lock, const char *what);
 void tpy_lock_unshare(tpy_lock *lock);
 
+/* The interpreter lock (interpreter_lock.c), given up for a short time: between the two calls no Python
+ * object may be used. *patience belongs to the caller and begins as 0. */
+PyThreadState *tpy_unlock(void);
+void tpy_relock(PyThreadState *state, long *patience);
+
 /* Names [*ret_count] from a tuple of str, to be freed; they live as long as the tuple. NULL with an
  * exception on failure. */
 const char **tpy_names(PyObject *tuple, size_t *ret_count);

@@ -246,7 +246,7 @@ static double now(void)
 static trellis_status tag_unlocked(tpy_tagger *tagger, size_t count, bool marginals,
                                    size_t *ret_failed, trellis_error *error)
 {
-    static const double worthwhile = 100e-6;
+    static const double worthwhile = 2e-6;
     size_t tokens = 0;
     trellis_status status;
     for (size_t k = 0; k < count; k++) {
@@ -256,9 +256,9 @@ static trellis_status tag_unlocked(tpy_tagger *tagger, size_t count, bool margin
     if (estimate > 0 && estimate < worthwhile) {
         status = tag_batch(tagger, count, marginals, ret_failed, error);
     } else {
-        Py_BEGIN_ALLOW_THREADS;
+        PyThreadState *state = tpy_unlock();
         status = tag_batch(tagger, count, marginals, ret_failed, error);
-        Py_END_ALLOW_THREADS;
+        tpy_relock(state, &tagger->patience);
     }
     tagger->token_seconds = tokens ? (now() - began) / (double)tokens : 0;
     return status;

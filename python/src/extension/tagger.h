@@ -25,6 +25,7 @@ typedef struct tpy_tagger {
     PyObject **names;       // [label_count] of the labels, as str
     const char **name_data; // [label_count] of the labels in the model
     double token_seconds;   // what a token took last; 0: not known
+    long patience;          // see interpreter_lock.c
     tpy_lock lock;
 } tpy_tagger;
 
