@@ -360,6 +360,9 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
         return status;
     }
     const struct tr_observation *observation;
+    if (!reading->training) {
+        tr_extractor_set_sequence(reading->extractor, dataset->sequences);
+    }
     status = tr_extractor_run(reading->extractor, sequence, &observation, error);
     for (size_t i = 0; !status && i < sequence->length; i++) {
         prefetch_tokens(reading, &observation->node, i, sequence->length);

@@ -222,7 +222,8 @@ static trellis_status add_resource(struct tr_parser *parser, struct tr_resource 
     trellis_status status = TRELLIS_OK;
     if (!known && parser->supply->from == TR_STORED) {
         status = take_stored(parser, &resource);
-    } else if (!known && resource.kind != TR_COUNTED && resource.kind != TR_KNOWN) {
+    } else if (!known && resource.kind != TR_COUNTED && resource.kind != TR_KNOWN &&
+               resource.kind != TR_LEARNED) {
         status = load_resource(parser, &resource, at); // the others are filled in by the training
     }
     if (!status && !known) {
@@ -275,6 +276,29 @@ trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kin
     }
     parser->features->counting = parser->supply->from != TR_STORED;
     return add_resource(parser, resource, parser->at, ret_resource);
+}
+
+trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view, uint32_t *ret_resource)
+{
+    trellis_features *features = parser->features;
+    struct tr_buffer name = {0};
+    tr_view_name(features, view, TR_NO_OFFSET, &name);
+    struct tr_resource resource = {.kind = TR_LEARNED};
+    if (!name.failed) {
+        resource.name = tr_copy_text(name.data, name.size);
+    }
+    tr_buffer_free(&name);
+    if (!resource.name) {
+        return tr_fail_memory(parser->error);
+    }
+    size_t before = features->resources.size;
+    trellis_status status = add_resource(parser, resource, parser->at, ret_resource);
+    if (!status && features->resources.size > before && parser->supply->from != TR_STORED) {
+        features->learning = true;
+        struct tr_learned_names learned = {.view = view, .resource = *ret_resource};
+        status = tr_push(&features->learned, learned) ? TRELLIS_OK : tr_fail_memory(parser->error);
+    }
+    return status;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

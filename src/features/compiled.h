@@ -19,6 +19,7 @@
 
 #include "base/intern.h"
 #include "features/features.h"
+#include "features/learned_names.h"
 #include "features/resources.h"
 
 /* Limits that no hand-written file reaches; they bound the cost of a hostile one. */
@@ -160,7 +161,9 @@ struct tr_view {
     X(FUZZY, "fuzzy", SIMILAR, TEST, "fuzzy(x, \"file\", 50 80)",                                  \
       "segment: test: its similarity to a line of the file is at least 50 %, 80 %")                \
     X(SIMILARITY, "similarity", NAMES, REAL, "similarity(x, \"file\")",                            \
-      "segment: that similarity as the attribute's value: the words both have, of all words")
+      "segment: that similarity as the attribute's value: the words both have, of all words")      \
+    X(LEARNED, "learned", TEXT, TEXT, "learned(x)",                                                \
+      "segment: the type that this text had as a segment of the training data")
 
 enum tr_span_function {
     TR_NO_SPAN, // a part of a node or edge template
@@ -215,6 +218,7 @@ struct trellis_features {
     TR_ARRAY(struct tr_template) templates;
     TR_ARRAY(struct tr_resource) resources;
     TR_ARRAY(struct tr_counter) counters;
+    TR_ARRAY(struct tr_learned_names) learned;
     TR_ARRAY(pcre2_code *) regexes;        // [regex_texts]
     TR_ARRAY(struct tr_key) literal_keys;  // [literals]
     TR_ARRAY(struct tr_key) literal_spans; // [literals] of a set keyed by strings
@@ -223,6 +227,8 @@ struct trellis_features {
     uint32_t reach;         // the largest offset
     bool has_segments;      // some template is of segments
     bool counting;          // templates need counts that have not been made
+    bool learning;          // templates need names that have not been learned
+    size_t block_size;      // while training: sequences whose names are left out together
     uint64_t generation;    // incremented when counts change the result of a test
     struct tr_extractor *printer;
 };
@@ -295,6 +301,8 @@ trellis_status tr_compile_resource(struct tr_parser *parser, enum tr_resource_ki
 /* The words seen more than `count` times, of a view; TR_KNOWN: until the training ends. */
 trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kind kind,
                                   uint32_t view, uint32_t count, uint32_t *ret_resource);
+/* The names of the training data, by a view. */
+trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view, uint32_t *ret_resource);
 trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft);
 /* The canonical text of a view at an offset, or without one. */
 #define TR_NO_OFFSET INT32_MIN
@@ -368,5 +376,10 @@ bool tr_wapiti_regex_find(trellis_text regex, trellis_text text, trellis_text *r
 
 bool tr_counter_add(struct tr_counter *counter, uint64_t value);
 void tr_counter_free(struct tr_counter *counter);
+
+/* ---- learned_names.c ------------------------------------------------------------------------- */
+
+/* When training ends: from here on the answers are those of all the training data. */
+trellis_status tr_learned_names_finish(trellis_features *features, trellis_error *error);
 
 #endif

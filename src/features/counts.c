@@ -134,5 +134,5 @@ trellis_status tr_features_end_training(trellis_features *features, trellis_erro
     }
     drop_counts(features);
     features->generation++;
-    return status;
+    return status ? status : tr_learned_names_finish(features, error);
 }

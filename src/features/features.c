@@ -123,6 +123,9 @@ void trellis_features_destroy(trellis_features *features)
     for (size_t i = 0; i < features->counters.size; i++) {
         tr_counter_free(&features->counters.at[i]);
     }
+    for (size_t i = 0; i < features->learned.size; i++) {
+        tr_learned_names_free(&features->learned.at[i]);
+    }
     for (size_t i = 0; i < features->regexes.size; i++) {
         pcre2_code_free(features->regexes.at[i]);
     }
@@ -132,6 +135,7 @@ void trellis_features_destroy(trellis_features *features)
     free(features->templates.at);
     free(features->resources.at);
     free(features->counters.at);
+    free(features->learned.at);
     free(features->regexes.at);
     free(features->literal_keys.at);
     free(features->literal_spans.at);

@@ -57,6 +57,23 @@ bool tr_features_has_unknown(const trellis_features *features);
 /* Whether a template gives attributes to unknown words only. */
 bool tr_features_for_unknown(const trellis_features *features, size_t index);
 
+/* Templates with learned() need two passes over the training data: in the first every gold segment
+ * (tokens s .. e) is learned, in the second all places of every sequence, each after
+ * tr_extractor_run() with the number of the sequence. */
+bool tr_features_learns(const trellis_features *features);
+trellis_status tr_features_learn_segment(trellis_features *features,
+                                         const struct tr_extractor *extractor,
+                                         const trellis_sequence *sequence, size_t s, size_t e,
+                                         trellis_text type, trellis_error *error);
+void tr_features_end_segments(trellis_features *features, size_t sequences);
+trellis_status tr_features_learn_places(trellis_features *features,
+                                        const struct tr_extractor *extractor,
+                                        const trellis_sequence *sequence, trellis_error *error);
+trellis_status tr_features_end_places(trellis_features *features, trellis_error *error);
+/* Which sequence of the training data comes next: it is told what was learned without the sequences
+ * near it. Without this call an extractor tells what was learned from all of them. */
+void tr_extractor_set_sequence(struct tr_extractor *extractor, size_t sequence);
+
 /* The compiled set as one block of bytes for the model file, and back. `data` must outlive what is
  * read from it (word lists and clusters stay where they are) and is not trusted: any bytes give a
  * usable set or an error. The block also holds the text of the templates. */

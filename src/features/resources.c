@@ -112,14 +112,9 @@ static trellis_status load_words(struct tr_resource *resource, struct tr_input *
     return status;
 }
 
-struct clustered {
-    uint64_t hash;
-    uint32_t path, order;
-};
-
-static int compare_clustered(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
-    const struct clustered *x = a, *y = b;
+    const struct tr_table_text *x = a, *y = b;
     int by_hash = (x->hash > y->hash) - (x->hash < y->hash);
     return by_hash ? by_hash : (x->order > y->order) - (x->order < y->order);
 }
@@ -145,37 +140,40 @@ static bool split_cluster(trellis_text line, trellis_text *word, trellis_text *p
     return word->size && path->size;
 }
 
-/* `words` are sorted; the first of equal ones counts. */
-static trellis_status write_clusters(struct tr_resource *resource, struct clustered *words,
-                                     size_t count, const struct tr_intern *paths,
+trellis_status tr_resource_set_texts(struct tr_resource *resource, struct tr_table_text *entries,
+                                     size_t count, const struct tr_intern *texts,
                                      trellis_error *error)
 {
     size_t kept = 0, bytes = 0;
+    if (count) {
+        qsort(entries, count, sizeof *entries, compare_texts);
+    }
     for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || words[i].hash != words[kept - 1].hash) {
-            words[kept++] = words[i];
+        if (kept == 0 || entries[i].hash != entries[kept - 1].hash) {
+            entries[kept++] = entries[i];
         }
     }
     struct tr_buffer table = {0};
     tr_put_u64(&table, kept);
-    tr_put_u64(&table, tr_intern_count(paths));
+    tr_put_u64(&table, tr_intern_count(texts));
     for (size_t i = 0; i < kept; i++) {
-        tr_put_u64(&table, words[i].hash);
+        tr_put_u64(&table, entries[i].hash);
     }
     for (size_t i = 0; i < kept; i++) {
-        tr_put_u32(&table, words[i].path);
+        tr_put_u32(&table, entries[i].text);
     }
-    for (uint32_t i = 0; i < tr_intern_count(paths); i++) {
-        bytes += tr_intern_text(paths, i).size;
+    for (uint32_t i = 0; i < tr_intern_count(texts); i++) {
+        bytes += tr_intern_text(texts, i).size;
         tr_put_u32(&table, (uint32_t)bytes);
     }
-    for (uint32_t i = 0; i < tr_intern_count(paths); i++) {
-        tr_buffer_text(&table, tr_intern_text(paths, i));
+    for (uint32_t i = 0; i < tr_intern_count(texts); i++) {
+        tr_buffer_text(&table, tr_intern_text(texts, i));
     }
     if (table.failed || bytes > UINT32_MAX) {
         tr_buffer_free(&table);
         return tr_fail_memory(error);
     }
+    free(resource->owned);
     resource->owned = table.data;
     resource->data = (trellis_text){table.data, table.size};
     return TRELLIS_OK;
@@ -184,7 +182,7 @@ static trellis_status write_clusters(struct tr_resource *resource, struct cluste
 static trellis_status load_clusters(struct tr_resource *resource, struct tr_input *input,
                                     trellis_error *error)
 {
-    TR_ARRAY(struct clustered) words = {0};
+    TR_ARRAY(struct tr_table_text) words = {0};
     struct tr_intern paths = {0};
     trellis_text line, word, path;
     trellis_status status;
@@ -197,18 +195,15 @@ static trellis_status load_clusters(struct tr_resource *resource, struct tr_inpu
                                 "expected path<TAB>word<TAB>count or word<TAB>cluster");
             break;
         }
-        struct clustered entry = {tr_hash(word).low, tr_intern_add(&paths, path),
-                                  (uint32_t)words.size};
-        if (entry.path == TR_NONE || words.size >= UINT32_MAX || !tr_push(&words, entry)) {
+        struct tr_table_text entry = {tr_hash(word).low, tr_intern_add(&paths, path),
+                                      (uint32_t)words.size};
+        if (entry.text == TR_NONE || words.size >= UINT32_MAX || !tr_push(&words, entry)) {
             status = tr_fail_memory(error);
             break;
         }
     }
     if (status == TRELLIS_END) {
-        if (words.size) {
-            qsort(words.at, words.size, sizeof *words.at, compare_clustered);
-        }
-        status = write_clusters(resource, words.at, words.size, &paths, error);
+        status = tr_resource_set_texts(resource, words.at, words.size, &paths, error);
     }
     free(words.at);
     tr_intern_free(&paths);

@@ -7,6 +7,7 @@
  *     clusters                   u64 words, u64 paths; sorted u64 hash [words]; u32 path [words];
  *                                u32 end [paths]; the paths, one after the other
  *     gazetteers                 see gazetteer.h
+ *     learned names              as clusters: texts by hash (learned_names.c)
  */
 #ifndef TRELLIS_FEATURES_RESOURCES_H
 #define TRELLIS_FEATURES_RESOURCES_H
@@ -22,6 +23,7 @@ enum tr_resource_kind {
     TR_NAMES,   // of several words (name_list.h)
     TR_GAZETTEER,
     TR_LOWER_GAZETTEER,
+    TR_LEARNED, // names of the training data (learned_names.c)
     TR_RESOURCE_KINDS
 };
 
@@ -49,10 +51,20 @@ trellis_status tr_resource_load_bytes(struct tr_resource *resource, const trelli
 /* Sorts hashes, removes duplicates and makes them the table. */
 trellis_status tr_resource_set(struct tr_resource *resource, uint64_t *hashes, size_t count,
                                trellis_error *error);
+/* A text in a table of texts by hash: its hash, its number, and which of equal hashes is first. */
+struct tr_table_text {
+    uint64_t hash;
+    uint32_t text, order;
+};
+struct tr_intern;
+/* Sorts entries, keeps the first of equal hashes and makes them the table. */
+trellis_status tr_resource_set_texts(struct tr_resource *resource, struct tr_table_text *entries,
+                                     size_t count, const struct tr_intern *texts,
+                                     trellis_error *error);
 void tr_resource_free(struct tr_resource *resource);
 
 bool tr_table_has(trellis_text table, uint64_t hash);
-/* The path of a word's cluster. */
+/* The text of a hash in a table of texts: the path of a word's cluster. */
 bool tr_table_path(trellis_text table, uint64_t hash, trellis_text *ret_path);
 
 #endif

@@ -44,7 +44,7 @@ void tr_span_name(const trellis_features *features, const struct tr_expression_t
     }
     tr_buffer_char(buffer, '(');
     tr_view_name(features, term->view, TR_NO_OFFSET, buffer);
-    if (resource) {
+    if (resource && takes != TAKES_TEXT) {
         tr_buffer_format(buffer, ",\"%s\"%s", resource->name,
                          resource->kind == TR_LOWER_WORDS ? ",lower" : "");
     }
@@ -124,6 +124,9 @@ static trellis_status add_terms(struct tr_parser *parser, enum tr_span_function 
 {
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; i < inner->terms.size; i++) {
+        if (!status && span == TR_SPAN_LEARNED) {
+            status = tr_compile_learned(parser, inner->terms.at[i].view, &resource);
+        }
         for (size_t k = 0; !status && k < numbers->count; k++) {
             int32_t number = (int32_t)numbers->at[k];
             struct tr_expression_term term = {.view = inner->terms.at[i].view,

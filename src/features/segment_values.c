@@ -21,6 +21,7 @@ static bool needs_table(enum tr_span_function span, struct tr_span_table *table)
     case TR_SPAN_HEAD:
     case TR_SPAN_TAIL:
     case TR_SPAN_ANY:
+    case TR_SPAN_LEARNED:
         table->kind = TR_SPAN_KEYS;
         return true;
     case TR_SPAN_COUNT:
@@ -43,6 +44,7 @@ static bool assign_table(struct tr_segment_values *values, uint32_t part)
 {
     const struct tr_template_part *x = &values->features->parts.at[part];
     struct tr_span_table table = {.view = x->view, .resource = x->resource};
+    table.resource = x->span == TR_SPAN_LEARNED ? TR_NONE : table.resource; // keys alone
     values->table_of[part] = TR_NONE;
     if (!needs_table(x->span, &table)) {
         return true;
@@ -292,6 +294,16 @@ static trellis_text count_text(const struct tr_span_table *table, size_t s, size
     return tr_text(room);
 }
 
+/* The answer of learned(); false where there is none. */
+static bool learned_text(const struct tr_segment_values *values, uint32_t number, size_t s,
+                         size_t e, trellis_text *ret_text)
+{
+    const struct tr_template_part *part = &values->features->parts.at[number];
+    uint64_t key = values->tables.at[values->table_of[number]].low[place(values, s, e)];
+    return key && tr_table_path(values->features->resources.at[part->resource].data,
+                                tr_learned_key(key, values->block), ret_text);
+}
+
 /* The segment whose key is that of a part; false where there is none. */
 static bool piece(const struct tr_template_part *part, size_t s, size_t e, size_t at, size_t *ret_s,
                   size_t *ret_e)
@@ -322,6 +334,7 @@ bool tr_segment_value(const struct tr_segment_values *values, uint32_t number, s
                                             : &values->tables.at[values->table_of[number]];
     char room[24];
     size_t from, to, where;
+    trellis_text text;
     switch (part->span) {
     case TR_SPAN_SIZE:
         *ret_key = tr_hash(size_text(e + 1 - s, room));
@@ -338,6 +351,12 @@ bool tr_segment_value(const struct tr_segment_values *values, uint32_t number, s
     case TR_SPAN_SIMILARITY:
         *ret_real = table->real[place(values, s, e)];
         return *ret_real > 0;
+    case TR_SPAN_LEARNED:
+        if (!learned_text(values, number, s, e, &text)) {
+            return false;
+        }
+        *ret_key = tr_hash(text);
+        return true;
     case TR_SPAN_BEFORE:
     case TR_SPAN_AFTER:
         where = tr_column_views_at(values->rows, part->view,
@@ -368,6 +387,10 @@ void tr_segment_text(struct tr_segment_values *values, const trellis_sequence *s
     } else if (part->span == TR_SPAN_COUNT) {
         tr_buffer_text(buffer,
                        count_text(&values->tables.at[values->table_of[number]], s, e, room));
+    } else if (part->span == TR_SPAN_LEARNED) {
+        if (learned_text(values, number, s, e, &text)) {
+            tr_buffer_text(buffer, text);
+        }
     } else if (part->span == TR_SPAN_BEFORE || part->span == TR_SPAN_AFTER) {
         ptrdiff_t token = (ptrdiff_t)(part->span == TR_SPAN_BEFORE ? s : e) + part->offset;
         if (tr_column_views_text(values->rows, sequence, part->view, token, &text)) {

@@ -2,7 +2,8 @@
  *
  * The longest segment of each type says how many segments each token has to be the end of. And only
  * attributes that some gold segment has can become features, so that the many others, of all the
- * segments that are none, are not kept at all.
+ * segments that are none, are not kept at all. Where templates have learned(), two passes before that
+ * learn the names of the data (features/learned_names.c).
  */
 #include "corpus/corpus.h"
 #include "train/train.h"
@@ -14,6 +15,8 @@ struct segment_survey {
     trellis_scheme_storage *storage;
     size_t cap;           // --max-segment
     size_t found, longer; // gold segments, and those that features do not see
+    enum { LEARN_SEGMENTS, LEARN_PLACES, NOTE } stage;
+    size_t sequences; // read at this stage
 };
 
 /* ---- schemes --------------------------------------------------------------------------------- */
@@ -106,16 +109,35 @@ static bool note_keys(struct segment_survey *survey, const struct tr_observation
     return ok;
 }
 
-/* The segments of a sequence, by the rules of conlleval. */
-static trellis_status survey_labels(struct segment_survey *survey, const trellis_text *labels,
-                                    size_t n, const struct tr_observation *observation,
-                                    trellis_error *error)
+/* A gold segment of tokens s .. e. */
+static trellis_status survey_segment(struct segment_survey *survey,
+                                     const trellis_sequence *sequence,
+                                     const struct tr_observation *observation, size_t s, size_t e,
+                                     trellis_text type, trellis_error *error)
 {
+    bool seen = observation->max_segment && e - s < survey->cap;
+    if (survey->stage == LEARN_SEGMENTS) {
+        return seen ? tr_features_learn_segment(survey->training->data.features, survey->extractor,
+                                                sequence, s, e, type, error)
+                    : TRELLIS_OK;
+    }
+    bool ok = note_length(survey, type, e + 1 - s) &&
+              (!seen || note_keys(survey, observation, s, e));
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* The segments of a sequence, by the rules of conlleval. */
+static trellis_status survey_labels(struct segment_survey *survey, const trellis_sequence *sequence,
+                                    const trellis_text *labels,
+                                    const struct tr_observation *observation, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
     char letter = 'O', before;
     trellis_text type = {"", 0}, type_before;
     size_t s = 0;
-    bool open = false, ok = true;
-    for (size_t i = 0; ok && i <= n; i++) {
+    size_t n = sequence->length;
+    bool open = false;
+    for (size_t i = 0; !status && i <= n; i++) {
         before = letter, type_before = type;
         letter = 'O', type = (trellis_text){"", 0};
         bool span = i < n && tr_label_split(labels[i], &letter, &type);
@@ -123,10 +145,7 @@ static trellis_status survey_labels(struct segment_survey *survey, const trellis
             letter = 'O';
         }
         if (open && tr_span_ends(before, type_before, letter, type)) {
-            ok = note_length(survey, type_before, i - s);
-            if (ok && observation->max_segment && i - s <= survey->cap) {
-                ok = note_keys(survey, observation, s, i - 1);
-            }
+            status = survey_segment(survey, sequence, observation, s, i - 1, type_before, error);
             open = false;
         }
         if (tr_span_begins(before, type_before, letter, type)) {
@@ -134,7 +153,7 @@ static trellis_status survey_labels(struct segment_survey *survey, const trellis
             open = true;
         }
     }
-    return ok ? TRELLIS_OK : tr_fail_memory(error);
+    return status;
 }
 
 static trellis_status survey_sequence(struct segment_survey *survey,
@@ -143,13 +162,17 @@ static trellis_status survey_sequence(struct segment_survey *survey,
     const struct tr_training_data *data = &survey->training->data;
     const struct tr_observation *observation;
     const trellis_text *labels = sequence->labels;
+    tr_extractor_set_sequence(survey->extractor, survey->sequences++);
     trellis_status status = tr_extractor_run(survey->extractor, sequence, &observation, error);
+    if (!status && survey->stage == LEARN_PLACES) {
+        return tr_features_learn_places(survey->training->data.features, survey->extractor,
+                                        sequence, error);
+    }
     if (!status && labels && data->inside != TRELLIS_NO_SCHEME && data->inside != data->outside) {
         status = trellis_scheme_convert(data->outside, data->inside, labels, sequence->length,
                                         &survey->storage, &labels, error);
     }
-    return status || !labels ? status
-                             : survey_labels(survey, labels, sequence->length, observation, error);
+    return status || !labels ? status : survey_labels(survey, sequence, labels, observation, error);
 }
 
 static trellis_status survey_source(struct segment_survey *survey, const trellis_source *source,
@@ -188,23 +211,48 @@ static trellis_status survey_source(struct segment_survey *survey, const trellis
     return status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
+static trellis_status survey_sources(struct segment_survey *survey, trellis_error *error)
+{
+    const struct tr_training_sources *sources = &survey->training->sources;
+    trellis_status status = TRELLIS_OK;
+    survey->sequences = 0;
+    for (size_t i = 0; !status && i < sources->train_count; i++) {
+        status = survey_source(survey, &sources->train[i], error);
+    }
+    return status;
+}
+
+static trellis_status learn_names(struct segment_survey *survey, trellis_error *error)
+{
+    trellis_features *features = survey->training->data.features;
+    survey->stage = LEARN_SEGMENTS;
+    trellis_status status = survey_sources(survey, error);
+    if (!status) {
+        tr_features_end_segments(features, survey->sequences);
+        survey->stage = LEARN_PLACES;
+        status = survey_sources(survey, error);
+    }
+    return status ? status : tr_features_end_places(features, error);
+}
+
 trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error)
 {
-    struct segment_survey survey = {.training = training, .cap = training->settings.max_segment};
+    struct segment_survey survey = {
+        .training = training, .cap = training->settings.max_segment, .stage = NOTE};
     bool templates = tr_features_has_segments(training->data.features);
     if (!survey.cap) {
         return templates ? tr_fail(error, TRELLIS_OPTION,
                                    "these templates have 'segment' lines, which need --segments")
                          : TRELLIS_OK;
     }
-    trellis_status status = TRELLIS_OK;
-    for (size_t i = 0; !status && i < training->sources.train_count; i++) {
-        if (i == 0) {
-            status = choose_scheme(training, error);
-        }
-        if (!status) {
-            status = survey_source(&survey, &training->sources.train[i], error);
-        }
+    trellis_status status = training->sources.train_count ? choose_scheme(training, error)
+                                                          : TRELLIS_OK;
+    if (!status && tr_features_learns(training->data.features)) {
+        status = learn_names(&survey, error);
+        survey.stage = NOTE;
+    }
+    if (!status) {
+        status = survey_sources(&survey, error);
     }
     trellis_scheme_storage_destroy(survey.storage);
     if (!status) {

@@ -13,6 +13,7 @@ static const char templates[] = "columns word\n"
                                 "segment size & before(word)\n"
                                 "segment any(word,1..2)\n"
                                 "segment head(word,1) & tail(word,1)\n"
+                                "segment learned(word) & size\n"
                                 "segment count(hasdigit(word)) if not all(isupper(word))\n"
                                 "step start end\n";
 
