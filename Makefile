@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all demo test bench install uninstall wheel lint format asan tsan races coverage fuzz soak mutants reliability stress clean help
+.PHONY: all mpi demo test bench install uninstall wheel lint format asan tsan races coverage fuzz soak mutants reliability stress clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -52,6 +52,12 @@ all: ## build the command and both libraries into build/
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
 
+mpi: ## build trellis-mpi as well, the command for training on many machines
+	@$(call setup,build mpi)
+	@cmake -S . -B $(BUILD) -G "Unix Makefiles" $(compiler) $(CMAKE_ARGS) -DTRELLIS_MPI=ON
+	@$(call compile,$(BUILD),all)
+	@test -x $(BUILD)/trellis-mpi || { echo "no MPI was found; give its compiler as CMAKE_ARGS=-DMPI_C_COMPILER=..."; exit 1; }
+
 demo: all ## train and evaluate four taggers on the corpora that ship, then tag a sentence
 	@scripts/demo.sh $(BUILD)
 
@@ -59,7 +65,7 @@ bench: all ## measure speed, memory and scaling, compared with other tools on PA
 	@bench/run.sh $(BUILD)/trellis $(BUILD)/bench.json
 
 test: ## build and run all tests
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	$(call run_tests,$(BUILD))
 
 install: all ## install into $(DESTDIR)$(PREFIX)
@@ -76,7 +82,7 @@ wheel: all ## build a wheel of the Python package with all libraries in it, and 
 	@scripts/wheel.sh $(BUILD)
 
 lint: ## check formatting (clang-format) and run static analysis (clang-tidy, cppcheck)
-	@$(call setup,build test lint)
+	@$(call setup,build test mpi lint)
 	@$(call configure,$(BUILD))
 	@JOBS=$(JOBS) scripts/lint.sh $(BUILD)
 
@@ -85,25 +91,25 @@ format: ## format all .c and .h files with clang-format
 	@scripts/lint.sh --format
 
 asan: ## run all tests under the address and undefined-behaviour sanitizers
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	$(call run_tests,build-asan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=address$(,)undefined)
 
 tsan: ## run all tests under the thread sanitizer
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread)
 
 races: ## run the tests that use threads under the thread sanitizer
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread,build_thread_tests,-L threads)
 
 coverage: ## run all tests and measure the line coverage of src/
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	@find build-coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(call run_tests,build-coverage,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_COVERAGE=ON)
 	@scripts/coverage.sh build-coverage
 
 fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
 
 soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
@@ -113,13 +119,13 @@ stress: all ## send a million mixed requests and garbage to trellis serve
 	@TRELLIS=$(abspath $(BUILD))/trellis STRESS_REQUESTS=1000000 scripts/with_tmp.sh bash tests/serve/test_stress.sh
 
 mutants: ## mutation testing of the kernels
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
 	@$(call compile,$(BUILD),all)
 	@scripts/mutants.sh $(BUILD)
 
 reliability: ## run all stress tests and write the table in docs/reliability.md
-	@$(call setup,build test)
+	@$(call setup,build test mpi)
 	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
 	@$(call compile,$(BUILD),build_tests)
 	@scripts/reliability.sh $(BUILD)

@@ -11,6 +11,7 @@
 #include "file_arguments.h"
 #include "help.h"
 #include "message.h"
+#include "ranks.h"
 
 const struct command *const commands[] = {
     &command_check,
@@ -117,11 +118,8 @@ static void fix_mmap_threshold(void)
 #endif
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    fix_mmap_threshold();
-    signal(SIGPIPE, SIG_IGN); // a closed pipe becomes an error of write(), see output_file.c
-    signal(SIGXFSZ, SIG_IGN); // and so does a file that exceeds its limit (ulimit -f)
     if (argc < 2) {
         fputs("usage: trellis SUBCOMMAND [OPTION...] [FILE...]\n", stderr);
         return usage_error(NULL, "no subcommand given");
@@ -138,4 +136,13 @@ int main(int argc, char **argv)
     }
     const struct command *command = command_find(word);
     return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);
+}
+
+int main(int argc, char **argv)
+{
+    fix_mmap_threshold();
+    signal(SIGPIPE, SIG_IGN); // a closed pipe becomes an error of write(), see output_file.c
+    signal(SIGXFSZ, SIG_IGN); // and so does a file that exceeds its limit (ulimit -f)
+    ranks_begin(&argc, &argv);
+    return ranks_end(run(argc, argv));
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ranks.h"
+
 /* Whether a byte is a control character of ASCII, or begins one of the C1 set in UTF-8. */
 static bool is_control(const unsigned char *data, size_t size)
 {
@@ -37,6 +39,9 @@ static void print(const char *format, va_list arguments)
 {
     char text[2000];
     vsnprintf(text, sizeof text, format, arguments);
+    if (!ranks_print(text)) {
+        return;
+    }
     fflush(stdout);
     fputs("trellis: ", stderr);
     print_visibly(text, strlen(text), "", stderr);

@@ -14,6 +14,7 @@
 #include "message.h"
 #include "model_file.h"
 #include "progress.h"
+#include "ranks.h"
 #include "train.h"
 
 static volatile sig_atomic_t interrupted; // the number of the signal, or 0
@@ -57,7 +58,7 @@ static bool on_progress(void *user, const trellis_progress *progress)
 
 static int open_log(struct training *training, const char *path)
 {
-    if (path[0]) {
+    if (path[0] && ranks_first()) {
         training->log = fopen(path, "w");
         if (!training->log) {
             message("cannot write %s: %s", path, strerror(errno));
@@ -124,11 +125,12 @@ static int save(struct training *training, trellis_status status, const trellis_
         message("interrupted before the first iteration; no model written");
         return EXIT_SIGNAL + interrupted;
     }
-    trellis_status saved = save_model(model, training->model_path, &error);
+    trellis_status saved = ranks_first() ? save_model(model, training->model_path, &error)
+                                         : TRELLIS_OK;
     if (saved) {
         return failure(saved, &error);
     }
-    if (!training->view.quiet) {
+    if (!training->view.quiet && ranks_first()) {
         summarise(training, model);
     }
     if (status == TRELLIS_INTERRUPTED) {
@@ -142,15 +144,36 @@ static int save(struct training *training, trellis_status status, const trellis_
     return EXIT_SUCCESS;
 }
 
+static trellis_status train_on_files(struct training *training, const trellis_options *options,
+                                     const struct arguments *arguments, trellis_model **ret_model,
+                                     trellis_error *error)
+{
+    trellis_source *files = calloc(arguments->path_count, sizeof *files);
+    if (!files) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < arguments->path_count; i++) {
+        files[i] = (trellis_source){.struct_size = sizeof *files, .path = arguments->paths[i]};
+    }
+    trellis_training given = {.struct_size = sizeof given,
+                              .train = files,
+                              .train_count = arguments->path_count,
+                              .progress = on_progress,
+                              .user = training,
+                              .ranks = ranks_given()};
+    trellis_status status = trellis_train(options, &given, ret_model, error);
+    free(files);
+    return status;
+}
+
 static int train(struct training *training, const trellis_options *options,
                  const struct arguments *arguments)
 {
     trellis_model *model = NULL;
     trellis_error error = {0};
     catch_signals();
-    progress_begin(&training->view, argument_flag(arguments, "quiet"));
-    trellis_status status = trellis_train_files(options, arguments->paths, arguments->path_count,
-                                                on_progress, training, &model, &error);
+    progress_begin(&training->view, argument_flag(arguments, "quiet") || !ranks_first());
+    trellis_status status = train_on_files(training, options, arguments, &model, &error);
     progress_end(&training->view);
     int result = status == TRELLIS_OK || status == TRELLIS_INTERRUPTED
                      ? save(training, status, model)

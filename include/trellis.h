@@ -614,6 +614,32 @@ TRELLIS_API void trellis_cancellation_destroy(trellis_cancellation *cancellation
 /* Async-signal-safe; may be called by any number of threads. It stays cancelled. */
 TRELLIS_API void trellis_cancel(trellis_cancellation *cancellation);
 
+/* Processes that train one model together, each with its own trellis_train() on the same sources and
+ * options: the ranks of MPI, or whatever else passes bytes between processes. The library asks for
+ * two things, and every rank asks for them in the same order:
+ *
+ *   agree      waits for all ranks. Where none has failed it returns TRELLIS_OK; otherwise every
+ *              rank, those that are well too, gets status and message of the first that has, and
+ *              no rank calls again.
+ *   exchange   sends send[r] to each other rank r and receives receive[r] from it; the sizes on both
+ *              sides agree, and those of the rank itself are 0.
+ *
+ * A rank that waits for one that is gone should end the process: there is nothing left to do. */
+typedef trellis_status (*trellis_agree_function)(void *user, trellis_status status,
+                                                 trellis_error *error);
+typedef trellis_status (*trellis_exchange_function)(void *user, const void *const *send,
+                                                    const size_t *send_size, void *const *receive,
+                                                    const size_t *receive_size,
+                                                    trellis_error *error);
+typedef struct trellis_ranks {
+    size_t struct_size;
+    unsigned rank;  // of this process, from 0
+    unsigned count; // of all processes
+    void *user;
+    trellis_agree_function agree;
+    trellis_exchange_function exchange;
+} trellis_ranks;
+
 /* What a model is trained on. What is NULL or 0 is not there; an array of sources lies in the
  * caller's struct_size. */
 typedef struct trellis_training {
@@ -630,11 +656,13 @@ typedef struct trellis_training {
     trellis_progress_function progress;
     void *user;
     const trellis_cancellation *cancellation;
+    const trellis_ranks *ranks; // NULL: this process trains alone
 } trellis_training;
 
 /* Trains a model. Options: TRELLIS_GROUP_TRAIN, _READ and _RUN; NULL for the defaults. With
  * TRELLIS_INTERRUPTED *ret_model is the best model so far, or NULL if nothing was learned yet. The
- * same sequences give the same model to the byte, from whatever source they come. A source that can
+ * same sequences give the same model to the byte, from whatever source they come. Of several ranks
+ * every one gets the model. A source that can
  * be read once only is TRELLIS_OPTION where templates or --train-scheme need to read it twice, and
  * so is an option that was set and that the learner and algorithm would ignore. */
 TRELLIS_API trellis_status trellis_train(const trellis_options *options,

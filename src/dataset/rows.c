@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/ranks.h"
 
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs)
 {
@@ -274,7 +275,7 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
     }
 }
 
-static void take_dense(const struct tr_rows *rows, size_t attribute, float *gradient,
+static void take_dense(const struct tr_rows *rows, size_t attribute, float *gradient, double grid,
                        double *features)
 {
     float *row = gradient + attribute * rows->width;
@@ -282,40 +283,41 @@ static void take_dense(const struct tr_rows *rows, size_t attribute, float *grad
     double root = root_multiplicity(rows, attribute);
     if (is_whole(rows, attribute)) {
         for (uint32_t j = 0; j < rows->outcomes; j++) {
-            features[begin + j] += root * (double)row[j];
+            features[begin + j] += tr_on_grid(root * (double)row[j], grid);
         }
     } else {
         for (uint64_t i = begin; i < end; i++) {
-            features[i] += root * (double)row[rows->outcome[i]];
+            features[i] += tr_on_grid(root * (double)row[rows->outcome[i]], grid);
         }
     }
     memset(row, 0, rows->width * sizeof *row);
 }
 
-static void take_pairs(const struct tr_rows *rows, size_t group, float *gradient, double *features)
+static void take_pairs(const struct tr_rows *rows, size_t group, float *gradient, double grid,
+                       double *features)
 {
     uint64_t first = rows->begin[rows->dense], begin = first + group * TR_MARKED;
     uint64_t end = begin + TR_MARKED, last = rows->begin[rows->attributes];
     float *pairs = gradient + (size_t)rows->dense * rows->width;
     end = end < last ? end : last;
     for (uint64_t i = begin; i < end; i++) {
-        features[i] += root_multiplicity(rows, rows->dense + (i - first)) *
-                       (double)pairs[i - first];
+        double root = root_multiplicity(rows, rows->dense + (i - first));
+        features[i] += tr_on_grid(root * (double)pairs[i - first], grid);
         pairs[i - first] = 0;
     }
 }
 
 void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
-                         double *features)
+                         double grid, double *features)
 {
     size_t words = tr_rows_mark_words(rows);
     for (size_t i = 0; i < words; i++) {
         for (uint64_t left = marks[i]; left; left &= left - 1) {
             size_t bit = i * 64 + (size_t)__builtin_ctzll(left);
             if (bit < rows->dense) {
-                take_dense(rows, bit, gradient, features);
+                take_dense(rows, bit, gradient, grid, features);
             } else {
-                take_pairs(rows, bit - rows->dense, gradient, features);
+                take_pairs(rows, bit - rows->dense, gradient, grid, features);
             }
         }
     }

@@ -117,10 +117,10 @@ enum { TR_MARKED = 16 };
 size_t tr_rows_mark_words(const struct tr_rows *rows);
 void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t count,
                   uint64_t *marks);
-/* Adds the marked entries of a gradient over the weights to one over the features, and zeroes
- * them. */
+/* Adds the marked entries of a gradient over the weights to one over the features, on a grid
+ * (tr_on_grid), and zeroes them. */
 void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
-                         double *features);
+                         double grid, double *features);
 
 /* The squared norm of the weights of all attributes, shared rows counted for each. */
 double tr_rows_norm(const struct tr_rows *rows, const float *weights);

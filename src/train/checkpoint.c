@@ -149,7 +149,7 @@ static trellis_status save(struct tr_state_registry *registry, trellis_error *er
 {
     struct tr_checkpoint *c = (struct tr_checkpoint *)registry;
     uint64_t done = c->training->done;
-    if (done <= c->saved || done % c->every) {
+    if (done <= c->saved || done % c->every || c->training->ranks.rank != 0) {
         return TRELLIS_OK;
     }
     struct tr_image_writer writer;
@@ -326,7 +326,11 @@ trellis_status tr_checkpoint_open(struct tr_training *training, trellis_error *e
     c->path = path;
     c->every = (uint64_t)tr_option_integer(training->settings.options, "every");
     trellis_status status = find_fingerprint(training, &c->fingerprint, error);
-    if (!status && resume && access(path, F_OK) != 0) {
+    bool there = access(path, F_OK) == 0;
+    if (!status && resume) {
+        status = tr_training_same(training, there, "does not see the same checkpoint as", error);
+    }
+    if (!status && resume && !there) {
         tr_training_note(training, "there is no checkpoint %s yet: starting from scratch", path);
         resume = false;
     }

@@ -162,6 +162,24 @@ static trellis_status take_figures(const struct tr_training *training,
     return status;
 }
 
+/* Gives all ranks the labels that each has predicted. */
+static trellis_status share_labels(struct tr_dev_scorer *scorer, struct tr_ranks *ranks,
+                                   trellis_error *error)
+{
+    const struct tr_dataset *dev = &scorer->training->data.dev;
+    size_t first = 0, end = 0, *begin = tr_alloc((size_t)ranks->count + 2, sizeof *begin);
+    if (!begin) {
+        return tr_ranks_agree(ranks, tr_fail_memory(error), error);
+    }
+    for (unsigned r = 0; r < ranks->count; r++) {
+        tr_pass_share(scorer->training, dev, r, &first, &end);
+        begin[r + 1] = dev->sequence.at[end] * sizeof *scorer->predicted;
+    }
+    trellis_status status = tr_ranks_gather(ranks, scorer->predicted, begin, error);
+    free(begin);
+    return status;
+}
+
 trellis_status tr_dev_score(struct tr_training *training, const struct tr_iterate *iterate,
                             trellis_progress *figures, trellis_error *error)
 {
@@ -187,6 +205,9 @@ trellis_status tr_dev_score(struct tr_training *training, const struct tr_iterat
         }
         scorer->iterate = iterate;
         status = tr_pass_run(scorer->pass, &training->data.dev, &plan, &ignored, error);
+    }
+    if (!status) {
+        status = share_labels(scorer, &training->ranks, error);
     }
     for (size_t s = 0; !status && s < training->data.dev.sequences; s++) {
         status = count_sequence(scorer, s, scorer->evaluation, error);

@@ -115,7 +115,7 @@ static void gather(void *user, const struct tr_pass_worker *worker)
 {
     struct tr_em *em = user;
     for (size_t j = 0; em->counting && j < em->training->layout.size; j++) {
-        em->counts[j] += (double)worker->floats[j];
+        em->counts[j] += tr_on_grid((double)worker->floats[j], em->training->grid);
     }
     for (size_t j = 0; em->counting && j < em->moment_count; j++) {
         em->moments[j] += worker->doubles[j];
@@ -126,7 +126,12 @@ trellis_status tr_em_pass(struct tr_em *em, const struct tr_dataset *data, bool 
                           double *ret_value, trellis_error *error)
 {
     struct tr_training *t = em->training;
-    struct tr_pass_plan plan = {.visit = visit, .gather = gather, .user = em};
+    struct tr_pass_plan plan = {.visit = visit,
+                                .gather = gather,
+                                .user = em,
+                                .sums = em->counts,
+                                .sum_count = counting ? t->layout.size : 0,
+                                .whole = t->gaussian}; // moments are on no grid
     em->data = data;
     em->counting = counting;
     tr_steps_set(tr_pass_steps(em->pass), em->now.weights + t->layout.step_begin);

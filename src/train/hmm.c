@@ -138,14 +138,18 @@ static void gather_counts(void *user, const struct tr_pass_worker *worker)
 {
     const struct hmm_counting *c = user;
     for (size_t j = 0; j < c->size; j++) {
-        c->counts[j] += worker->doubles[j];
+        c->counts[j] += tr_on_grid(worker->doubles[j], c->training->grid);
     }
 }
 
 static trellis_status count(struct tr_training *training, struct hmm_counting *c,
                             trellis_error *error)
 {
-    struct tr_pass_plan plan = {.visit = count_sequence, .gather = gather_counts, .user = c};
+    struct tr_pass_plan plan = {.visit = count_sequence,
+                                .gather = gather_counts,
+                                .user = c,
+                                .sums = c->counts,
+                                .sum_count = c->size};
     struct tr_pass *pass;
     double ignored;
     trellis_status status = tr_pass_create(training, (struct tr_pass_room){.doubles = c->size},

@@ -161,6 +161,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     note_iteration(training, figures);
     tr_training_tick(training, figures);
     figures->dev = best->figures.dev = NULL; // valid within the callback only
+    status = tr_training_agree_to_stop(training, error);
     *ret_stop = training->report.interrupted || (selects && is_out_of_patience(training));
-    return TRELLIS_OK;
+    return status;
 }

@@ -96,12 +96,12 @@ static void gather_block(void *user, const struct tr_pass_worker *worker)
     struct tr_likelihood *l = user;
     const struct tr_training *t = l->training;
     float *steps = worker->floats + t->layout.step_begin;
-    tr_rows_take_marked(t->data.vocabulary.node.rows, worker->node_marks, worker->floats,
+    tr_rows_take_marked(t->data.vocabulary.node.rows, worker->node_marks, worker->floats, t->grid,
                         l->gradient);
     tr_rows_take_marked(t->data.vocabulary.edge.rows, worker->edge_marks,
-                        worker->floats + t->layout.node_size, l->gradient + l->node);
+                        worker->floats + t->layout.node_size, t->grid, l->gradient + l->node);
     for (size_t j = 0; j < t->layout.step_size; j++) {
-        l->gradient[l->node + l->edge + j] += (double)steps[j];
+        l->gradient[l->node + l->edge + j] += tr_on_grid((double)steps[j], t->grid);
         steps[j] = 0;
     }
 }
@@ -112,8 +112,13 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
     struct tr_training *t = l->training;
     tr_steps_set(l->steps, l->at.weights + t->layout.step_begin);
     l->gradient = gradient;
-    struct tr_pass_plan plan = {
-        .visit = add_sequence, .gather = gather_block, .user = l, .clears = true};
+    memset(gradient, 0, l->size * sizeof *gradient);
+    struct tr_pass_plan plan = {.visit = add_sequence,
+                                .gather = gather_block,
+                                .user = l,
+                                .sums = gradient,
+                                .sum_count = l->size,
+                                .clears = true};
     trellis_error failure;
     trellis_status status = tr_pass_run(l->pass, &t->data.train, &plan, ret_value, &failure);
     if (status == TRELLIS_DATA) { // scores beyond all numbers: w went too far

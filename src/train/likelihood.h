@@ -27,7 +27,7 @@ struct tr_likelihood {
 trellis_status tr_likelihood_create(struct tr_training *training,
                                     struct tr_likelihood **ret_likelihood, trellis_error *error);
 void tr_likelihood_destroy(struct tr_likelihood *likelihood);
-/* gradient += df/dw at likelihood->at, and *ret_value = f there; infinite where scores overflow. */
+/* gradient = df/dw at likelihood->at, and *ret_value = f there; infinite where scores overflow. */
 trellis_status tr_likelihood_sum(struct tr_likelihood *likelihood, double *gradient,
                                  double *ret_value, trellis_error *error);
 /* About how curved f is along each feature, for L-BFGS to begin with; above 0. */

@@ -1,23 +1,26 @@
-/* pass.c - one pass over a corpus in fixed blocks of sequences, summed in block order. */
+/* pass.c - one pass over a corpus in fixed blocks of sequences, shared by threads and ranks. */
 #include "train/pass.h"
 
-enum { BLOCKS = 16 };
+#include <math.h>
+
+/* 16 blocks, and more from two million tokens on, so that there is work for many ranks. */
+enum { MIN_BLOCKS = 16, MAX_BLOCKS = 256, TOKENS_OF_A_BLOCK = 1 << 17 };
 
 struct tr_pass {
     struct tr_training *training;
     struct tr_steps *steps;
     struct tr_pass_worker *workers; // [threads]
     struct tr_pass_room room;
-    uint64_t *marks; // [BLOCKS][node_words + edge_words], once they are needed
+    uint64_t *marks; // [blocks of the rank][node_words + edge_words], once they are needed
     size_t node_words, edge_words;
 
     /* Of the current pass. */
     const struct tr_pass_plan *plan;
     const struct tr_dataset *data;
-    size_t begin[BLOCKS + 1];
-    double value[BLOCKS];
-    trellis_status status[BLOCKS];
-    trellis_error errors[BLOCKS];
+    size_t blocks, first, end; // all, and those that this rank visits
+    size_t begin[MAX_BLOCKS + 1];
+    double value[MAX_BLOCKS], failed[MAX_BLOCKS]; // of each block: what it sums to, and its status
+    trellis_error errors[MAX_BLOCKS];
 };
 
 struct tr_steps *tr_pass_steps(struct tr_pass *pass)
@@ -25,18 +28,69 @@ struct tr_steps *tr_pass_steps(struct tr_pass *pass)
     return pass->steps;
 }
 
+/* How many blocks a corpus is cut into: a power of 2. */
+static size_t block_count(const struct tr_dataset *data)
+{
+    size_t blocks = MIN_BLOCKS;
+    while (blocks < MAX_BLOCKS && blocks < data->tokens / TOKENS_OF_A_BLOCK) {
+        blocks *= 2;
+    }
+    return blocks;
+}
+
 /* Cuts the corpus so that every block has about as many tokens. */
-static void cut_blocks(struct tr_pass *pass, const struct tr_dataset *data)
+static void cut(const struct tr_dataset *data, size_t blocks, size_t *begin)
 {
     size_t s = 0;
-    for (size_t b = 0; b < BLOCKS; b++) {
-        pass->begin[b] = s;
-        while (s < data->sequences &&
-               (double)data->sequence.at[s] < (double)data->tokens * (double)(b + 1) / BLOCKS) {
+    for (size_t b = 0; b < blocks; b++) {
+        begin[b] = s;
+        while (s < data->sequences && (double)data->sequence.at[s] <
+                                          (double)data->tokens * (double)(b + 1) / (double)blocks) {
             s++;
         }
     }
-    pass->begin[BLOCKS] = data->sequences;
+    begin[blocks] = data->sequences;
+}
+
+static void cut_blocks(struct tr_pass *pass, const struct tr_dataset *data, bool whole)
+{
+    const struct tr_ranks *ranks = &pass->training->ranks;
+    pass->blocks = block_count(data);
+    pass->first = whole ? 0 : tr_ranks_share(ranks, pass->blocks, ranks->rank);
+    pass->end = whole ? pass->blocks : tr_ranks_share(ranks, pass->blocks, ranks->rank + 1);
+    cut(data, pass->blocks, pass->begin);
+}
+
+void tr_pass_share(const struct tr_training *training, const struct tr_dataset *data, unsigned rank,
+                   size_t *ret_first, size_t *ret_end)
+{
+    size_t begin[MAX_BLOCKS + 1], blocks = block_count(data);
+    cut(data, blocks, begin);
+    *ret_first = begin[tr_ranks_share(&training->ranks, blocks, rank)];
+    *ret_end = begin[tr_ranks_share(&training->ranks, blocks, rank + 1)];
+}
+
+/* The largest value of an attribute. */
+static double largest(const struct tr_occurrences *occurrences)
+{
+    double most = 1;
+    for (size_t i = 0; i < occurrences->value.size; i++) {
+        most = fmax(most, fabs((double)occurrences->value.at[i]));
+    }
+    return most;
+}
+
+double tr_pass_grid(const struct tr_training *training)
+{
+    const struct tr_dataset *data = &training->data.train;
+    double most = fmax(largest(&data->node), fmax(largest(&data->edge), largest(&data->segment)));
+    double tokens = 0;
+    int exponent;
+    for (size_t s = 0; s < data->sequences; s++) {
+        tokens += tr_sequence_weight(data, s) * (double)tr_sequence_length(data, s);
+    }
+    frexp(fmax(tokens * most, 1e-200), &exponent);
+    return ldexp(1.5, exponent);
 }
 
 static void mark_tokens(const struct tr_rows *rows, const struct tr_occurrences *occurrences,
@@ -49,13 +103,14 @@ static void mark_tokens(const struct tr_rows *rows, const struct tr_occurrences 
 }
 
 /* Which weights one block has to do with. */
-static void mark_block(void *user, size_t block, unsigned thread)
+static void mark_block(void *user, size_t number, unsigned thread)
 {
     (void)thread;
     struct tr_pass *pass = user;
     const struct tr_vocabulary *vocabulary = &pass->training->data.vocabulary;
     const struct tr_dataset *data = &pass->training->data.train;
-    uint64_t *marks = pass->marks + block * (pass->node_words + pass->edge_words);
+    uint64_t *marks = pass->marks + number * (pass->node_words + pass->edge_words);
+    size_t block = pass->first + number;
     size_t first = data->sequence.at[pass->begin[block]];
     size_t end = data->sequence.at[pass->begin[block + 1]];
     mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
@@ -79,16 +134,17 @@ static trellis_status visit_sequence(const struct tr_pass *pass, struct tr_pass_
     return status;
 }
 
-/* One block: its own sum, then in its turn into the whole. */
-static void add_block(void *user, size_t block, unsigned thread)
+/* One block of this rank: its own sum, then in its turn into the whole. */
+static void add_block(void *user, size_t number, unsigned thread)
 {
     struct tr_pass *pass = user;
+    size_t block = pass->first + number;
     const struct tr_layout *layout = &pass->training->layout;
     const struct tr_pass_plan *plan = pass->plan;
     struct tr_pass_worker *worker = &pass->workers[thread];
     trellis_status status = TRELLIS_OK;
     if (plan->clears) {
-        worker->node_marks = pass->marks + block * (pass->node_words + pass->edge_words);
+        worker->node_marks = pass->marks + number * (pass->node_words + pass->edge_words);
         worker->edge_marks = worker->node_marks + pass->node_words;
     } else {
         memset(worker->floats, 0, pass->room.floats * sizeof *worker->floats);
@@ -102,11 +158,11 @@ static void add_block(void *user, size_t block, unsigned thread)
         tr_lattice_flush_transition_counts(worker->lattice, pass->steps,
                                            worker->floats + layout->step_begin);
     }
-    pass->status[block] = status;
+    pass->failed[block] = status;
     if (plan->gather) {
-        tr_pool_turn(pass->training->pool, block);
+        tr_pool_turn(pass->training->pool, number);
         plan->gather(plan->user, worker);
-        tr_pool_turn_done(pass->training->pool, block);
+        tr_pool_turn_done(pass->training->pool, number);
     }
 }
 
@@ -116,33 +172,79 @@ static trellis_status mark_blocks(struct tr_pass *pass, trellis_error *error)
     const struct tr_vocabulary *vocabulary = &pass->training->data.vocabulary;
     pass->node_words = tr_rows_mark_words(vocabulary->node.rows);
     pass->edge_words = tr_rows_mark_words(vocabulary->edge.rows);
-    pass->marks = tr_alloc((pass->node_words + pass->edge_words) * BLOCKS, sizeof *pass->marks);
+    pass->marks = tr_alloc((pass->node_words + pass->edge_words) * (pass->end - pass->first),
+                           sizeof *pass->marks);
     if (!pass->marks) {
         return tr_fail_memory(error);
     }
-    tr_pool_run(pass->training->pool, BLOCKS, mark_block, pass);
+    tr_pool_run(pass->training->pool, pass->end - pass->first, mark_block, pass);
+    return TRELLIS_OK;
+}
+
+/* The rank that visits a block. */
+static unsigned rank_of(const struct tr_pass *pass, size_t block)
+{
+    unsigned rank = 0;
+    while (block >= tr_ranks_share(&pass->training->ranks, pass->blocks, rank + 1)) {
+        rank++;
+    }
+    return rank;
+}
+
+/* Gives all ranks what each block has come to, and the message of the first that failed. */
+static trellis_status share_values(struct tr_pass *pass, trellis_error *error)
+{
+    struct tr_ranks *ranks = &pass->training->ranks;
+    for (size_t b = 0; b < pass->blocks; b++) {
+        bool mine = b >= pass->first && b < pass->end;
+        pass->value[b] = mine ? pass->value[b] : 0;
+        pass->failed[b] = mine ? pass->failed[b] : 0;
+    }
+    trellis_status status = tr_ranks_sum(ranks, pass->value, pass->blocks, error);
+    if (!status) {
+        status = tr_ranks_sum(ranks, pass->failed, pass->blocks, error);
+    }
+    size_t b = 0;
+    while (!status && b < pass->blocks && pass->failed[b] == 0) {
+        b++;
+    }
+    return status || b == pass->blocks
+               ? status
+               : tr_ranks_broadcast(ranks, rank_of(pass, b), pass->errors[b].message,
+                                    sizeof pass->errors[b].message, error);
+}
+
+/* What the blocks have come to: their values, and the first failure. */
+static trellis_status end_pass(struct tr_pass *pass, double *ret_value, trellis_error *error)
+{
+    for (size_t b = 0; b < pass->blocks; b++) {
+        if (pass->failed[b] != 0) {
+            return tr_fail(error, (trellis_status)pass->failed[b], "%s", pass->errors[b].message);
+        }
+        *ret_value += pass->value[b];
+    }
     return TRELLIS_OK;
 }
 
 trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
                            const struct tr_pass_plan *plan, double *ret_value, trellis_error *error)
 {
+    struct tr_training *training = pass->training;
     pass->plan = plan;
     pass->data = data;
-    cut_blocks(pass, data);
+    cut_blocks(pass, data, plan->whole);
+    *ret_value = 0;
     trellis_status status = plan->clears && !pass->marks ? mark_blocks(pass, error) : TRELLIS_OK;
     if (!status) {
-        tr_pool_run(pass->training->pool, BLOCKS, add_block, pass);
+        tr_pool_run(training->pool, pass->end - pass->first, add_block, pass);
     }
-    *ret_value = 0;
-    for (size_t b = 0; !status && b < BLOCKS; b++) {
-        status = pass->status[b];
-        if (status) {
-            tr_fail(error, status, "%s", pass->errors[b].message);
-        }
-        *ret_value += pass->value[b];
+    if (!tr_ranks_alone(&training->ranks) && !plan->whole) {
+        status = tr_ranks_agree(&training->ranks, status, error);
+        status = status ? status : share_values(pass, error);
+        status = status ? status
+                        : tr_ranks_sum(&training->ranks, plan->sums, plan->sum_count, error);
     }
-    return status;
+    return status ? status : end_pass(pass, ret_value, error);
 }
 
 /* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the

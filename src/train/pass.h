@@ -1,10 +1,16 @@
-/* pass.h - one pass over a corpus in fixed blocks of sequences, summed in block order.
+/* pass.h - one pass over a corpus in fixed blocks of sequences, shared by threads and ranks.
  *
  * All sums over data are made here: the gradient of a CRF or MEMM, the expected counts of EM, the
- * counts of an HMM, the objective of an SSVM, the labels of the dev data. The corpus is cut into a
- * fixed number of blocks of about equal size. A thread adds up a block in its own sums, and those
- * are gathered in block order, in double precision. So the result is the same for any number of
- * threads, and no sum in single precision is longer than a block.
+ * counts of an HMM, the objective of an SSVM, the labels of the dev data. The corpus is cut into
+ * blocks of about equal size, whose number depends on the corpus alone. Every rank visits its share
+ * of them. A thread adds up a block in its own sums, and those are gathered in block order, in
+ * double precision, and then summed over the ranks. So no sum in single precision is longer than a
+ * block, and the result is the same for any number of threads.
+ *
+ * It is the same for any number of ranks, too, because the sum of a block is rounded to a grid
+ * before it is added (tr_pass_grid): the additions that follow are exact, and their order does not
+ * matter. The grid is 2^-52 of what could be counted at all, far finer than the single precision
+ * that the sum of a block has.
  *
  * The weight of a sequence is applied here to its value, and passed to the visit for its sums.
  */
@@ -39,9 +45,16 @@ struct tr_pass_plan {
                             double weight, double *ret_value, trellis_error *error);
     void (*gather)(void *user, const struct tr_pass_worker *worker);
     void *user;
+    double *sums;     // [sum_count] what `gather` adds to, on the grid; 0 before the pass
+    size_t sum_count; // and summed over the ranks after it
     bool clears; // gather leaves 0 behind, by the marks; for passes over the training data alone
     bool unweighted; // every sequence is visited with the weight 1
+    bool whole;      // every rank visits all sequences
 };
+
+/* For tr_on_grid(): fine enough for what single precision can tell, coarse enough for sums over all
+ * training data to be exact. */
+double tr_pass_grid(const struct tr_training *training);
 
 struct tr_pass;
 trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room room,
@@ -55,6 +68,10 @@ struct tr_steps *tr_pass_steps(struct tr_pass *pass);
 trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
                            const struct tr_pass_plan *plan, double *ret_value,
                            trellis_error *error);
+
+/* The sequences of a dataset that this rank visits: *ret_first .. *ret_end - 1. */
+void tr_pass_share(const struct tr_training *training, const struct tr_dataset *data, unsigned rank,
+                   size_t *ret_first, size_t *ret_end);
 
 /* For rooms with a lattice and floats laid out like w: adds weight * E[Phi] of what is in the
  * worker's lattice to its floats; or, with gold labels given, weight * (E[Phi] - Phi(gold)) for

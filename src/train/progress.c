@@ -89,16 +89,29 @@ bool tr_training_tick(struct tr_training *training, const trellis_progress *figu
 {
     struct tr_report *report = &training->report;
     if (report->cancellation && atomic_load(&report->cancellation->cancelled)) {
-        report->interrupted = true;
+        report->asked = true;
     }
     if (report->progress) {
         trellis_progress shown = *figures;
         shown.seconds = tr_training_seconds(training);
         if (!report->progress(report->user, &shown)) {
-            report->interrupted = true;
+            report->asked = true;
         }
     }
-    return !report->interrupted;
+    bool alone = tr_ranks_alone(&training->ranks);
+    report->interrupted = report->interrupted || (report->asked && alone);
+    return !report->interrupted && !(report->asked && figures->phase == TRELLIS_PHASE_READING);
+}
+
+/* Several ranks stop at the end of the same iteration. */
+trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_error *error)
+{
+    double asked = training->report.asked;
+    trellis_status status = tr_ranks_alone(&training->ranks)
+                                ? TRELLIS_OK
+                                : tr_ranks_sum(&training->ranks, &asked, 1, error);
+    training->report.interrupted = training->report.interrupted || asked > 0;
+    return status;
 }
 
 void tr_training_note(struct tr_training *training, const char *format, ...)

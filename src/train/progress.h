@@ -12,7 +12,8 @@ struct tr_report {
     void *user;
     struct timespec began;
     const trellis_cancellation *cancellation; // or NULL
-    bool interrupted;                         // by the caller
+    bool asked;                               // the caller wants to stop
+    bool interrupted;                         // and so do all ranks
 };
 
 /* Figures none of which is known. */

@@ -4,6 +4,7 @@
  */
 #include "train/train.h"
 
+#include "base/hash.h"
 #include "base/structs.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
@@ -76,6 +77,31 @@ static void training_free(struct tr_training *training)
     trellis_options_destroy(training->options);
 }
 
+trellis_status tr_training_same(struct tr_training *training, uint64_t number, const char *differs,
+                                trellis_error *error)
+{
+    unsigned other;
+    trellis_status status = tr_ranks_compare(&training->ranks, number, &other, error);
+    return !status && other < training->ranks.count
+               ? tr_fail(error, TRELLIS_OPTION, "rank %u %s rank 0", other, differs)
+               : status;
+}
+
+/* Whether all ranks train the same model: how it is run may differ. */
+static trellis_status compare_options(struct tr_training *training, const trellis_options *options,
+                                      trellis_error *error)
+{
+    uint64_t all = tr_hash64(trellis_version(), strlen(trellis_version()));
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        const trellis_option *option = trellis_option_at(i);
+        const char *value = tr_option_text(options, option->name);
+        if (!tr_is_run_option(option->name)) {
+            all = tr_fold(all ^ tr_hash64(value, strlen(value)), 0x9E3779B97F4A7C15u) + i;
+        }
+    }
+    return tr_training_same(training, all, "has other options or another version than", error);
+}
+
 /* Everything up to the learner. */
 static trellis_status prepare(struct tr_training *training, const trellis_options *options,
                               const trellis_training *given, trellis_error *error)
@@ -83,6 +109,9 @@ static trellis_status prepare(struct tr_training *training, const trellis_option
     trellis_status status = TRELLIS_OK;
     if (given->train_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is no training data");
+    }
+    if (!status) {
+        status = compare_options(training, options, error);
     }
     if (!status) {
         status = tr_training_take_sources(training, options, given, error);
@@ -98,6 +127,14 @@ static trellis_status prepare(struct tr_training *training, const trellis_option
     }
     if (!status) {
         status = tr_training_read(training, error);
+    }
+    if (!status) {
+        status = tr_training_same(training, training->data.train.fingerprint,
+                                  "has read other training data than", error);
+    }
+    if (!status) {
+        status = tr_training_same(training, training->data.dev.fingerprint,
+                                  "has read other dev data than", error);
     }
     if (!status) {
         status = tr_training_make_layout(training, error);
@@ -154,10 +191,15 @@ trellis_status trellis_train(const trellis_options *options, const trellis_train
                                               .cancellation = given.cancellation}};
     clock_gettime(CLOCK_MONOTONIC, &training.report.began);
     tr_random_seed(&training.random, (uint64_t)tr_option_integer(options, "seed"));
-    trellis_status status = prepare(&training, options, &given, error);
+    trellis_status status = tr_ranks_open(&training.ranks, given.ranks, error);
+    if (status) {
+        return status;
+    }
+    status = prepare(&training, options, &given, error);
     if (!status) {
         status = training.settings.algorithm->train(&training, error);
     }
+    status = tr_ranks_agree(&training.ranks, status, error);
     bool interrupted = training.report.interrupted;
     uint64_t iteration = training.best.figures.iteration;
     if (!status && !training.best.known) {

@@ -21,6 +21,7 @@
 
 #include "base/pool.h"
 #include "base/random.h"
+#include "base/ranks.h"
 #include "base/state_registry.h"
 #include "dataset/dataset.h"
 #include "dataset/row_kernels.h"
@@ -82,6 +83,8 @@ struct tr_training {
     struct tr_loss *loss; // that a CRF adds to scores (softmax-margin); NULL where it does not
 
     struct tr_pool *pool;
+    struct tr_ranks ranks; // the processes that train together
+    double grid;           // of sums over data (pass.h)
     struct tr_random random;
     struct tr_buffer notes; // for the model
     struct tr_report report;
@@ -109,11 +112,17 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
 trellis_progress tr_training_figures(const struct tr_training *training);
 /* Reports from within an iteration; false where the caller wants to stop. */
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);
+/* At the end of an iteration: where a rank wants to stop, all are interrupted. */
+trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_error *error);
 /* A sentence for the person who waits. */
 void tr_training_note(struct tr_training *training, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Since the training began. */
 double tr_training_seconds(const struct tr_training *training);
+
+/* Fails where some rank has another number: "rank 2 DIFFERS rank 0". */
+trellis_status tr_training_same(struct tr_training *training, uint64_t number, const char *differs,
+                                trellis_error *error);
 
 /* Takes the sources that the caller gave, or else the files that the options name. */
 trellis_status tr_training_take_sources(struct tr_training *training,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "corpus/corpus.h"
+#include "train/pass.h"
 #include "train/unsupervised.h"
 
 static bool reading_progress(void *user, uint64_t tokens)
@@ -342,6 +343,7 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
     if (!status) {
         status = read_train(training, &reading, error);
     }
+    training->grid = status ? 0 : tr_pass_grid(training);
     tr_words_free(&data->segment_keys);
     if (!status && settings->max_segment) {
         status = tr_training_make_segments(training, error);

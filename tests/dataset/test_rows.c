@@ -140,7 +140,7 @@ static void check_marks(struct tr_random *random, const struct tr_rows *rows, co
     for (uint32_t k = 0; rows->attributes && k < 3; k++) {
         uint32_t a = (uint32_t)tr_random_below(random, rows->attributes);
         tr_rows_mark(rows, &a, 1, marks);
-        tr_rows_take_marked(rows, marks, left, taken);
+        tr_rows_take_marked(rows, marks, left, 0, taken);
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             assert_true(taken[i] == all[i]);
             assert_true(left[tr_rows_find(rows, a, rows->outcome[i])] == 0);

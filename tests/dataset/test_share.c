@@ -180,7 +180,7 @@ static void gradients_scale_with_the_root(void **state)
     slopes[tr_rows_find(rows, 0, 2)] = 2;
     slopes[tr_rows_find(rows, 1, 3)] = 3;
     slopes[tr_rows_find(rows, 2, 2)] = 5;
-    tr_rows_take_marked(rows, marks, slopes, features);
+    tr_rows_take_marked(rows, marks, slopes, 0, features);
     assert_float_equal(features[2], 2 * sqrt(3), 1e-6);
     assert_float_equal(features[7], 3, 1e-6);
     assert_float_equal(features[9], 5 * sqrt(2), 1e-6);

@@ -24,7 +24,7 @@ for folder in src/*/; do
     *) echo "$folder is missing in the order of includes"; failed=1 ;;
     esac
 done
-if grep -nE '#include "[a-z]+/' cli/*.[ch] serve/*.[ch] examples/*.c 2>/dev/null |
+if grep -nE '#include "[a-z]+/' cli/*.[ch] serve/*.[ch] mpi/*.[ch] examples/*.c 2>/dev/null |
     grep -v '^serve/launch.c:[0-9]*:#include "cli/'; then
     echo "the command, the service and the examples include only the public header and their own"
     failed=1

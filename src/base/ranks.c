@@ -1,0 +1,232 @@
+/* ranks.c - several processes that train one model: what they agree on, sum and gather. */
+#include "base/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/structs.h"
+
+/* Numbers that come from all ranks at once, to bound the memory. */
+enum { ROOM = 1 << 21, LEAST = 1 << 12 };
+
+static size_t piece_size(const struct tr_ranks *ranks)
+{
+    return ROOM / ranks->count > LEAST ? ROOM / ranks->count : LEAST;
+}
+
+trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
+                             trellis_error *error)
+{
+    *ranks = (struct tr_ranks){.count = 1};
+    if (!given) {
+        return TRELLIS_OK;
+    }
+    if (!tr_struct_take(&ranks->given, sizeof ranks->given, given)) {
+        return tr_fail(error, TRELLIS_OPTION, "ranks: struct_size is not set");
+    }
+    if (!ranks->given.agree || !ranks->given.exchange || ranks->given.rank >= ranks->given.count) {
+        return tr_fail(error, TRELLIS_OPTION, "ranks: a function is missing, or rank >= count");
+    }
+    ranks->rank = ranks->given.rank;
+    ranks->count = ranks->given.count;
+    return TRELLIS_OK;
+}
+
+trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return status;
+    }
+    if (!ranks->failure.status) {
+        trellis_error first = {.status = status};
+        if (status && error) {
+            first = *error;
+        }
+        status = ranks->given.agree(ranks->given.user, status, &first);
+        if (!status) {
+            return TRELLIS_OK;
+        }
+        ranks->failure = first;
+        ranks->failure.status = status;
+    }
+    if (error) {
+        *error = ranks->failure;
+    }
+    return ranks->failure.status;
+}
+
+/* What travels in one exchange: [count] each. */
+struct parcels {
+    const void **send;
+    size_t *send_size;
+    void **receive;
+    size_t *receive_size;
+};
+
+static void parcels_free(struct parcels *parcels)
+{
+    free(parcels->send);
+    free(parcels->send_size);
+    free(parcels->receive);
+    free(parcels->receive_size);
+}
+
+static bool parcels_make(const struct tr_ranks *ranks, struct parcels *parcels)
+{
+    parcels->send = tr_alloc(ranks->count, sizeof *parcels->send);
+    parcels->send_size = tr_alloc(ranks->count, sizeof *parcels->send_size);
+    parcels->receive = tr_alloc(ranks->count, sizeof *parcels->receive);
+    parcels->receive_size = tr_alloc(ranks->count, sizeof *parcels->receive_size);
+    return parcels->send && parcels->send_size && parcels->receive && parcels->receive_size;
+}
+
+static trellis_status exchange(struct tr_ranks *ranks, const struct parcels *parcels,
+                               trellis_error *error)
+{
+    return ranks->given.exchange(ranks->given.user, parcels->send, parcels->send_size,
+                                 parcels->receive, parcels->receive_size, error);
+}
+
+trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t *begin,
+                               trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    struct parcels parcels = {0};
+    trellis_status status = parcels_make(ranks, &parcels) ? TRELLIS_OK : tr_fail_memory(error);
+    status = tr_ranks_agree(ranks, status, error);
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        bool other = r != ranks->rank;
+        parcels.send[r] = (char *)bytes + begin[ranks->rank];
+        parcels.send_size[r] = other ? begin[ranks->rank + 1] - begin[ranks->rank] : 0;
+        parcels.receive[r] = (char *)bytes + begin[r];
+        parcels.receive_size[r] = other ? begin[r + 1] - begin[r] : 0;
+    }
+    if (!status) {
+        status = exchange(ranks, &parcels, error);
+    }
+    parcels_free(&parcels);
+    return status;
+}
+
+trellis_status tr_ranks_broadcast(struct tr_ranks *ranks, unsigned from, void *bytes, size_t size,
+                                  trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    size_t *begin = tr_alloc((size_t)ranks->count + 1, sizeof *begin);
+    if (!begin) {
+        return tr_ranks_agree(ranks, tr_fail_memory(error), error);
+    }
+    for (unsigned r = from + 1; r <= ranks->count; r++) {
+        begin[r] = size;
+    }
+    trellis_status status = tr_ranks_gather(ranks, bytes, begin, error);
+    free(begin);
+    return status;
+}
+
+/* The piece `at` .. of what belongs to a rank. */
+static size_t piece_of(const struct tr_ranks *ranks, const size_t *begin, unsigned rank, size_t at,
+                       size_t *ret_first)
+{
+    size_t first = begin[rank] + at, end = begin[rank + 1], most = piece_size(ranks);
+    *ret_first = first < end ? first : end;
+    return first >= end ? 0 : end - first < most ? end - first : most;
+}
+
+/* Sends one piece of every part to its owner, and adds what comes for the part of this rank. */
+static trellis_status sum_piece(struct tr_ranks *ranks, struct parcels *parcels, double *numbers,
+                                const size_t *begin, size_t at, double *room, trellis_error *error)
+{
+    size_t most = piece_size(ranks), mine, first;
+    size_t size = piece_of(ranks, begin, ranks->rank, at, &mine);
+    for (unsigned r = 0; r < ranks->count; r++) {
+        size_t theirs = r == ranks->rank ? 0 : piece_of(ranks, begin, r, at, &first);
+        parcels->send[r] = theirs ? numbers + first : numbers;
+        parcels->send_size[r] = theirs * sizeof *numbers;
+        parcels->receive[r] = room + r * most;
+        parcels->receive_size[r] = r == ranks->rank ? 0 : size * sizeof *numbers;
+    }
+    trellis_status status = exchange(ranks, parcels, error);
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        for (size_t j = 0; r != ranks->rank && j < size; j++) {
+            numbers[mine + j] += room[r * most + j];
+        }
+    }
+    return status;
+}
+
+/* After it, the sums of part r, begin[r] .. begin[r + 1] - 1, are on rank r. */
+static trellis_status sum_parts(struct tr_ranks *ranks, double *numbers, const size_t *begin,
+                                trellis_error *error)
+{
+    struct parcels parcels = {0};
+    size_t longest = 0;
+    for (unsigned r = 0; r < ranks->count; r++) {
+        longest = begin[r + 1] - begin[r] > longest ? begin[r + 1] - begin[r] : longest;
+    }
+    double *room = tr_alloc(ranks->count * piece_size(ranks), sizeof *room);
+    trellis_status status = parcels_make(ranks, &parcels) && room ? TRELLIS_OK
+                                                                  : tr_fail_memory(error);
+    status = tr_ranks_agree(ranks, status, error);
+    for (size_t at = 0; !status && at < longest; at += piece_size(ranks)) {
+        status = sum_piece(ranks, &parcels, numbers, begin, at, room, error);
+    }
+    free(room);
+    parcels_free(&parcels);
+    return status;
+}
+
+trellis_status tr_ranks_sum(struct tr_ranks *ranks, double *numbers, size_t count,
+                            trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    size_t *begin = tr_alloc(2 * ((size_t)ranks->count + 1), sizeof *begin);
+    if (!begin) {
+        return tr_ranks_agree(ranks, tr_fail_memory(error), error);
+    }
+    size_t *bytes = begin + ranks->count + 1;
+    for (unsigned r = 0; r <= ranks->count; r++) {
+        begin[r] = tr_ranks_share(ranks, count, r);
+        bytes[r] = begin[r] * sizeof *numbers;
+    }
+    trellis_status status = sum_parts(ranks, numbers, begin, error);
+    if (!status) {
+        status = tr_ranks_gather(ranks, numbers, bytes, error);
+    }
+    free(begin);
+    return status;
+}
+
+trellis_status tr_ranks_compare(struct tr_ranks *ranks, uint64_t number, unsigned *ret_other,
+                                trellis_error *error)
+{
+    *ret_other = ranks->count;
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    size_t *begin = tr_alloc((size_t)ranks->count + 1, sizeof *begin);
+    uint64_t *all = tr_alloc(ranks->count, sizeof *all);
+    trellis_status status;
+    if (begin && all) {
+        for (unsigned r = 0; r <= ranks->count; r++) {
+            begin[r] = r * sizeof *all;
+        }
+        all[ranks->rank] = number;
+        status = tr_ranks_gather(ranks, all, begin, error);
+    } else {
+        status = tr_ranks_agree(ranks, tr_fail_memory(error), error);
+    }
+    for (unsigned r = ranks->count; !status && r-- > 0;) {
+        *ret_other = all[r] != all[0] ? r : *ret_other;
+    }
+    free(begin);
+    free(all);
+    return status;
+}
