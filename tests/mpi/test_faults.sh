@@ -1,0 +1,81 @@
+# Whatever fails on one rank of trellis-mpi, all of them end, with one message and without half a model.
+. tests/mpi/lib.sh
+t=$TRELLIS_TMP
+head -n 2500 data/english/train.conll >$t/train
+options="-q --label 3 -t crf -f chunk"
+
+# Each rank runs this script, so that one of them can be given other arguments: $1 is what rank 1 does.
+cat >$t/rank.sh <<'END'
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+[ "$rank" != 1 ] || eval "$WHAT"
+exec "$MPI_COMMAND" "$@"
+END
+export MPI_COMMAND=$mpi
+
+# broken WHAT ARGUMENT...: rank 1 of 3 does WHAT before it runs trellis-mpi.
+broken() {
+    export WHAT=$1
+    shift
+    rm -f $t/model
+    status=0
+    timeout 60 mpirun -n 3 bash $t/rank.sh "$@" >$out 2>$err || status=$?
+}
+
+# ends DESCRIPTION TEXT: all ranks have ended with exactly one message, and there is no model.
+ends() {
+    want "$1: does not hang" test $status != 124
+    want "$1: fails" test $status != 0
+    want "$1: says why" grep -q "^trellis: .*$2" $err
+    want "$1: says it once" test "$(grep -c "^trellis: .*$2" $err)" = 1
+    want "$1: there is no model" test ! -e $t/model
+    want "$1: nothing half-written is left" test -z "$(find $t -name 'model*')"
+}
+
+broken "set -- \${@/%$(basename $t)\/train/missing}" train $options -m $t/model $t/train
+ends "a file that one rank cannot read" "rank 1: .*missing"
+
+broken 'set -- "$@" --l2 3' train $options -m $t/model $t/train
+ends "other options on one rank" "rank 1 has other options"
+
+head -n 2000 data/english/train.conll >$t/other
+broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options -m $t/model $t/train
+ends "other data on one rank" "rank 1 has read other training data"
+
+broken : train $options --bogus 1 -m $t/model $t/train
+ends "an unknown option" "bogus"
+
+broken : train $options -e 2 -m $t/no/such/model $t/train
+want "a model that cannot be written: fails" test $status != 0
+want "a model that cannot be written: says it once" test "$(grep -c 'no/such' $err)" = 1
+
+# A full disk: files of rank 0 may not exceed 8 KB.
+sed 's/^\[.*/[ "$rank" != 0 ] || ulimit -f 8/' $t/rank.sh >$t/full.sh
+rm -f $t/model
+status=0
+timeout 60 mpirun -n 2 bash $t/full.sh train $options -e 2 -m $t/model $t/train >$out 2>$err || status=$?
+ends "a full disk" "model"
+
+# later SIGNAL: sends it to rank 1 while it trains; the ranks wait 3 seconds for each other.
+later() {
+    rm -f $t/model $t/pid
+    export TRELLIS_MPI_TIMEOUT=3 WHAT="echo \$\$ >$t/pid"
+    status=0
+    timeout 60 mpirun -n 3 bash $t/rank.sh train -q --label 3 -t perceptron -f chunk -e 100000 -m $t/model $t/train >$out 2>$err &
+    local run=$!
+    for _ in $(seq 100); do
+        [ -s $t/pid ] && break
+        sleep 0.1
+    done
+    sleep 1.5
+    kill -"$1" "$(cat $t/pid)"
+    wait $run || status=$?
+    unset TRELLIS_MPI_TIMEOUT
+}
+later KILL
+want "a rank that dies: does not hang" test $status != 124
+want "a rank that dies: fails" test $status != 0
+want "a rank that dies: mpirun says which" grep -q "rank 1 " $err
+want "a rank that dies: there is no model" test ! -e $t/model
+later STOP
+ends "a rank that is stopped" "for rank 1, which does not answer"
+finish
