@@ -138,6 +138,10 @@ static const trellis_option table[] = {
      "Mini-batch size of -a sgd, in sequences; batches of more than one use all threads."},
     {"rate", 0, TRELLIS_REAL, TRAIN, "X", "0", 0, 1e6, NULL,
      "Initial learning rate of -a sgd; 0 calibrates it on a sample."},
+    {"dropout", 0, TRELLIS_REAL, TRAIN, "P", "0", 0, 0.95, NULL,
+     "At each step of -a sgd, leave out every attribute of a token with probability P, so that the "
+     "weights of attributes that usually occur together do not come to depend on each other. A "
+     "lower --l2 goes with it."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
      "Average the weights: of -a sgd from the second epoch on, of online learners from the first; "
      "--no-average keeps the last ones."},

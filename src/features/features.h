@@ -129,6 +129,7 @@ struct tr_observation {
     size_t max_segment; // 0: segments are not asked for
 };
 enum tr_attribute_kind { TR_NODE_ATTRIBUTE, TR_EDGE_ATTRIBUTE, TR_SEGMENT_ATTRIBUTE };
+enum { TR_ATTRIBUTE_KINDS = TR_SEGMENT_ATTRIBUTE + 1 };
 static inline const struct tr_seen *tr_observed(const struct tr_observation *observation,
                                                 enum tr_attribute_kind kind)
 {

@@ -33,14 +33,14 @@ static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options 
 #define STOPPING "epsilon delta period"
 static const struct tr_algorithm crf[] = {
     {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average prune",
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout prune",
      .abilities = TR_STOCHASTIC},
     {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},
     {0}};
 static const struct tr_algorithm unpruned[] = {
     {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average",
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout",
      .abilities = TR_STOCHASTIC},
     {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},

@@ -207,6 +207,7 @@ static void resolve_method(struct tr_settings *settings)
     settings->warm_up = (uint64_t)tr_option_integer(options, "warm-up");
     settings->batch = (size_t)tr_option_integer(options, "batch");
     settings->rate = tr_option_real(options, "rate");
+    settings->dropout = tr_option_real(options, "dropout");
     settings->average = tr_option_flag(options, "average");
     settings->aggressiveness = tr_option_real(options, "aggressiveness");
     settings->variance = tr_option_real(options, "variance");

@@ -56,6 +56,7 @@ struct tr_settings {
     uint64_t warm_up; // epochs
     size_t batch;
     double rate; // 0: calibrated
+    double dropout;
     bool average;
     double aggressiveness, variance;
     size_t mbest;

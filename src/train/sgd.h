@@ -2,12 +2,15 @@
 #ifndef TRELLIS_TRAIN_SGD_H
 #define TRELLIS_TRAIN_SGD_H
 
+#include "train/dropout.h"
 #include "train/train.h"
 
 /* One sequence of the batch. */
 struct tr_sgd_slot {
     struct tr_lattice *lattice;
     size_t sequence;
+    struct tr_tokens tokens[TR_ATTRIBUTE_KINDS]; // its attributes, or what dropout left of them
+    struct tr_dropout dropout[TR_ATTRIBUTE_KINDS];
     double loss;
     float rate;                  // how far the weights go against its gradient:
     const float *node_change;    // [n][width] marginals, minus 1 at the gold labels

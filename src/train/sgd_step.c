@@ -5,6 +5,7 @@
  * all sequences of the batch in their order and moves its weights. No weight is moved by two
  * threads, and each is moved in the same order whatever their number.
  */
+#include "base/hash.h"
 #include "graph/path.h"
 #include "train/objective.h"
 #include "train/sgd.h"
@@ -23,6 +24,9 @@ static void free_slots(struct tr_sgd_slot *slots, size_t count)
         free(slots[i].segments.at);
         free(slots[i].nodes.at);
         free(slots[i].edges.at);
+        for (int kind = 0; kind < TR_ATTRIBUTE_KINDS; kind++) {
+            tr_dropout_free(&slots[i].dropout[kind]);
+        }
     }
     free(slots);
 }
@@ -221,7 +225,7 @@ static const uint32_t *cuts_of(const struct tr_sgd_slot *slot, enum tr_attribute
 static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot,
                        enum tr_attribute_kind kind)
 {
-    struct tr_tokens tokens = tr_training_tokens(&sgd->training->data.train, kind, slot->sequence);
+    struct tr_tokens tokens = slot->tokens[kind];
     const uint32_t *cuts = kind == TR_EDGE_ATTRIBUTE ? sgd->edge_cuts : sgd->node_cuts;
     size_t room = tokens.n * (sgd->shares + 1);
     bool ok = kind == TR_EDGE_ATTRIBUTE      ? tr_reserve(&slot->edge_cuts, room)
@@ -240,6 +244,42 @@ static bool cut_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot,
     return ok;
 }
 
+/* The attributes that this step sees. What is left out depends on the seed, the step and the
+ * sequence alone, so that threads, trials of rates and interruptions change nothing. */
+static bool take_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
+{
+    double p = sgd->training->settings.dropout;
+    struct tr_random random;
+    bool ok = true;
+    struct {
+        int64_t seed;
+        double step;
+        uint64_t sequence;
+    } key = {tr_option_integer(sgd->training->settings.options, "seed"), sgd->t, slot->sequence};
+    tr_random_seed(&random, tr_hash64(&key, sizeof key));
+    for (int kind = 0; ok && kind < TR_ATTRIBUTE_KINDS; kind++) {
+        struct tr_tokens *tokens = &slot->tokens[kind];
+        *tokens = tr_training_tokens(&sgd->training->data.train, (enum tr_attribute_kind)kind,
+                                     slot->sequence);
+        ok = p == 0 || tr_dropout_thin(&slot->dropout[kind], tokens, p, &random, tokens);
+    }
+    return ok;
+}
+
+static trellis_status score(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
+{
+    const struct tr_training *t = sgd->training;
+    const struct tr_dataset *data = &t->data.train;
+    if (!take_tokens(sgd, slot)) {
+        return tr_fail_memory(&slot->error);
+    }
+    trellis_status status = tr_training_score_tokens(t, data, slot->sequence, slot->tokens, &sgd->v,
+                                                     slot->lattice, &slot->error);
+    return status
+               ? status
+               : tr_training_restrict_words(t, data, slot->sequence, slot->lattice, &slot->error);
+}
+
 /* Marginals, loss and step expectations of one sequence under the present weights. */
 static void compute_gradient(void *user, size_t index, unsigned thread)
 {
@@ -252,8 +292,7 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     size_t width = t->layout.graph->width;
     slot->loss = 0;
     slot->fired.size = 0;
-    slot->status = tr_training_scores(t, &t->data.train, slot->sequence, &sgd->v, slot->lattice,
-                                      &slot->error);
+    slot->status = score(sgd, slot);
     if (slot->status || n == 0) {
         return;
     }
@@ -303,7 +342,7 @@ static void move_tokens(struct tr_sgd *sgd, const struct tr_sgd_slot *slot,
                           : kind == TR_SEGMENT_ATTRIBUTE ? slot->segment_change
                                                          : slot->node_change;
     size_t base = edge ? t->layout.node_size : 0, width = t->layout.graph->width;
-    struct tr_tokens tokens = tr_training_tokens(&t->data.train, kind, slot->sequence);
+    struct tr_tokens tokens = slot->tokens[kind];
     if (tokens.n == 0) {
         return;
     }

@@ -162,7 +162,14 @@ struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_at
 /* Subtracts 1 from the probabilities [n][max_segment][width] of the gold segments. */
 void tr_training_subtract_gold(const struct tr_training *training, const uint16_t *gold, size_t n,
                                float *probabilities);
-/* Begins the lattice for a sequence of a dataset and fills in its scores under an iterate; ... */
+/* Begins the lattice for a sequence of a dataset and fills in its scores under an iterate, from
+ * these attributes of its tokens and segments, [TR_ATTRIBUTE_KINDS]; ... */
+trellis_status tr_training_score_tokens(const struct tr_training *training,
+                                        const struct tr_dataset *dataset, size_t sequence,
+                                        const struct tr_tokens *tokens,
+                                        const struct tr_iterate *iterate,
+                                        struct tr_lattice *lattice, trellis_error *error);
+/* ... from all it has; ... */
 trellis_status tr_training_fill_scores(const struct tr_training *training,
                                        const struct tr_dataset *dataset, size_t sequence,
                                        const struct tr_iterate *iterate, struct tr_lattice *lattice,

@@ -33,33 +33,32 @@ void tr_training_subtract_gold(const struct tr_training *training, const uint16_
     }
 }
 
-trellis_status tr_training_fill_scores(const struct tr_training *training,
-                                       const struct tr_dataset *dataset, size_t sequence,
-                                       const struct tr_iterate *iterate, struct tr_lattice *lattice,
-                                       trellis_error *error)
+trellis_status tr_training_score_tokens(const struct tr_training *training,
+                                        const struct tr_dataset *dataset, size_t sequence,
+                                        const struct tr_tokens *tokens,
+                                        const struct tr_iterate *iterate,
+                                        struct tr_lattice *lattice, trellis_error *error)
 {
-    size_t width = training->layout.graph->width;
-    struct tr_tokens tokens = tr_training_tokens(dataset, TR_NODE_ATTRIBUTE, sequence);
-    trellis_status status = tr_lattice_begin(lattice, tokens.n, error);
+    size_t width = training->layout.graph->width, n = tokens[TR_NODE_ATTRIBUTE].n;
+    trellis_status status = tr_lattice_begin(lattice, n, error);
     if (status) {
         return status;
     }
     const struct tr_row_kernels *kernels = training->layout.kernels;
-    kernels->score(training->data.vocabulary.node.rows, iterate->weights, &tokens,
-                   tr_lattice_nodes(lattice), width);
+    kernels->score(training->data.vocabulary.node.rows, iterate->weights,
+                   &tokens[TR_NODE_ATTRIBUTE], tr_lattice_nodes(lattice), width);
     if (training->gaussian) {
         struct tr_gaussian gaussian = tr_hmm_gaussian_view(training->gaussian, iterate->emissions);
         tr_gaussian_score(&gaussian,
-                          dataset->real.at + dataset->sequence.at[sequence] * dataset->reals,
-                          tokens.n, tr_lattice_nodes(lattice), NULL, width);
+                          dataset->real.at + dataset->sequence.at[sequence] * dataset->reals, n,
+                          tr_lattice_nodes(lattice), NULL, width);
     }
     if (dataset->max_segment) {
         if (!tr_lattice_make_segments(lattice)) {
             return tr_fail_memory(error);
         }
-        struct tr_tokens segments = tr_training_tokens(dataset, TR_SEGMENT_ATTRIBUTE, sequence);
-        kernels->score(training->data.vocabulary.node.rows, iterate->weights, &segments,
-                       tr_lattice_segments(lattice), width);
+        kernels->score(training->data.vocabulary.node.rows, iterate->weights,
+                       &tokens[TR_SEGMENT_ATTRIBUTE], tr_lattice_segments(lattice), width);
     }
     if (dataset->edge.attribute.size == 0) {
         return TRELLIS_OK;
@@ -67,11 +66,22 @@ trellis_status tr_training_fill_scores(const struct tr_training *training,
     if (!tr_lattice_make_edges(lattice)) {
         return tr_fail_memory(error);
     }
-    tokens = tr_training_tokens(dataset, TR_EDGE_ATTRIBUTE, sequence);
     kernels->score(training->data.vocabulary.edge.rows,
-                   iterate->weights + training->layout.node_size, &tokens,
+                   iterate->weights + training->layout.node_size, &tokens[TR_EDGE_ATTRIBUTE],
                    tr_lattice_edges(lattice), training->layout.graph->labels * width);
     return TRELLIS_OK;
+}
+
+trellis_status tr_training_fill_scores(const struct tr_training *training,
+                                       const struct tr_dataset *dataset, size_t sequence,
+                                       const struct tr_iterate *iterate, struct tr_lattice *lattice,
+                                       trellis_error *error)
+{
+    struct tr_tokens tokens[TR_ATTRIBUTE_KINDS];
+    for (int kind = 0; kind < TR_ATTRIBUTE_KINDS; kind++) {
+        tokens[kind] = tr_training_tokens(dataset, (enum tr_attribute_kind)kind, sequence);
+    }
+    return tr_training_score_tokens(training, dataset, sequence, tokens, iterate, lattice, error);
 }
 
 trellis_status tr_training_restrict_words(const struct tr_training *training,

@@ -129,6 +129,7 @@ static void test_variants(void **state)
         "type=crf select-l1=0.2 algorithm=sgd batch=4",
         "type=crf history=2 warm-up=0",
         "type=crf algorithm=sgd average=no rate=0.1",
+        "type=crf algorithm=sgd dropout=0.4 batch=2",
         "type=crf algorithm=sgd order=2 prune=0.05",
         "type=perceptron order=2",
         "type=perceptron partial=yes",

@@ -16,6 +16,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "train/dropout.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
@@ -277,6 +278,73 @@ static void test_deterministic(void **state)
     drop(file);
 }
 
+/* Each attribute is left out with probability p, whatever else is, and the others are scaled so that
+ * sums keep their expectation. */
+static void test_thins_attributes(void **state)
+{
+    (void)state;
+    static const uint32_t begin[] = {7, 10, 10, 12}, attribute[12] = {[7] = 3, 5, 9, 2, 4};
+    static const float value[12] = {[7] = 1, 2, 0.5F, -3, 4};
+    struct tr_tokens all = {begin, attribute, value, 3}, kept;
+    struct tr_dropout dropout = {0};
+    struct tr_random random;
+    double sum[10] = {0}, p = 0.3;
+    unsigned seen[10] = {0}, both = 0, draws = 20000;
+    tr_random_seed(&random, 3);
+    for (unsigned d = 0; d < draws; d++) {
+        all.value = d % 2 ? value : NULL;
+        assert_true(tr_dropout_thin(&dropout, &all, p, &random, &kept));
+        assert_int_equal(kept.n, 3);
+        assert_int_equal(kept.begin[1], kept.begin[2]);
+        bool first = false, second = false;
+        for (uint32_t k = 0; k < kept.begin[3]; k++) {
+            uint32_t a = kept.attribute[k];
+            assert_true((a == 2 || a == 4) == (k >= kept.begin[2]));
+            seen[a]++;
+            sum[a] += (double)kept.value[k];
+            first |= a == 3;
+            second |= a == 5;
+        }
+        both += first && second;
+    }
+    for (size_t k = 7; k < 12; k++) {
+        double expected = (1 + (double)value[k]) / 2;
+        assert_true(fabs(seen[attribute[k]] / (double)draws - (1 - p)) < 0.015);
+        assert_true(fabs(sum[attribute[k]] / draws - expected) < 0.05);
+    }
+    assert_true(fabs(both / (double)draws - (1 - p) * (1 - p)) < 0.015);
+    tr_dropout_free(&dropout);
+}
+
+/* What is left out at random depends neither on threads nor on trials of rates, but on the seed. */
+static void test_dropout_is_deterministic(void **state)
+{
+    (void)state;
+    char *path = write_corpus("dropout.jsonl", 1, 40),
+         *file = write_file("templates", templates[1]);
+    char common[600], settings[1000], said[2000] = "";
+    snprintf(common, sizeof common,
+             "type=crf algorithm=sgd epochs=4 dropout=0.5 batch=4 features=%s", file);
+    snprintf(settings, sizeof settings, "%s threads=1", common);
+    char *one = learned(path, settings, said);
+    snprintf(settings, sizeof settings, "%s threads=3", common);
+    char *three = learned(path, settings, NULL);
+    assert_string_equal(one, three);
+    snprintf(settings, sizeof settings, "%s rate=%.10g", common,
+             strtod(strstr(said, "learning rate ") + 14, NULL));
+    char *by_hand = learned(path, settings, NULL);
+    assert_string_equal(without_notes(one), without_notes(by_hand));
+    snprintf(settings, sizeof settings, "%s seed=2", common);
+    char *other = learned(path, settings, NULL);
+    assert_string_not_equal(without_notes(one), without_notes(other));
+    free(one);
+    free(three);
+    free(by_hand);
+    free(other);
+    drop(path);
+    drop(file);
+}
+
 /* Two batches in an epoch, so that in the second epoch there are two iterates, the second of which
  * has the share (1 + 3) / (2 + 3) of their average. The first is what a training that is stopped in
  * the middle has. */
@@ -373,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_the_optimum), cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_thins_attributes),  cmocka_unit_test(test_dropout_is_deterministic),
         cmocka_unit_test(test_average),           cmocka_unit_test(test_rate_goes_down),
         cmocka_unit_test(test_rate_too_high),     cmocka_unit_test(test_stops_at_the_trials),
     };
