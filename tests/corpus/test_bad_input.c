@@ -55,6 +55,7 @@ static const struct bad cases[] = {
     /* JSON lines */
     {BYTES("{\"tokens\":[\"a\"]}\n{\"tokens\":[\"a\",]}\n"), "format=jsonl", 2, 16, "bad JSON: "},
     {BYTES("{\"tokens\":[\"a\"}\n"), "format=jsonl", 1, 15, "bad JSON: "},
+    {BYTES("{\"tokens\":[\"a\"]}\n\n{\"tokens\":[]}\nx\n"), "format=jsonl", 4, 1, "bad JSON: "},
     {BYTES("[1]\n"), "format=jsonl", 1, 0, "expected a JSON object"},
     {BYTES("{}\n"), "format=jsonl", 1, 0, "needs \"tokens\" or \"attributes\""},
     {BYTES("{\"tokens\":3}\n"), "format=jsonl", 1, 0, "\"tokens\" is not an array"},

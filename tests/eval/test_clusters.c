@@ -87,6 +87,40 @@ static void test_assignment_is_the_best(void **state)
     }
 }
 
+/* States and labels that have names in common: token by token, pairs are counted where they
+ * belong. */
+static void test_counts_are_in_their_places(void **state)
+{
+    (void)state;
+    struct tr_random random;
+    tr_random_seed(&random, 11);
+    for (int trial = 0; trial < 200; trial++) {
+        uint64_t counts[MAX_LABELS][MAX_LABELS] = {{0}}; // [state][label]
+        trellis_evaluation *evaluation;
+        struct tr_contingency table;
+        assert_int_equal(trellis_evaluation_create(NULL, &evaluation, NULL), TRELLIS_OK);
+        for (int i = 0; i < 30; i++) {
+            unsigned f = (unsigned)tr_random_below(&random, MAX_LABELS);
+            unsigned g = (unsigned)tr_random_below(&random, MAX_LABELS - 2) + 1;
+            char names[2][2] = {{(char)('a' + g)}, {(char)('a' + f)}};
+            trellis_text gold = tr_text(names[0]), predicted = tr_text(names[1]);
+            assert_int_equal(trellis_evaluation_add(evaluation, &gold, &predicted, 1, NULL),
+                             TRELLIS_OK);
+            counts[f][g]++;
+        }
+        assert_int_equal(tr_contingency_make(evaluation, &table, NULL), TRELLIS_OK);
+        for (size_t i = 0; i < table.states * table.labels; i++) {
+            uint32_t f = table.state[i / table.labels], g = table.label[i % table.labels];
+            int state_name = tr_intern_text(&evaluation->labels.names, f).data[0] - 'a';
+            int label_name = tr_intern_text(&evaluation->labels.names, g).data[0] - 'a';
+            assert_int_equal(table.count[i], counts[state_name][label_name]);
+        }
+        assert_int_equal(table.tokens, 30);
+        tr_contingency_free(&table);
+        trellis_evaluation_destroy(evaluation);
+    }
+}
+
 static trellis_cluster_scores scores_of(const unsigned counts[3][3])
 {
     trellis_evaluation *evaluation;
@@ -167,8 +201,11 @@ static void test_one_state_and_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_assignment_is_the_best), cmocka_unit_test(test_perfect_states),
-        cmocka_unit_test(test_independent_states),     cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_counts_are_in_their_places),
+        cmocka_unit_test(test_assignment_is_the_best),
+        cmocka_unit_test(test_perfect_states),
+        cmocka_unit_test(test_independent_states),
+        cmocka_unit_test(test_worked_example),
         cmocka_unit_test(test_one_state_and_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,6 +236,36 @@ static void intervals_are_those_of_the_binomial(void **state)
     trellis_evaluation_destroy(e);
 }
 
+/* Of one sample both ends are its value. Of two they lie a fortieth of the way from one to the
+ * other; with four sequences of a token both values are multiples of a quarter. */
+static void percentiles_are_interpolated(void **state)
+{
+    (void)state;
+    trellis_interval intervals[MEASURES];
+    trellis_options *options = options_with("bootstrap", "1");
+    trellis_evaluation *e = evaluate_with(options, "B-X|O|B-X", "B-X|B-X|O");
+    assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
+    for (int m = 0; m < MEASURES; m++) {
+        assert_float_equal(intervals[m].low, intervals[m].high, 0);
+    }
+    trellis_evaluation_destroy(e);
+    int apart = 0;
+    for (char seed[] = "0"; seed[0] <= '9'; seed[0]++) {
+        assert_int_equal(trellis_options_set(options, "bootstrap", "2", NULL), TRELLIS_OK);
+        assert_int_equal(trellis_options_set(options, "seed", seed, NULL), TRELLIS_OK);
+        e = evaluate_with(options, "A|A|A|A", "A|B|A|B");
+        assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
+        double low = intervals[TRELLIS_ACCURACY].low, high = intervals[TRELLIS_ACCURACY].high;
+        double width = (high - low) / 0.95, first = low - 0.025 * width;
+        assert_true(fabs(4 * width - round(4 * width)) < 1e-9);
+        assert_true(fabs(4 * first - round(4 * first)) < 1e-9);
+        apart += width > 0.1;
+        trellis_evaluation_destroy(e);
+    }
+    assert_true(apart > 0);
+    trellis_options_destroy(options);
+}
+
 static void reports_contain_the_comparison(void **state)
 {
     (void)state;
@@ -258,6 +288,7 @@ static void reports_contain_the_comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(percentiles_are_interpolated),
         cmocka_unit_test(all_exchanges_are_tried_where_there_are_few),
         cmocka_unit_test(sampled_exchanges_approximate),
         cmocka_unit_test(mcnemar_counts_tokens),

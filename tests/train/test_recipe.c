@@ -201,6 +201,15 @@ static void test_table(void **state)
             assert_true(!options || strncmp(options, "-t ", 3) == 0);
         }
     }
+    size_t count = 0;
+    while (trellis_preset_name(count) && strcmp(trellis_preset_name(count), "chars") != 0) {
+        count++;
+    }
+    assert_non_null(trellis_preset_name(count)); // the last one
+    assert_null(trellis_preset_name(count + 1));
+    assert_null(trellis_preset_name(SIZE_MAX));
+    assert_null(trellis_preset_text("none of these"));
+    assert_null(trellis_preset_options("pos", (trellis_effort)(TRELLIS_EFFORT_MANY_LABELS + 1)));
     assert_null(trellis_preset_options("pos", (trellis_effort)99));
     assert_null(trellis_preset_options("none of these", TRELLIS_EFFORT_DEFAULT));
     assert_null(trellis_preset_summary(NULL));

@@ -386,6 +386,45 @@ static void test_average(void **state)
     drop(file);
 }
 
+struct trials {
+    unsigned passes;
+    double rate;
+};
+
+/* Counts the passes of trials; with 64 sequences each reports once. */
+static bool count_trials(void *user, const trellis_progress *progress)
+{
+    struct trials *trials = user;
+    trials->passes += progress->phase == TRELLIS_PHASE_CALIBRATING && !progress->message;
+    const char *rate = progress->message ? strstr(progress->message, "learning rate ") : NULL;
+    trials->rate = rate ? strtod(rate + 14, NULL) : trials->rate;
+    return true;
+}
+
+/* From 0.0125 on rates double until two in a row are worse. Only where none of those is better
+ * than the first are half as high ones tried, again until two in a row are worse. A trial is two
+ * passes. */
+static void test_trials_end(void **state)
+{
+    (void)state;
+    static const double units[] = {1, 8};
+    char *file = write_file("templates", templates[1]);
+    for (size_t k = 0; k < TR_COUNT(units); k++) {
+        char *path = write_corpus("trials.jsonl", units[k], 64), settings[1000];
+        struct trials trials = {0};
+        trellis_model *model;
+        trellis_error error = {0};
+        snprintf(settings, sizeof settings, "type=crf algorithm=sgd epochs=1 features=%s", file);
+        assert_int_equal(train(path, settings, count_trials, &trials, &model, &error), TRELLIS_OK);
+        int doubled = (int)lround(log2(trials.rate / 0.0125));
+        assert_int_equal(doubled > 0, k == 0);
+        assert_int_equal(trials.passes, 2 * (doubled > 0 ? doubled + 3 : 3 + -doubled + 2));
+        trellis_model_close(model);
+        drop(path);
+    }
+    drop(file);
+}
+
 /* Formants in Hz: the rate must be far below those that suit values about 1. */
 static void test_rate_goes_down(void **state)
 {
@@ -440,10 +479,15 @@ static void test_stops_at_the_trials(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_optimum), cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_thins_attributes),  cmocka_unit_test(test_dropout_is_deterministic),
-        cmocka_unit_test(test_average),           cmocka_unit_test(test_rate_goes_down),
-        cmocka_unit_test(test_rate_too_high),     cmocka_unit_test(test_stops_at_the_trials),
+        cmocka_unit_test(test_trials_end),
+        cmocka_unit_test(test_finds_the_optimum),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_thins_attributes),
+        cmocka_unit_test(test_dropout_is_deterministic),
+        cmocka_unit_test(test_average),
+        cmocka_unit_test(test_rate_goes_down),
+        cmocka_unit_test(test_rate_too_high),
+        cmocka_unit_test(test_stops_at_the_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
