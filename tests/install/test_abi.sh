@@ -26,8 +26,9 @@ done
 [ "${UPDATE:-}" != 1 ] || cp "$TRELLIS_TMP/abi.txt" $list
 # New entries are compatible; what was there must stay, but structs may grow.
 changed() {
-    LC_ALL=C comm -23 <(grep -v '^grows ' "$1") <(grep -v '^grows ' "$2")
-    LC_ALL=C join -a 1 -e 0 -o 0,1.2,2.2 <(sed -n 's/^grows //p' "$1") <(sed -n 's/^grows //p' "$2") |
+    LC_ALL=C comm -23 <(grep -v '^grows ' "$1" | LC_ALL=C sort) <(grep -v '^grows ' "$2" | LC_ALL=C sort)
+    LC_ALL=C join -a 1 -e 0 -o 0,1.2,2.2 <(sed -n 's/^grows //p' "$1" | LC_ALL=C sort) \
+        <(sed -n 's/^grows //p' "$2" | LC_ALL=C sort) |
         awk '$3 < $2 { print "grows " $1 " " $2 }'
     awk 'NR == FNR && $1 == "grows" { size[$2] = $3 }
          NR == FNR { old[$2] = 1; next }
