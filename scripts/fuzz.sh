@@ -1,38 +1,84 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz/fuzz_*.c with clang's libFuzzer and both sanitizers, and runs each for FUZZ_SECONDS.
+# Builds every tests/fuzz/fuzz_*.c with both sanitizers, and runs each for FUZZ_SECONDS.
 #
-#   scripts/fuzz.sh BUILD_DIRECTORY
+#   scripts/fuzz.sh BUILD_DIRECTORY [NAME...]      all fuzzers, or those named (model: fuzz_model)
 #
-# New inputs are kept in BUILD_DIRECTORY/corpus/<name>; tests/fuzz/seeds/<name>, if it exists, has the initial ones. An
-# input that fails is kept in BUILD_DIRECTORY/failures.
+# FUZZ_ENGINE is libfuzzer (clang) or afl (AFL++). A run begins with tests/fuzz/corpus/<name>.tar.gz, what earlier runs
+# found, and tests/fuzz/seeds/<name>, inputs with a story; tests/fuzz/dictionaries/<name>.dict has the words of the format.
+# At its end what was found is minimised and goes into the archive, unless FUZZ_KEEP=no. An input that fails is kept in
+# BUILD_DIRECTORY/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
+shift
+engine=${FUZZ_ENGINE:-libfuzzer}
+seconds=${FUZZ_SECONDS:-60}
+max_bytes=400000 # of an archive before compression
 
-shopt -s nullglob
-fuzzers=(tests/fuzz/fuzz_*.c)
-if [ ${#fuzzers[@]} -eq 0 ]; then
-    echo "fuzz: there is no tests/fuzz/fuzz_*.c yet, so nothing to run"
-    exit 0
-fi
-[ -f "$build/Makefile" ] || cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_C_COMPILER=clang \
+case $engine in
+libfuzzer) compiler=clang ;;
+afl) compiler=afl-clang-fast ;;
+*) echo "fuzz: FUZZ_ENGINE is libfuzzer or afl, not $engine"; exit 2 ;;
+esac
+names=("$@")
+[ ${#names[@]} -gt 0 ] || names=($(for file in tests/fuzz/fuzz_*.c; do basename "${file#tests/fuzz/fuzz_}" .c; done))
+[ -f "$build/Makefile" ] || cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_C_COMPILER=$compiler \
     -DCMAKE_BUILD_TYPE=Debug -DTRELLIS_FUZZ=ON
 MAKEFLAGS= cmake --build "$build" --parallel "${JOBS:-$(nproc)}" --target build_fuzzers -- --no-print-directory
 
-failed=()
-for file in "${fuzzers[@]}"; do
-    name=$(basename "$file" .c)
-    corpus=$build/corpus/${name#fuzz_}
-    seeds=(tests/fuzz/seeds/"${name#fuzz_}"/)
-    [ -d "${seeds[0]}" ] || seeds=()
+# begin NAME: fills $corpus with the seeds and with what was kept
+begin() {
+    corpus=$build/corpus/$1
+    dictionary=tests/fuzz/dictionaries/$1.dict
     mkdir -p "$corpus" "$build/failures"
-    echo "fuzz: $name for ${FUZZ_SECONDS:-60} s"
-    "$build/tests/fuzz/$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/failures/$name-" \
-        "$corpus" "${seeds[@]}" || failed+=("$name")
+    [ ! -d "tests/fuzz/seeds/$1" ] || cp -r tests/fuzz/seeds/"$1"/. "$corpus"
+    [ ! -f "tests/fuzz/corpus/$1.tar.gz" ] || tar -xzf "tests/fuzz/corpus/$1.tar.gz" -C "$corpus"
+}
+
+run_libfuzzer() {
+    local options=()
+    [ ! -f "$dictionary" ] || options=(-dict="$dictionary")
+    "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 "${options[@]}" \
+        -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/failures/fuzz_$1-" "$corpus"
+}
+
+run_afl() {
+    local options=() out=$build/afl/$1 crashes
+    [ ! -f "$dictionary" ] || options=(-x "$dictionary")
+    [ -n "$(ls "$corpus")" ] || echo x >"$corpus/x"
+    mkdir -p "$out"
+    AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_AUTORESUME=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 \
+        ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0 UBSAN_OPTIONS=abort_on_error=1:symbolize=0 \
+        afl-fuzz -V "$seconds" -t 20000 -m none -i "$corpus" -o "$out" "${options[@]}" -- "$build/tests/fuzz/fuzz_$1" \
+        >"$out/log" 2>&1 || { tail -n 20 "$out/log"; return 1; }
+    crashes=$(find "$out/default/crashes" "$out/default/hangs" -type f ! -name README.txt)
+    echo "stat::number_of_executed_units: $(awk '$1 == "execs_done" { print $3 }' "$out/default/fuzzer_stats")"
+    [ -z "$crashes" ] || { cp $crashes "$build/failures"; return 1; }
+    find "$out/default/queue" -maxdepth 1 -type f -exec cp {} "$corpus" \;
+}
+
+# keep NAME: the smallest of the inputs that together reach what all of them reach
+keep() {
+    local small=$build/small/$1
+    rm -rf "$small" && mkdir -p "$small"
+    "$build/tests/fuzz/fuzz_$1" -merge=1 -max_len=16384 -timeout=20 -rss_limit_mb=2048 -verbosity=0 "$small" "$corpus" \
+        >"$build/merge.log" 2>&1 || { tail -n 5 "$build/merge.log"; return 1; }
+    (cd "$small" && ls -Sr | xargs -r stat -c '%s %n') |
+        awk -v max=$max_bytes '(sum += $1) <= max { print $2 }' | LC_ALL=C sort >"$build/kept"
+    tar -C "$small" --mtime=@0 --owner=0 --group=0 --numeric-owner -T "$build/kept" -cf - | gzip -9n \
+        >"tests/fuzz/corpus/$1.tar.gz"
+    echo "fuzz: $1 keeps $(wc -l <"$build/kept") inputs, $(stat -c %s "tests/fuzz/corpus/$1.tar.gz") bytes"
+}
+
+failed=()
+for name in "${names[@]}"; do
+    begin "$name"
+    echo "fuzz: fuzz_$name for $seconds s by $engine"
+    run_$engine "$name" || { failed+=("$name"); continue; }
+    if [ "$engine" = libfuzzer ] && [ "${FUZZ_KEEP:-yes}" = yes ]; then keep "$name"; fi
 done
 if [ ${#failed[@]} -gt 0 ]; then
     echo "fuzz: failed: ${failed[*]}; the inputs are in $build/failures"
     exit 1
 fi
-echo "fuzz: ${#fuzzers[@]} fuzzers, no findings"
+echo "fuzz: ${#names[@]} fuzzers, no findings"

@@ -4,7 +4,7 @@
  * a list of changes to a valid text. What opens is used in every way.
  */
 #include "fuzz/files.h"
-#include "model/test_hostile.h"
+#include "fuzz/foreign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,24 +16,10 @@ static const char text_head[] = TEXT_HEAD;
 static const char labels_and_templates[] =
     "\4\0\0\0A\0B\0\34\0\0\0U0:%x[0,0]/%x[-1,1]\0B01\0\0\0\0";
 
-static void try_bytes(const void *bytes, size_t size)
+static bool is_of_the_tool(const void *bytes, size_t size)
 {
-    trellis_model *model;
-    if (size >= 8 &&
-        (memcmp(bytes, "d\0\0\0\0\0\0\0", 8) == 0 || memcmp(bytes, "version:", 8) == 0) &&
-        !trellis_model_open_bytes(bytes, size, TRELLIS_COPY, &model, NULL)) {
-        exercise(model);
-        trellis_model_close(model);
-    }
-}
-
-static void try_behind(const char *begin, size_t length, const uint8_t *data, size_t size)
-{
-    char *bytes = malloc(length + size);
-    memcpy(bytes, begin, length);
-    memcpy(bytes + length, data, size);
-    try_bytes(bytes, length + size);
-    free(bytes);
+    return size >= 8 &&
+           (memcmp(bytes, "d\0\0\0\0\0\0\0", 8) == 0 || memcmp(bytes, "version:", 8) == 0);
 }
 
 /* The bytes as a double array and, from 16 bytes before the end on, the weights, with a header that
@@ -59,22 +45,11 @@ static void try_array(const uint8_t *data, size_t size)
     tr_buffer_free(&bytes);
 }
 
-/* Each three bytes are a change: where (2), what. */
-static void try_changes(const uint8_t *data, size_t size)
-{
-    char bytes[sizeof valid - 1];
-    memcpy(bytes, valid, sizeof bytes);
-    for (size_t i = 0; i + 3 <= size; i += 3) {
-        bytes[((size_t)data[i] | (size_t)data[i + 1] << 8) % sizeof bytes] = (char)data[i + 2];
-    }
-    try_bytes(bytes, sizeof bytes);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     try_bytes(data, size);
     try_behind(text_head, sizeof text_head - 1, data, size);
     try_array(data, size);
-    try_changes(data, size);
+    try_changes(valid, sizeof valid - 1, data, size);
     return 0;
 }

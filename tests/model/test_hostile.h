@@ -60,6 +60,28 @@ static inline bool section_at(const unsigned char *data, size_t size, uint32_t i
     return true;
 }
 
+/* Repairs the checksums of the blocks in the section SUMS, where it fits the file: of all bytes
+ * between the first section and itself. */
+static inline void repair_blocks(unsigned char *data, size_t size)
+{
+    size_t first, ignored, sums, length;
+    for (uint32_t i = 0; i < sections_of(data, size); i++) {
+        if (memcmp(data + HEADER + (size_t)i * ENTRY, "SUMS", 4) != 0 ||
+            !section_at(data, size, 0, &first, &ignored) ||
+            !section_at(data, size, i, &sums, &length) || length < 8 || first > sums) {
+            continue;
+        }
+        uint32_t shift = u32_at(data, sums);
+        for (size_t k = 0; shift < 40 && k < (length - 8) / 8; k++) {
+            size_t at = first + (k << shift), block = (size_t)1 << shift;
+            if (at < sums) {
+                block = block < sums - at ? block : sums - at;
+                set_u64_at(data, sums + 8 + 8 * k, tr_hash64(data + at, block));
+            }
+        }
+    }
+}
+
 /* Repairs all checksums, so that the checks behind them are tested. */
 static inline void repair_checksums(unsigned char *data, size_t size)
 {
@@ -67,6 +89,7 @@ static inline void repair_checksums(unsigned char *data, size_t size)
     if (size < HEADER) {
         return;
     }
+    repair_blocks(data, size);
     for (uint32_t i = 0; i < count; i++) {
         size_t begin, length;
         if (section_at(data, size, i, &begin, &length)) {
