@@ -10,6 +10,7 @@
 #   SETUP=no              install no packages
 #   PREFIX=/usr/local DESTDIR=    where `make install` puts things
 #   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer
+#   MUTANTS=200           how many places of src/ `make mutants` changes
 
 BUILD        ?= build
 CMAKE_ARGS   ?=
@@ -18,6 +19,7 @@ SETUP        ?= yes
 PREFIX       ?= /usr/local
 DESTDIR      ?=
 FUZZ_SECONDS ?= 60
+MUTANTS      ?= 200
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
@@ -108,9 +110,9 @@ coverage: ## run all tests and measure the line coverage of src/
 	$(call run_tests,build-coverage,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_COVERAGE=ON)
 	@scripts/coverage.sh build-coverage
 
-fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS
-	@$(call setup,build test mpi)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
+fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS and keep what it found; FUZZ_ENGINE=afl uses AFL++
+	@$(call setup,build test mpi$(if $(filter afl,$(FUZZ_ENGINE)), afl))
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-$(if $(filter afl,$(FUZZ_ENGINE)),afl,fuzz)
 
 soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
 	@scripts/soak.sh $(BUILD)
@@ -118,11 +120,10 @@ soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
 stress: all ## send a million mixed requests and garbage to trellis serve
 	@TRELLIS=$(abspath $(BUILD))/trellis STRESS_REQUESTS=1000000 scripts/with_tmp.sh bash tests/serve/test_stress.sh
 
-mutants: ## mutation testing of the kernels
+mutants: ## mutation testing: all loops of the kernels, and MUTANTS places drawn from all of src/
 	@$(call setup,build test mpi)
-	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
-	@$(call compile,$(BUILD),all)
-	@scripts/mutants.sh $(BUILD)
+	@nice scripts/mutants.py build-mutants --jobs $(JOBS) --loops src/base/kernels_body.h src/dataset/row_kernels_body.h
+	@nice scripts/mutants.py build-mutants --jobs $(JOBS) --count $(MUTANTS)
 
 reliability: ## run all stress tests and write the table in docs/reliability.md
 	@$(call setup,build test mpi)
@@ -131,7 +132,7 @@ reliability: ## run all stress tests and write the table in docs/reliability.md
 	@scripts/reliability.sh $(BUILD)
 
 clean: ## remove all build directories
-	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz
+	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-afl build-mutants
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Mutation testing: one operator or constant of src/ is changed at a time, and the tests must notice.
+
+    scripts/mutants.py DIRECTORY [--count N] [--seed N] [--jobs N] [--limit SECONDS] [--again]
+        a sample of all files of src/
+    scripts/mutants.py DIRECTORY --loops FILE...
+        every loop of these files, without its last iteration
+
+Works on a copy of the tree in DIRECTORY/tree, so that a mutant can do no harm. The library is built there as one shared
+library with all functions visible, which all tests use: a mutant is one object compiled and that library linked. A
+mutant with the same object code as the original is equivalent and not counted. The tests of its own folder run first,
+then all others that take less than a second (--limit), then those of its folder under the address and
+undefined-behaviour sanitizers; it is noticed by the first that fails.
+
+Verdicts are kept in DIRECTORY/verdicts.tsv, so a run that was interrupted goes on; --again tries survivors once more,
+with the tests of today. tests/mutants.txt lists survivors that change nothing, with the reason; the status is 1 if
+there are others.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KNOWN = ROOT / "tests/mutants.txt"
+GIB = 1 << 30
+# Tests of what ships rather than of the code, and those that need a browser.
+OUTSIDE = re.compile(r"^(install|docs|project|python|data)/|^serve/(page|stress)|^report/(report|show)$|^faults/kill$")
+
+# ---- mutants -----------------------------------------------------------------------------------
+
+# (operator, what it may become); clang-format puts blanks around binary operators and none after unary ones.
+OPERATORS = [
+    (r"(?<= )<(?= )", ("<=", ">=")), (r"(?<= )<=(?= )", ("<", ">")),
+    (r"(?<= )>(?= )", (">=", "<=")), (r"(?<= )>=(?= )", (">", "<")),
+    (r"(?<= )==(?= )", ("!=",)), (r"(?<= )!=(?= )", ("==",)),
+    (r"(?<= )\+(?= )", ("-",)), (r"(?<= )-(?= )", ("+",)),
+    (r"(?<= )\*(?= )", ("/",)), (r"(?<= )/(?= )", ("*",)), (r"(?<= )%(?= )", ("/",)),
+    (r"(?<= )\+=(?= )", ("-=",)), (r"(?<= )-=(?= )", ("+=",)), (r"(?<= )\*=(?= )", ("/=",)),
+    (r"(?<= )&&(?= )", ("||",)), (r"(?<= )\|\|(?= )", ("&&",)), (r"(?<=[ (])!(?=[\w(*])", ("",)),
+    (r"(?<![\w.\"'])\d+(?![\w.])", None), (r"(?<![\w.])\d+\.\d+(?![\w.])", None),
+]
+CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
+LOOP = re.compile(r"for \([^;]*; ([a-z]+) <(?= [^;]*; [a-z]+ ?(\+=|\+\+) ?(LANES)?)")
+
+
+class Mutant:
+    def __init__(self, file, text, begin, end, new):
+        self.file, self.begin, self.end, self.new = file, begin, end, new
+        self.old = text[begin:end]
+        self.text = text[:begin] + new + text[end:]
+        self.line = text.count("\n", 0, begin) + 1
+        start = text.rfind("\n", 0, begin) + 1
+        self.source = text[start:text.find("\n", begin)].strip()
+        self.column = begin - start
+        content = hashlib.sha256(text.encode()).hexdigest()[:12]
+        self.key = f"{file}@{content}:{begin}:{self.old}:{new}"
+
+    def known(self):
+        """The line of tests/mutants.txt about it, which does not depend on where in the file the line is."""
+        return f"{self.file}\t{self.source}\t{self.old or '(nothing)'} -> {self.new or '(nothing)'}"
+
+
+def blank(text):
+    """The text with comments, strings and directives blanked out."""
+    return CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def changed_constant(old, choice):
+    if "." in old:
+        return str(float(old) * 2 if float(old) else 1.0)
+    return str(int(old) + (1 if choice or old == "0" else -1))
+
+
+def sites(file, text):
+    code = blank(text)
+    for pattern, becomes in OPERATORS:
+        for match in re.finditer(pattern, code):
+            yield file, text, match.start(), match.end(), becomes
+
+
+def draw(seed):
+    """One mutant at each place, in an order that depends on the seed and on each line alone: a change of one file leaves
+    those of the others as they were."""
+    places = []
+    for path in sorted((ROOT / "src").glob("*/*.[ch]")):
+        for file, text, begin, end, becomes in sites(str(path.relative_to(ROOT)), path.read_text()):
+            start = text.rfind("\n", 0, begin) + 1
+            line = text[start:text.find("\n", begin)]
+            dice = hashlib.sha256(f"{seed}:{file}:{begin - start}:{line}".encode()).digest()
+            new = becomes[dice[0] % len(becomes)] if becomes else changed_constant(text[begin:end], dice[0] % 2)
+            places.append((dice, begin, Mutant(file, text, begin, end, new)))
+    return [place[2] for place in sorted(places, key=lambda place: place[:2])]
+
+
+def loops(files):
+    for file in files:
+        text = (ROOT / file).read_text()
+        for match in LOOP.finditer(blank(text)):
+            name = match.start(1), match.end(1)
+            yield Mutant(file, text, *name, f"{match[1]} + {match[3] or 1}")
+
+
+# ---- builds ------------------------------------------------------------------------------------
+
+
+def copy_tree(to):
+    """Copies tracked and new files; unchanged ones keep their times, so that they are not built again."""
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.split("\0")
+    for name in filter(None, names):
+        source, target = ROOT / name, to / name
+        if not source.exists() or (target.exists() and target.read_bytes() == source.read_bytes()):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target, follow_symlinks=False)
+
+
+class Build:
+    """A build of the copy, and the tests that pass with it."""
+
+    def __init__(self, directory, name, options):
+        self.directory, self.tree = directory / name, directory / "tree"
+        if not (self.directory / "Makefile").exists():
+            subprocess.run(["cmake", "-S", self.tree, "-B", self.directory, "-G", "Unix Makefiles", "-DTRELLIS_TESTS=ON",
+                            "-DTRELLIS_REPLACEABLE=ON", "-DTRELLIS_WERROR=OFF", *options], check=True,
+                           stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--build", self.directory, "--parallel", str(os.cpu_count()), "--target", "build_tests"],
+                       check=True, stdout=subprocess.DEVNULL)
+        entries = json.loads((self.directory / "compile_commands.json").read_text())
+        self.compile = {os.path.relpath(e["file"], self.tree): shlex.split(e["command"]) for e in entries
+                        if "trellis_objects.dir" in e["command"]}
+        self.link = shlex.split((self.directory / "CMakeFiles/trellis_static.dir/link.txt").read_text())
+        self.sanitized = "sanitized" in name
+        self.tests = self.read_tests()
+        self.lock = threading.Lock()
+        file = self.directory / "seconds.json"
+        self.seconds = json.loads(file.read_text()) if file.exists() else {}
+
+    def read_tests(self):
+        listed = json.loads(subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.directory, check=True,
+                                           capture_output=True, text=True).stdout)
+        tests = []
+        for test in listed["tests"]:
+            properties = {p["name"]: p["value"] for p in test["properties"]}
+            if not OUTSIDE.search(test["name"]):
+                tests.append((test["name"], test["command"], dict(v.split("=", 1) for v in properties["ENVIRONMENT"])))
+        return tests
+
+    def seconds_of(self, test):
+        """What a test takes with the library as it is; None if it then fails or is skipped."""
+        name, command, environment = test
+        with self.lock:
+            if name not in self.seconds:
+                status, seconds = self.run(command, environment, self.directory, 600)
+                self.seconds[name] = seconds if status == 0 else None
+                (self.directory / "seconds.json").write_text(json.dumps(self.seconds))
+            return self.seconds[name]
+
+    def run(self, command, environment, library, timeout):
+        """The status and the processor seconds of a test; the machine may be busy, so the timeout is in those, too."""
+
+        def limit():
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_FSIZE, (GIB, GIB))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(timeout), int(timeout) + 1))
+            if not self.sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (8 * GIB, 8 * GIB))
+
+        variables = {**os.environ, **environment, "LD_LIBRARY_PATH": str(library),
+                     "ASAN_OPTIONS": "exitcode=86:hard_rss_limit_mb=4000", "UBSAN_OPTIONS": "exitcode=86"}
+        process = subprocess.Popen(command, cwd=self.tree, env=variables, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit)
+        watch = threading.Timer(30 * timeout, os.killpg, (process.pid, signal.SIGKILL))
+        watch.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        watch.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, usage.ru_utime + usage.ru_stime
+
+    def objects_of(self, file):
+        """The sources whose objects depend on a file."""
+        if file in self.compile:
+            return [file]
+        return [source for source, command in self.compile.items() if self.depends(command, self.tree / file)]
+
+    def depends(self, command, file):
+        words = (self.directory / (self.output(command) + ".d")).read_text().replace("\\\n", " ").split()
+        return any(word.endswith(file.name) and (self.directory / word).resolve() == file for word in words)
+
+    @staticmethod
+    def output(command):
+        return command[command.index("-o") + 1]
+
+    def make(self, mutant, folder):
+        """Builds the library with the mutant: None, "same" or "error"."""
+        (folder / mutant.file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / mutant.file).write_text(mutant.text)
+        replaced = {}
+        for source in self.objects_of(mutant.file):
+            command = [word for word in self.compile[source] if not word.endswith("ccache")]
+            place = command.index("-o")
+            replaced[command[place + 1]] = str(folder / f"{len(replaced)}.o")
+            command[place + 1] = replaced[command[place + 1]]
+            if source == mutant.file:
+                command[-1] = str(folder / mutant.file)
+            command[1:1] = [f"-I{folder / 'src'}", "-w"]
+            if subprocess.run(command, cwd=self.directory, capture_output=True).returncode:
+                return "error"
+        if all((self.directory / old).read_bytes() == pathlib.Path(new).read_bytes() for old, new in replaced.items()):
+            return "same"
+        command = [replaced.get(word, word) for word in self.link]
+        library = command.index("-o") + 1
+        command[library] = str(folder / pathlib.Path(command[library]).name)
+        return "error" if subprocess.run(command, cwd=self.directory, capture_output=True).returncode else None
+
+    def noticed_by(self, mutant, folder, plain, limit):
+        """The first test that fails, or None; tests of other folders only if they are short in the plain build."""
+        module = mutant.file.split("/")[1]
+        chosen = []
+        for test in plain.tests:
+            seconds, near = plain.seconds_of(test), test[0].startswith(module + "/")
+            if seconds is not None and (seconds < limit or (near and not self.sanitized)) and (near or not self.sanitized):
+                chosen.append((not near, seconds, test))
+        for _, _, (name, *_) in sorted(chosen, key=lambda choice: choice[:2]):
+            test = next((t for t in self.tests if t[0] == name), None)
+            seconds = self.seconds_of(test) if test else None
+            if seconds is not None and self.run(*test[1:], folder, 10 + 20 * seconds)[0] not in (0, 77):
+                return name
+        return None
+
+
+# ---- the run -----------------------------------------------------------------------------------
+
+
+def judge(builds, mutant, folder, limit):
+    """same, error, survived or the test that noticed."""
+    for build in builds:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        outcome = build.make(mutant, folder)
+        if outcome == "same" and build is not builds[0]:
+            outcome = None
+        outcome = outcome or build.noticed_by(mutant, folder, builds[0], limit)
+        if outcome:
+            return outcome + (" (sanitized)" if build.sanitized else "")
+    return "survived"
+
+
+class Verdicts:
+    def __init__(self, file, again):
+        self.file, self.lock, self.of = file, threading.Lock(), {}
+        for line in file.read_text().splitlines() if file.exists() else ():
+            key, verdict, _ = line.split("\t", 2)
+            self.of[key] = verdict
+        if again:
+            self.of = {key: verdict for key, verdict in self.of.items() if verdict != "survived"}
+
+    def add(self, mutant, verdict):
+        with self.lock:
+            self.of[mutant.key] = verdict
+            with self.file.open("a") as file:
+                file.write(f"{mutant.key}\t{verdict}\t{mutant.line}\t{mutant.source}\n")
+            print(f"{mutant.file}:{mutant.line}: {mutant.old or '(nothing)'} -> {mutant.new or '(nothing)'}: {verdict}",
+                  flush=True)
+
+
+def judge_all(mutants, builds, verdicts, directory, arguments):
+    """Judges all loops, or until --count mutants that compile to something else have a verdict; returns those."""
+    judged, lock, source = [], threading.Lock(), iter(mutants)
+    count = sys.maxsize if arguments.loops else arguments.count
+
+    def work(number):
+        while True:
+            with lock:
+                mutant = next(source, None) if len(judged) < count else None
+            if mutant is None:
+                return
+            if mutant.key not in verdicts.of:
+                verdicts.add(mutant, judge(builds, mutant, directory / f"mutant{number}", arguments.limit))
+            if verdicts.of[mutant.key] not in ("same", "error"):
+                with lock:
+                    judged.append(mutant)
+
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        list(pool.map(work, range(arguments.jobs)))
+    return judged
+
+
+def known_mutants():
+    lines = KNOWN.read_text().splitlines() if KNOWN.exists() else []
+    return {line.rsplit("\t", 1)[0] for line in lines if line and not line.startswith("#")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=1.0)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--loops", nargs="+", metavar="FILE")
+    arguments = parser.parse_args()
+    directory = arguments.directory.resolve()
+    copy_tree(directory / "tree")
+    builds = [Build(directory, "plain", ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG"]),
+              Build(directory, "sanitized", ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_SANITIZE=address,undefined"])]
+    verdicts = Verdicts(directory / "verdicts.tsv", arguments.again)
+    mutants = loops(arguments.loops) if arguments.loops else draw(arguments.seed)
+    judged = judge_all(mutants, builds, verdicts, directory, arguments)
+    survivors = [m for m in judged if verdicts.of[m.key] == "survived"]
+    known = known_mutants()
+    unknown = [m for m in survivors if m.known() not in known]
+    for mutant in unknown:
+        print(f"survived: {mutant.file}:{mutant.line}\n{mutant.known()}")
+    print(f"mutants: {len(judged)} tried, {len(judged) - len(survivors)} noticed, "
+          f"{len(survivors) - len(unknown)} change nothing, {len(unknown)} survived")
+    return 1 if unknown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
