@@ -208,4 +208,131 @@ static void move_rows(const struct tr_rows *rows, const struct tr_move *move,
     }
 }
 
-const struct tr_row_kernels ROW_KERNELS = {score, collect, move_rows};
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+/* Where the sums of bundles begin, and where dense rows would if they were numbered from 0 on: as
+ * numbers, so that a row is found without a branch, which would often be guessed wrong. */
+struct bases {
+    uintptr_t at[2];
+    uint32_t bundles;
+};
+
+INLINE struct bases bases_of(const struct tr_bundled_tokens *tokens, const float *sums,
+                             const float *weights)
+{
+    size_t skipped = (size_t)tokens->bundles * tokens->width * sizeof *weights;
+    return (struct bases){{(uintptr_t)sums, (uintptr_t)weights - skipped}, tokens->bundles};
+}
+
+INLINE float *bundled_row(const struct bases *bases, uint32_t row, size_t width)
+{
+    return (float *)(bases->at[row >= bases->bundles] + row * width * sizeof(float));
+}
+
+INLINE void fetch_row(const struct bases *bases, uint32_t row, size_t width)
+{
+    const float *at = bundled_row(bases, row, width);
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 16);
+}
+
+/* Rows of a constant number of vectors. */
+INLINE void score_narrow(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                         size_t i, float *scores, const size_t vectors)
+{
+    vector sum[MAX_VECTORS];
+    for (size_t v = 0; v < vectors; v++) {
+        sum[v] = *(const vector *)(scores + v * LANES);
+    }
+    for (uint32_t k = tokens->row_begin[i]; k < tokens->row_begin[i + 1]; k++) {
+        const float *row = bundled_row(bases, tokens->row[k], vectors * LANES);
+        fetch_row(bases, tokens->row[k + TR_ROWS_AHEAD], vectors * LANES);
+        for (size_t v = 0; v < vectors; v++) {
+            sum[v] += *(const vector *)(row + v * LANES);
+        }
+    }
+    for (size_t v = 0; v < vectors; v++) {
+        *(vector *)(scores + v * LANES) = sum[v];
+    }
+}
+
+INLINE void score_any(const struct tr_bundled_tokens *tokens, const struct bases *bases, size_t i,
+                      float *scores)
+{
+    size_t width = tokens->width;
+    for (uint32_t k = tokens->row_begin[i]; k < tokens->row_begin[i + 1]; k++) {
+        const float *row = bundled_row(bases, tokens->row[k], width);
+        fetch_row(bases, tokens->row[k + TR_ROWS_AHEAD], width);
+        for (size_t j = 0; j < width; j += LANES) {
+            *(vector *)(scores + j) += *(const vector *)(row + j);
+        }
+    }
+}
+
+static void score_bundled(const struct tr_bundled_tokens *tokens, const float *sums,
+                          const float *weights, float *scores, size_t stride)
+{
+    const struct bases bases = bases_of(tokens, sums, weights);
+    for (size_t i = 0; i < tokens->n; i++, scores += stride) {
+        switch (tokens->width / LANES) {
+        case 1:
+            score_narrow(tokens, &bases, i, scores, 1);
+            break;
+        case 2:
+            score_narrow(tokens, &bases, i, scores, 2);
+            break;
+        case 3:
+            score_narrow(tokens, &bases, i, scores, 3);
+            break;
+        case 4:
+            score_narrow(tokens, &bases, i, scores, 4);
+            break;
+        default:
+            score_any(tokens, &bases, i, scores);
+        }
+        for (uint32_t k = tokens->pair_begin[i]; k < tokens->pair_begin[i + 1]; k++) {
+            __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
+            scores[tokens->outcome[k]] += weights[tokens->pair[k]];
+        }
+    }
+}
+
+INLINE void collect_rows(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                         size_t i, const float *amounts, size_t width)
+{
+    for (uint32_t k = tokens->row_begin[i]; k < tokens->row_begin[i + 1]; k++) {
+        float *row = bundled_row(bases, tokens->row[k], width);
+        fetch_row(bases, tokens->row[k + TR_ROWS_AHEAD], width);
+        for (size_t j = 0; j < width; j += LANES) {
+            *(vector *)(row + j) += *(const vector *)(amounts + j);
+        }
+    }
+}
+
+static void collect_bundled(const struct tr_bundled_tokens *tokens, float *sums, float *weights,
+                            const float *amounts, size_t stride)
+{
+    const struct bases bases = bases_of(tokens, sums, weights);
+    for (size_t i = 0; i < tokens->n; i++, amounts += stride) {
+        switch (tokens->width / LANES) {
+        case 1:
+            collect_rows(tokens, &bases, i, amounts, LANES);
+            break;
+        case 2:
+            collect_rows(tokens, &bases, i, amounts, 2 * LANES);
+            break;
+        case 3:
+            collect_rows(tokens, &bases, i, amounts, 3 * LANES);
+            break;
+        default:
+            collect_rows(tokens, &bases, i, amounts, tokens->width);
+        }
+        for (uint32_t k = tokens->pair_begin[i]; k < tokens->pair_begin[i + 1]; k++) {
+            __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
+            weights[tokens->pair[k]] += amounts[tokens->outcome[k]];
+        }
+    }
+}
+
+const struct tr_row_kernels ROW_KERNELS = {score, collect, move_rows, score_bundled,
+                                           collect_bundled};

@@ -275,6 +275,20 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
     }
 }
 
+void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *row,
+                  double *features)
+{
+    uint64_t begin = rows->begin[attribute], first = rows->begin[rows->dense];
+    if (begin == rows->begin[attribute + 1]) {
+        return;
+    }
+    size_t at = attribute < rows->dense ? attribute : rows->dense + (size_t)(begin - first);
+    double root = root_multiplicity(rows, at);
+    for (uint64_t i = begin; i < rows->begin[attribute + 1]; i++) {
+        features[i] += root * row[rows->outcome[i]];
+    }
+}
+
 static void take_dense(const struct tr_rows *rows, size_t attribute, float *gradient, double grid,
                        double *features)
 {

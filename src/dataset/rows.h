@@ -122,6 +122,11 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
 void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
                          double grid, double *features);
 
+/* Adds the row of an attribute in a gradient over the weights, here in double precision, to one over
+ * the features. */
+void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *row,
+                  double *features);
+
 /* The squared norm of the weights of all attributes, shared rows counted for each. */
 double tr_rows_norm(const struct tr_rows *rows, const float *weights);
 /* How many weights of the attributes from..end-1 are not 0, shared rows counted for each. */

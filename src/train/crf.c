@@ -154,6 +154,9 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
         status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
     }
     if (!status && !training->report.interrupted) {
+        status = tr_likelihood_bundle(crf.likelihood, error);
+    }
+    if (!status && !training->report.interrupted) {
         status = optimise(&crf, &run, &stop);
     }
     if (!status && !training->best.known) {

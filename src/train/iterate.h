@@ -10,11 +10,15 @@
 #include "base/pool.h"
 #include "base/state_registry.h"
 
+struct tr_bundles;
 struct tr_training;
 
 struct tr_iterate {
     size_t size;
     float *weights; // [size]
+    /* Of the training data, with their sums under the weights, where a batch method has added them
+     * up; not its own. NULL: there are none. */
+    const struct tr_bundles *bundles;
     /* Of an HMM; NULL for the others. */
     float *residual;   // [size] exact weights minus their floats
     double *emissions; // [2][labels][columns] of --gaussian: means, then variances

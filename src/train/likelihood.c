@@ -96,6 +96,9 @@ static void gather_block(void *user, const struct tr_pass_worker *worker)
     struct tr_likelihood *l = user;
     const struct tr_training *t = l->training;
     float *steps = worker->floats + t->layout.step_begin;
+    if (l->bundles) {
+        tr_bundles_take_marked(l->bundles, worker->bundle_marks, worker->bundles, t->grid);
+    }
     tr_rows_take_marked(t->data.vocabulary.node.rows, worker->node_marks, worker->floats, t->grid,
                         l->gradient);
     tr_rows_take_marked(t->data.vocabulary.edge.rows, worker->edge_marks,
@@ -112,6 +115,9 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
     struct tr_training *t = l->training;
     tr_steps_set(l->steps, l->at.weights + t->layout.step_begin);
     l->gradient = gradient;
+    if (l->bundles) {
+        tr_bundles_add_up(l->bundles, t->layout.kernels, l->at.weights, t->pool);
+    }
     memset(gradient, 0, l->size * sizeof *gradient);
     struct tr_pass_plan plan = {.visit = add_sequence,
                                 .gather = gather_block,
@@ -121,6 +127,13 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
                                 .clears = true};
     trellis_error failure;
     trellis_status status = tr_pass_run(l->pass, &t->data.train, &plan, ret_value, &failure);
+    if (!status && l->bundles) {
+        status = tr_ranks_sum(&t->ranks, l->bundles->gradient,
+                              (size_t)l->bundles->count * l->bundles->rows->width, &failure);
+    }
+    if (l->bundles) { // also after a failure, so that nothing is left behind
+        tr_bundles_hand_down(l->bundles, gradient, t->pool);
+    }
     if (status == TRELLIS_DATA) { // scores beyond all numbers: w went too far
         *ret_value = INFINITY;
         return TRELLIS_OK;
@@ -182,6 +195,15 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
     return TRELLIS_OK;
 }
 
+trellis_status tr_likelihood_bundle(struct tr_likelihood *l, trellis_error *error)
+{
+    const struct tr_dataset *data = &l->training->data.train;
+    trellis_status status = tr_bundles_create(
+        &data->node, data->tokens, l->training->data.vocabulary.node.rows, &l->bundles, error);
+    l->at.bundles = l->bundles;
+    return status || !l->bundles ? status : tr_pass_bundle(l->pass, l->bundles, error);
+}
+
 void tr_likelihood_destroy(struct tr_likelihood *l)
 {
     if (!l) {
@@ -189,6 +211,7 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     }
     tr_pass_destroy(l->pass);
     tr_iterate_free(&l->at);
+    tr_bundles_destroy(l->bundles);
     free(l->observed_steps);
     free(l);
 }

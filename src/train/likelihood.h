@@ -19,13 +19,16 @@ struct tr_likelihood {
     size_t node, edge, size; // features: node pairs, edge pairs, all
     struct tr_iterate at;    // where it is summed: w spread for scoring
     struct tr_pass *pass;
-    struct tr_steps *steps; // of the pass
-    double *observed_steps; // [step_size] weighted counts in the gold labels
-    double *gradient;       // [size] where the blocks are added up
+    struct tr_steps *steps;     // of the pass
+    double *observed_steps;     // [step_size] weighted counts in the gold labels
+    double *gradient;           // [size] where the blocks are added up
+    struct tr_bundles *bundles; // of the training data; NULL: none
 };
 
 trellis_status tr_likelihood_create(struct tr_training *training,
                                     struct tr_likelihood **ret_likelihood, trellis_error *error);
+/* Prepares for many sums: bundles the attributes of the training data, where that pays. */
+trellis_status tr_likelihood_bundle(struct tr_likelihood *likelihood, trellis_error *error);
 void tr_likelihood_destroy(struct tr_likelihood *likelihood);
 /* gradient = df/dw at likelihood->at, and *ret_value = f there; infinite where scores overflow. */
 trellis_status tr_likelihood_sum(struct tr_likelihood *likelihood, double *gradient,

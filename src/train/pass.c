@@ -11,8 +11,9 @@ struct tr_pass {
     struct tr_steps *steps;
     struct tr_pass_worker *workers; // [threads]
     struct tr_pass_room room;
-    uint64_t *marks; // [blocks of the rank][node_words + edge_words], once they are needed
-    size_t node_words, edge_words;
+    const struct tr_bundles *bundles; // of the training data; NULL: none
+    uint64_t *marks; // [blocks of the rank][mark_words] of nodes, edges, bundles, once needed
+    size_t node_words, edge_words, mark_words;
 
     /* Of the current pass. */
     const struct tr_pass_plan *plan;
@@ -109,7 +110,7 @@ static void mark_block(void *user, size_t number, unsigned thread)
     struct tr_pass *pass = user;
     const struct tr_vocabulary *vocabulary = &pass->training->data.vocabulary;
     const struct tr_dataset *data = &pass->training->data.train;
-    uint64_t *marks = pass->marks + number * (pass->node_words + pass->edge_words);
+    uint64_t *marks = pass->marks + number * pass->mark_words;
     size_t block = pass->first + number;
     size_t first = data->sequence.at[pass->begin[block]];
     size_t end = data->sequence.at[pass->begin[block + 1]];
@@ -117,6 +118,9 @@ static void mark_block(void *user, size_t number, unsigned thread)
     mark_tokens(vocabulary->node.rows, &data->segment, first * data->max_segment,
                 end * data->max_segment, marks);
     mark_tokens(vocabulary->edge.rows, &data->edge, first, end, marks + pass->node_words);
+    if (pass->bundles) {
+        tr_bundles_mark(pass->bundles, first, end, marks + pass->node_words + pass->edge_words);
+    }
 }
 
 static trellis_status visit_sequence(const struct tr_pass *pass, struct tr_pass_worker *worker,
@@ -144,8 +148,9 @@ static void add_block(void *user, size_t number, unsigned thread)
     struct tr_pass_worker *worker = &pass->workers[thread];
     trellis_status status = TRELLIS_OK;
     if (plan->clears) {
-        worker->node_marks = pass->marks + number * (pass->node_words + pass->edge_words);
+        worker->node_marks = pass->marks + number * pass->mark_words;
         worker->edge_marks = worker->node_marks + pass->node_words;
+        worker->bundle_marks = worker->edge_marks + pass->edge_words;
     } else {
         memset(worker->floats, 0, pass->room.floats * sizeof *worker->floats);
     }
@@ -172,8 +177,9 @@ static trellis_status mark_blocks(struct tr_pass *pass, trellis_error *error)
     const struct tr_vocabulary *vocabulary = &pass->training->data.vocabulary;
     pass->node_words = tr_rows_mark_words(vocabulary->node.rows);
     pass->edge_words = tr_rows_mark_words(vocabulary->edge.rows);
-    pass->marks = tr_alloc((pass->node_words + pass->edge_words) * (pass->end - pass->first),
-                           sizeof *pass->marks);
+    pass->mark_words = pass->node_words + pass->edge_words +
+                       (pass->bundles ? tr_bundles_mark_words(pass->bundles) : 0);
+    pass->marks = tr_alloc(pass->mark_words * (pass->end - pass->first), sizeof *pass->marks);
     if (!pass->marks) {
         return tr_fail_memory(error);
     }
@@ -249,18 +255,27 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
 
 /* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
  * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
-static void collect_nodes(const struct tr_training *t, struct tr_pass_worker *worker,
-                          const struct tr_tokens *tokens, float weight, const uint16_t *gold)
+static void collect_nodes(const struct tr_pass *pass, struct tr_pass_worker *worker,
+                          const struct tr_dataset *data, size_t s, float weight,
+                          const uint16_t *gold)
 {
-    size_t width = t->layout.graph->width;
+    const struct tr_training *t = pass->training;
+    size_t width = t->layout.graph->width, first = data->sequence.at[s],
+           n = tr_sequence_length(data, s);
     float *p = tr_lattice_take_node_marginals(worker->lattice);
-    for (size_t i = 0; gold && i < tokens->n; i++) {
+    for (size_t i = 0; gold && i < n; i++) {
         p[i * width + gold[i]] -= 1;
     }
-    for (size_t j = 0; weight != 1 && j < tokens->n * width; j++) {
+    for (size_t j = 0; weight != 1 && j < n * width; j++) {
         p[j] *= weight;
     }
-    t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, tokens, p, width);
+    if (worker->bundles) {
+        struct tr_bundled_tokens tokens = tr_bundles_tokens(pass->bundles, first, first + n);
+        t->layout.kernels->collect_bundled(&tokens, worker->bundles, worker->floats, p, width);
+    } else {
+        struct tr_tokens tokens = tr_training_tokens(data, TR_NODE_ATTRIBUTE, s);
+        t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, &tokens, p, width);
+    }
 }
 
 /* The same for label pairs and edge attributes. */
@@ -305,7 +320,6 @@ trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *work
                                const struct tr_dataset *data, size_t s, double weight,
                                const uint16_t *gold, trellis_error *error)
 {
-    struct tr_tokens nodes = tr_training_tokens(data, TR_NODE_ATTRIBUTE, s);
     struct tr_tokens edges = tr_training_tokens(data, TR_EDGE_ATTRIBUTE, s);
     bool pruned = pass->training->layout.graph->pruned;
     bool has_edges = data->edge.attribute.size &&
@@ -318,7 +332,7 @@ trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *work
     if (data->max_segment) {
         collect_segments(pass->training, worker, data, s, (float)weight, gold);
     }
-    collect_nodes(pass->training, worker, &nodes, (float)weight, gold);
+    collect_nodes(pass, worker, data, s, (float)weight, gold);
     return TRELLIS_OK;
 }
 
@@ -362,6 +376,23 @@ trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room 
     return status;
 }
 
+trellis_status tr_pass_bundle(struct tr_pass *pass, const struct tr_bundles *bundles,
+                              trellis_error *error)
+{
+    size_t size = (size_t)bundles->count * bundles->rows->width;
+    free(pass->marks);
+    pass->marks = NULL;
+    pass->bundles = bundles;
+    for (unsigned i = 0; i < tr_pool_threads(pass->training->pool); i++) {
+        struct tr_pass_worker *worker = &pass->workers[i];
+        worker->bundles = tr_alloc_aligned(size, sizeof *worker->bundles);
+        if (!worker->bundles) {
+            return tr_fail_memory(error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
 void tr_pass_destroy(struct tr_pass *pass)
 {
     if (!pass) {
@@ -370,6 +401,7 @@ void tr_pass_destroy(struct tr_pass *pass)
     for (unsigned i = 0; pass->workers && i < tr_pool_threads(pass->training->pool); i++) {
         tr_lattice_destroy(pass->workers[i].lattice);
         free(pass->workers[i].floats);
+        free(pass->workers[i].bundles);
         free(pass->workers[i].doubles);
         free(pass->workers[i].path.at);
     }

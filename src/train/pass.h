@@ -17,6 +17,7 @@
 #ifndef TRELLIS_TRAIN_PASS_H
 #define TRELLIS_TRAIN_PASS_H
 
+#include "dataset/bundles.h"
 #include "train/train.h"
 
 /* What each thread needs. */
@@ -32,7 +33,9 @@ struct tr_pass_worker {
     struct tr_lattice *lattice;              // NULL where the room has none
     float *floats;                           // [room.floats] sums of the current block
     double *doubles;                         // [room.doubles] and in double precision
+    float *bundles;                          // [bundles][width] sums of the current block; or NULL
     const uint64_t *node_marks, *edge_marks; // which weights the current block touches
+    const uint64_t *bundle_marks;            // and which bundles
     TR_ARRAY(uint16_t) path;                 // room for labels, for the visit to use
 };
 
@@ -60,6 +63,10 @@ struct tr_pass;
 trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room room,
                               struct tr_pass **ret_pass, trellis_error *error);
 void tr_pass_destroy(struct tr_pass *pass);
+/* From now on node attributes are collected by these bundles of the training data, in the sums of
+ * bundles where there is one. */
+trellis_status tr_pass_bundle(struct tr_pass *pass, const struct tr_bundles *bundles,
+                              trellis_error *error);
 /* The steps of the training's graph, which the sequences of a pass are scored with; NULL where the
  * room has no lattice. */
 struct tr_steps *tr_pass_steps(struct tr_pass *pass);

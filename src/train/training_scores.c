@@ -1,5 +1,6 @@
 /* training_scores.c - from the attributes of a sequence of a dataset to the scores of its
  * lattice. */
+#include "dataset/bundles.h"
 #include "train/hmm_gaussian.h"
 #include "train/train.h"
 
@@ -33,6 +34,23 @@ void tr_training_subtract_gold(const struct tr_training *training, const uint16_
     }
 }
 
+/* Adds the weights of the node attributes to the scores. */
+static void score_nodes(const struct tr_training *training, const struct tr_dataset *dataset,
+                        size_t sequence, const struct tr_tokens *tokens,
+                        const struct tr_iterate *iterate, float *scores)
+{
+    size_t width = training->layout.graph->width;
+    if (iterate->bundles && dataset == &training->data.train) {
+        struct tr_bundled_tokens bundled = tr_bundles_tokens(
+            iterate->bundles, dataset->sequence.at[sequence], dataset->sequence.at[sequence + 1]);
+        training->layout.kernels->score_bundled(&bundled, iterate->bundles->sum, iterate->weights,
+                                                scores, width);
+    } else {
+        training->layout.kernels->score(training->data.vocabulary.node.rows, iterate->weights,
+                                        tokens, scores, width);
+    }
+}
+
 trellis_status tr_training_score_tokens(const struct tr_training *training,
                                         const struct tr_dataset *dataset, size_t sequence,
                                         const struct tr_tokens *tokens,
@@ -45,8 +63,8 @@ trellis_status tr_training_score_tokens(const struct tr_training *training,
         return status;
     }
     const struct tr_row_kernels *kernels = training->layout.kernels;
-    kernels->score(training->data.vocabulary.node.rows, iterate->weights,
-                   &tokens[TR_NODE_ATTRIBUTE], tr_lattice_nodes(lattice), width);
+    score_nodes(training, dataset, sequence, &tokens[TR_NODE_ATTRIBUTE], iterate,
+                tr_lattice_nodes(lattice));
     if (training->gaussian) {
         struct tr_gaussian gaussian = tr_hmm_gaussian_view(training->gaussian, iterate->emissions);
         tr_gaussian_score(&gaussian,

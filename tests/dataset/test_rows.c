@@ -309,6 +309,98 @@ static void move(struct tr_random *random, const struct tr_rows *rows, struct na
     free(average);
 }
 
+enum { BUNDLES = 5, PER_TOKEN = 9 };
+
+/* Three tokens, the first and perhaps the last without anything, of bundles, dense rows and pairs. */
+struct bundled {
+    uint32_t begin[4], row[PER_TOKEN + TR_ROWS_AHEAD], pair[PER_TOKEN + TR_ROWS_AHEAD];
+    uint16_t outcome[PER_TOKEN];
+    struct tr_bundled_tokens tokens;
+};
+
+static void draw_bundled(struct tr_random *random, const struct tr_rows *rows, struct bundled *x)
+{
+    memset(x, 0, sizeof *x);
+    x->begin[2] = (uint32_t)tr_random_below(random, PER_TOKEN + 1);
+    x->begin[3] = (uint32_t)(tr_random_below(random, 2) ? PER_TOKEN : x->begin[2]);
+    for (size_t k = 0; k < PER_TOKEN; k++) {
+        x->row[k] = (uint32_t)tr_random_below(random, BUNDLES + rows->dense);
+        x->pair[k] = (uint32_t)tr_random_below(random, rows->size);
+        x->outcome[k] = (uint16_t)tr_random_below(random, rows->outcomes);
+    }
+    x->tokens = (struct tr_bundled_tokens){.row_begin = x->begin,
+                                           .row = x->row,
+                                           .pair_begin = x->begin,
+                                           .pair = x->pair,
+                                           .outcome = x->outcome,
+                                           .n = tr_random_below(random, 4),
+                                           .bundles = BUNDLES,
+                                           .width = rows->width};
+}
+
+static float *draw_floats(struct tr_random *random, size_t count)
+{
+    float *numbers = tr_alloc_aligned(count, sizeof *numbers);
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = (float)half_number(random);
+    }
+    return numbers;
+}
+
+static void check_score_bundled(struct tr_random *random, const struct tr_rows *rows,
+                                const float *weights)
+{
+    struct bundled x;
+    draw_bundled(random, rows, &x);
+    size_t width = rows->width;
+    float *sums = draw_floats(random, BUNDLES * width), *scores = draw_floats(random, 3 * width);
+    float *wanted = tr_alloc(3 * width, sizeof *wanted);
+    memcpy(wanted, scores, 3 * width * sizeof *wanted);
+    for (size_t i = 0; i < x.tokens.n; i++) {
+        for (uint32_t k = x.begin[i]; k < x.begin[i + 1]; k++) {
+            const float *row = x.row[k] < BUNDLES ? sums + x.row[k] * width
+                                                  : weights + (x.row[k] - BUNDLES) * width;
+            for (size_t j = 0; j < width; j++) {
+                wanted[i * width + j] += row[j];
+            }
+            wanted[i * width + x.outcome[k]] += weights[x.pair[k]];
+        }
+    }
+    kernels_at(tr_random_below(random, 2))->score_bundled(&x.tokens, sums, weights, scores, width);
+    assert_memory_equal(scores, wanted, 3 * width * sizeof *scores);
+    free(sums);
+    free(scores);
+    free(wanted);
+}
+
+static void check_collect_bundled(struct tr_random *random, const struct tr_rows *rows)
+{
+    struct bundled x;
+    draw_bundled(random, rows, &x);
+    size_t width = rows->width, size = BUNDLES * width;
+    float *sums = draw_floats(random, size), *weights = draw_floats(random, rows->size);
+    float *amounts = draw_floats(random, 3 * width);
+    float *wanted = tr_alloc(size + rows->size, sizeof *wanted);
+    memcpy(wanted, sums, size * sizeof *wanted);
+    memcpy(wanted + size, weights, rows->size * sizeof *wanted);
+    for (size_t i = 0; i < x.tokens.n; i++) {
+        for (uint32_t k = x.begin[i]; k < x.begin[i + 1]; k++) {
+            for (size_t j = 0; j < width; j++) {
+                wanted[x.row[k] * width + j] += amounts[i * width + j];
+            }
+            wanted[size + x.pair[k]] += amounts[i * width + x.outcome[k]];
+        }
+    }
+    kernels_at(tr_random_below(random, 2))
+        ->collect_bundled(&x.tokens, sums, weights, amounts, width);
+    assert_memory_equal(sums, wanted, size * sizeof *wanted);
+    assert_memory_equal(weights, wanted + size, rows->size * sizeof *wanted);
+    free(sums);
+    free(weights);
+    free(amounts);
+    free(wanted);
+}
+
 static void check_gather(const struct tr_rows *rows, const struct naive *naive,
                          const float *weights)
 {
@@ -357,6 +449,10 @@ static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attr
         collect(random, rows, &naive, weights);
     }
     check_gather(rows, &naive, weights); // also with the gaps filled
+    for (size_t i = 0; rows->size && i < TOKENS; i++) {
+        check_score_bundled(random, rows, weights);
+        check_collect_bundled(random, rows);
+    }
     empty_gaps(rows, &naive, weights);
     for (int times = 0; times < 20; times++) {
         move(random, rows, &naive, weights);
@@ -369,7 +465,7 @@ static void check_all(struct tr_random *random, uint32_t outcomes, uint32_t attr
 static void matches_a_plain_table(void **state)
 {
     (void)state;
-    static const uint32_t outcomes[] = {1, 2, 5, 8, 9, 63, 64, 65, 128, 129, MAX_OUTCOMES};
+    static const uint32_t outcomes[] = {1, 2, 5, 8, 9, 22, 31, 63, 64, 65, 128, 129, MAX_OUTCOMES};
     struct tr_random random;
     tr_random_seed(&random, 13);
     for (size_t i = 0; i < TR_COUNT(outcomes); i++) {

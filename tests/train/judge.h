@@ -98,6 +98,8 @@ struct problem {
     trellis_options *options;
     struct tr_gram grams[MAX_GRAMS];
     size_t node, edge, size; // features
+    bool bundled;            // the library adds up bundles of attributes
+    size_t bundles;          // how many it had the last time
     TR_ARRAY(struct entry) entries;
     TR_ARRAY(struct alternative) alternatives;
     TR_ARRAY(struct choice) choices;
@@ -539,6 +541,10 @@ static inline double evaluate(struct problem *p, unsigned threads, double l2, co
     assert_ok(tr_pool_create(threads, &p->training.pool, &error), error);
     assert_ok(tr_likelihood_create(&p->training, &likelihood, &error), error);
     assert_int_equal(likelihood->size, p->size);
+    if (p->bundled) {
+        assert_ok(tr_likelihood_bundle(likelihood, &error), error);
+        p->bundles = likelihood->bundles ? likelihood->bundles->count : 0;
+    }
     struct tr_crf_objective objective = {likelihood, l2};
     for (int twice = 0; twice < 2; twice++) { // what the first call leaves behind must not be seen
         memset(gradient, 0x55, p->size * sizeof *gradient);
@@ -551,7 +557,7 @@ static inline double evaluate(struct problem *p, unsigned threads, double l2, co
 }
 
 /* Value and gradient against the judge's, with random weights up to a size. */
-static inline void compare(struct problem *p, const char *name, double size, double l2)
+static inline void compare_once(struct problem *p, const char *name, double size, double l2)
 {
     double *w = tr_alloc(p->size, sizeof *w);
     double *wanted = tr_alloc(p->size, sizeof *w), *got = tr_alloc(p->size, sizeof *w);
@@ -572,6 +578,16 @@ static inline void compare(struct problem *p, const char *name, double size, dou
     free(w);
     free(wanted);
     free(got);
+}
+
+/* Without bundles, and with them. */
+static inline void compare(struct problem *p, const char *name, double size, double l2)
+{
+    for (int bundled = 0; bundled < 2; bundled++) {
+        p->bundled = bundled;
+        compare_once(p, name, size, l2);
+    }
+    p->bundled = false;
 }
 
 /* Value and gradient by one thread and by several, to the last bit. */

@@ -78,6 +78,11 @@ static void test_threads_do_not_matter(void **state)
             struct problem *p = make_variant(&kinds[kind], 5, 150, local, false);
             compare_threads(p);
             problem_free(p);
+            p = make_variant(&kinds[kind], 0, 150, local, false);
+            p->bundled = true;
+            compare_threads(p);
+            assert_true(p->bundles > 0);
+            problem_free(p);
         }
     }
 }

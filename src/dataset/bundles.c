@@ -1,0 +1,129 @@
+/* bundles.c - moves sums between bundles and their members. */
+#include "dataset/bundles.h"
+
+#include "base/ranks.h"
+
+void tr_bundles_destroy(struct tr_bundles *bundles)
+{
+    if (bundles) {
+        free(bundles->member_begin);
+        free(bundles->member);
+        free(bundles->heir);
+        free(bundles->bundle_begin);
+        free(bundles->bundle);
+        free(bundles->row_begin);
+        free(bundles->pair_begin);
+        free(bundles->row);
+        free(bundles->pair);
+        free(bundles->outcome);
+        free(bundles->sum);
+        free(bundles->gradient);
+        free(bundles);
+    }
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, size_t first,
+                                           size_t end)
+{
+    return (struct tr_bundled_tokens){.row_begin = bundles->row_begin + first,
+                                      .row = bundles->row,
+                                      .pair_begin = bundles->pair_begin + first,
+                                      .pair = bundles->pair,
+                                      .outcome = bundles->outcome,
+                                      .n = end - first,
+                                      .bundles = bundles->count,
+                                      .width = bundles->rows->width};
+}
+
+/* The members of the bundles first .. end-1 as if these were tokens. */
+static struct tr_tokens members_of(const struct tr_bundles *bundles, size_t first, size_t end)
+{
+    return (struct tr_tokens){
+        .begin = bundles->member_begin + first, .attribute = bundles->member, .n = end - first};
+}
+
+struct adding {
+    struct tr_bundles *bundles;
+    const struct tr_row_kernels *kernels;
+    const float *weights;
+};
+
+static double add_up_piece(void *user, size_t begin, size_t end)
+{
+    const struct adding *x = user;
+    size_t width = x->bundles->rows->width;
+    struct tr_tokens members = members_of(x->bundles, begin, end);
+    float *sum = x->bundles->sum + begin * width;
+    memset(sum, 0, (end - begin) * width * sizeof *sum);
+    x->kernels->score(x->bundles->rows, x->weights, &members, sum, width);
+    return 0;
+}
+
+void tr_bundles_add_up(struct tr_bundles *bundles, const struct tr_row_kernels *kernels,
+                       const float *weights, struct tr_pool *pool)
+{
+    struct adding x = {bundles, kernels, weights};
+    tr_pool_sum(pool, bundles->count, add_up_piece, &x);
+}
+
+size_t tr_bundles_mark_words(const struct tr_bundles *bundles)
+{
+    return ((size_t)bundles->count + 63) / 64;
+}
+
+void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end, uint64_t *marks)
+{
+    for (uint32_t k = bundles->row_begin[first]; k < bundles->row_begin[end]; k++) {
+        uint32_t row = bundles->row[k];
+        if (row < bundles->count) {
+            marks[row / 64] |= (uint64_t)1 << (row % 64);
+        }
+    }
+}
+
+void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, float *gradient,
+                            double grid)
+{
+    size_t width = bundles->rows->width, words = tr_bundles_mark_words(bundles);
+    for (size_t i = 0; i < words; i++) {
+        for (uint64_t left = marks[i]; left; left &= left - 1) {
+            size_t at = (i * 64 + (size_t)__builtin_ctzll(left)) * width;
+            for (size_t j = at; j < at + width; j++) {
+                bundles->gradient[j] += tr_on_grid((double)gradient[j], grid);
+                gradient[j] = 0;
+            }
+        }
+    }
+}
+
+struct handing_down {
+    const struct tr_bundles *bundles;
+    double *features;
+};
+
+static double hand_down_piece(void *user, size_t begin, size_t end)
+{
+    const struct handing_down *x = user;
+    const struct tr_bundles *b = x->bundles;
+    size_t width = b->rows->width;
+    for (size_t i = begin; i < end; i++) {
+        double row[TR_WIDEST_BUNDLE] = {0};
+        for (uint32_t k = b->bundle_begin[i]; k < b->bundle_begin[i + 1]; k++) {
+            const double *gradient = b->gradient + b->bundle[k] * width;
+            for (size_t j = 0; j < width; j++) {
+                row[j] += gradient[j];
+            }
+        }
+        tr_rows_take(b->rows, b->heir[i], row, x->features);
+    }
+    return 0;
+}
+
+void tr_bundles_hand_down(struct tr_bundles *bundles, double *features, struct tr_pool *pool)
+{
+    struct handing_down x = {bundles, features};
+    tr_pool_sum(pool, bundles->inherits, hand_down_piece, &x);
+    memset(bundles->gradient, 0, bundles->count * bundles->rows->width * sizeof *bundles->gradient);
+}
