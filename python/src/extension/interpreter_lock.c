@@ -50,9 +50,15 @@ PyThreadState *tpy_unlock(void)
     return state;
 }
 
+#ifdef Py_GIL_DISABLED
+static const bool has_lock = false;
+#else
+static const bool has_lock = true;
+#endif
+
 void tpy_relock(PyThreadState *state, long *patience)
 {
-    if (atomic_load_explicit(&busy, memory_order_acquire)) {
+    if (has_lock && atomic_load_explicit(&busy, memory_order_acquire)) {
         long longer = *patience ? *patience : MAX_PATIENCE;
         *patience = wait_for_lock(longer) ? MAX_PATIENCE : longer / 2;
         *patience = *patience < MIN_PATIENCE ? MIN_PATIENCE : *patience;

@@ -116,13 +116,24 @@ static int add_attribute(tpy_items *items, const char *name, size_t name_size, c
     return 0;
 }
 
+/* Without an interpreter lock another thread may change a list or dict that is being read. */
+#ifdef Py_GIL_DISABLED
+static const bool locked = false;
+#else
+static const bool locked = true;
+#endif
+#ifndef Py_BEGIN_CRITICAL_SECTION
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION() }
+#endif
+
 /* ---- any item ------------------------------------------------------------------------------------- */
 
 /* Calls `each` for the elements of an iterable until it fails. */
 static int for_each(tpy_items *items, PyObject *iterable, tpy_item_function each, PyObject *context)
 {
     int failed = 0;
-    if (PyList_CheckExact(iterable)) {
+    if (locked && PyList_CheckExact(iterable)) {
         for (Py_ssize_t i = 0; !failed && i < PyList_Size(iterable); i++) {
             PyObject *element = PyList_GetItem(iterable, i);
             Py_XINCREF(element);
@@ -212,6 +223,7 @@ static int add_dict(tpy_items *items, PyObject *dict)
     PyObject *key, *value, *outer = items->key;
     Py_ssize_t at = 0;
     int failed = 0;
+    Py_BEGIN_CRITICAL_SECTION(dict);
     while (!failed && PyDict_Next(dict, &at, &key, &value)) {
         Py_INCREF(key);
         Py_INCREF(value);
@@ -221,6 +233,7 @@ static int add_dict(tpy_items *items, PyObject *dict)
         Py_DECREF(value);
         Py_DECREF(key);
     }
+    Py_END_CRITICAL_SECTION();
     return failed;
 }
 
@@ -323,19 +336,12 @@ static int add_label(tpy_items *items, PyObject *label, PyObject *unused)
     return kind < 0 ? -1 : add_text(items, data, size);
 }
 
-#ifdef Py_GIL_DISABLED
-static const bool plain_items = false; // another thread may change a list that is being read
-#else
-static const bool plain_items = true;
-#endif
-
 /* All items of a sequence. */
 static int add_items(tpy_items *items, PyObject *sequence, PyObject *columns)
 {
     tpy_item_function add = columns != Py_None ? add_row : add_item;
-    return plain_items && PyList_CheckExact(sequence)
-               ? tpy_plain_items(items, sequence, columns, add)
-               : for_each(items, sequence, add, columns);
+    return locked && PyList_CheckExact(sequence) ? tpy_plain_items(items, sequence, columns, add)
+                                                 : for_each(items, sequence, add, columns);
 }
 
 /* Texts were counted in the order in which their bytes were stored. */

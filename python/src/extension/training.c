@@ -153,7 +153,7 @@ static trellis_source *fill_sources(PyObject *tuple)
 }
 
 /* Ends the sharing of the corpora of the first `count` sources. */
-static void unshare(PyObject *tuple, Py_ssize_t count)
+static void unshare_corpora(PyObject *tuple, Py_ssize_t count)
 {
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *source = PyTuple_GetItem(tuple, k);
@@ -163,14 +163,14 @@ static void unshare(PyObject *tuple, Py_ssize_t count)
     }
 }
 
-/* Nobody may add to the corpora of these sources, which were checked, until unshare(). */
+/* Nobody may add to the corpora of these sources, which were checked, until unshare_corpora(). */
 static bool share(PyObject *tuple)
 {
     for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); k++) {
         PyObject *source = PyTuple_GetItem(tuple, k);
         if (PyTuple_Check(source) &&
             !tpy_lock_share(&((tpy_corpus *)PyTuple_GetItem(source, 0))->lock, "the corpus")) {
-            unshare(tuple, k);
+            unshare_corpora(tuple, k);
             return false;
         }
     }
@@ -202,7 +202,7 @@ PyObject *tpy_train(PyObject *module, PyObject *args, PyObject *keywords)
     trellis_source *dev_sources = !PyErr_Occurred() ? fill_sources(dev) : NULL;
     bool ready = !PyErr_Occurred() && share(train);
     if (ready && !share(dev)) {
-        unshare(train, PyTuple_Size(train));
+        unshare_corpora(train, PyTuple_Size(train));
         ready = false;
     }
     if (ready) {
@@ -218,8 +218,8 @@ PyObject *tpy_train(PyObject *module, PyObject *args, PyObject *keywords)
         Py_BEGIN_ALLOW_THREADS;
         status = trellis_train(options, &training, &model, &error);
         Py_END_ALLOW_THREADS;
-        unshare(train, PyTuple_Size(train));
-        unshare(dev, PyTuple_Size(dev));
+        unshare_corpora(train, PyTuple_Size(train));
+        unshare_corpora(dev, PyTuple_Size(dev));
     }
     trellis_options_destroy(options);
     free(train_sources);
