@@ -583,3 +583,32 @@ def test_constants():
     assert pycrfsuite.CRFSUITE_VERSION == "0.12.2"
     error = pycrfsuite.CRFSuiteError(-5)
     assert isinstance(error, Exception) and error.code == -5
+
+
+@pytest.mark.parametrize("algorithm, name, value", [
+    ("lbfgs", "linesearch", "Backtracking"), ("lbfgs", "max_linesearch", 5), ("l2sgd", "calibration.eta", 0.5),
+    ("l2sgd", "calibration.samples", "10"),
+])
+def test_parameters_without_effect_warn(algorithm, name, value):
+    trainer = pycrfsuite.Trainer(algorithm, verbose=False)
+    with pytest.warns(UserWarning, match=f"{name}=.* has no effect: "):
+        trainer.set_params({name: value})
+    assert trainer.get(name) == type(trainer.get(name))(value)
+    assert "Has no effect" in trainer.help(name)
+
+
+def test_other_parameters_do_not_warn(recwarn):
+    for algorithm in ("lbfgs", "l2sgd", "ap", "pa", "arow"):
+        trainer = pycrfsuite.Trainer(algorithm, verbose=False)
+        trainer.set_params(trainer.get_params())
+    pycrfsuite.Trainer(params={"c1": 0.1, "c2": 0.2, "epsilon": 0.1, "num_memories": 3}, verbose=False)
+    assert not recwarn.list
+
+
+def test_a_label_with_a_zero_byte_is_refused_at_once():
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.append([["a"]], ["A"])
+    with pytest.raises(ValueError, match="sequence 1, position 1: a label must not have a zero byte: 'B.x00'"):
+        trainer.append([["a"], ["b"]], ["A", "B\0"])
+    trainer.append([["b"]], ["B"])  # nothing of the refused one is left
+    trainer.train("")

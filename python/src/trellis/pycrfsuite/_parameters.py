@@ -15,6 +15,8 @@ class Parameter(NamedTuple):
 
     default: Any
     help: str
+    unused: str = ""
+    """Why the value has no effect; empty if it has one."""
 
 
 _FEATURES = {
@@ -24,7 +26,14 @@ _FEATURES = {
 }
 _C2 = Parameter(1.0, "Coefficient of the L2 penalty, c2 * |w|^2.")
 _PERIOD = Parameter(10, "Iterations over which delta measures the change of the objective.")
-_CALIBRATION = "Accepted and not used: the learning rate is calibrated without it."
+_CALIBRATED = "the learning rate is calibrated by trials on 1,000 sequences, up and down by factors of 2 until it gets worse"
+_SEARCHED = "L-BFGS has one line search, for the strong Wolfe conditions, which bounds its trials itself"
+
+
+def _no_effect(default: Any, meaning: str, why: str) -> Parameter:
+    return Parameter(default, f"{meaning} Has no effect: {why}.", why)
+
+
 _EPOCHS = Parameter(100, "Maximum number of passes over the data.")
 
 PARAMETERS: dict[str, dict[str, Parameter]] = {
@@ -37,8 +46,8 @@ PARAMETERS: dict[str, dict[str, Parameter]] = {
         "epsilon": Parameter(1e-5, "Stop when |gradient| / max(1, |w|) is below this."),
         "period": _PERIOD,
         "delta": Parameter(1e-5, "Stop when the objective changed by less than this share over the period."),
-        "linesearch": Parameter("MoreThuente", "Accepted and not used: there is one line search."),
-        "max_linesearch": Parameter(20, "Accepted and not used: the line search bounds its trials itself."),
+        "linesearch": _no_effect("MoreThuente", "Line search of L-BFGS.", _SEARCHED),
+        "max_linesearch": _no_effect(20, "Maximum number of trials of the line search.", _SEARCHED),
     },
     "l2sgd": {
         **_FEATURES,
@@ -46,11 +55,11 @@ PARAMETERS: dict[str, dict[str, Parameter]] = {
         "max_iterations": Parameter(1000, "Maximum number of passes over the data."),
         "period": _PERIOD,
         "delta": Parameter(1e-6, "Stop when the objective improved by less than this share over the period."),
-        "calibration.eta": Parameter(0.1, _CALIBRATION),
-        "calibration.rate": Parameter(2.0, _CALIBRATION),
-        "calibration.samples": Parameter(1000.0, _CALIBRATION),
-        "calibration.candidates": Parameter(10, _CALIBRATION),
-        "calibration.max_trials": Parameter(20, _CALIBRATION),
+        "calibration.eta": _no_effect(0.1, "First learning rate to try.", _CALIBRATED),
+        "calibration.rate": _no_effect(2.0, "Factor between learning rates.", _CALIBRATED),
+        "calibration.samples": _no_effect(1000.0, "Number of sequences to try learning rates on.", _CALIBRATED),
+        "calibration.candidates": _no_effect(10, "Number of learning rates to try.", _CALIBRATED),
+        "calibration.max_trials": _no_effect(20, "Maximum number of trials of learning rates.", _CALIBRATED),
     },
     "averaged-perceptron": {
         **_FEATURES,

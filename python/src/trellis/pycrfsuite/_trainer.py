@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Iterable, Mapping
 
 from .. import _trellis
@@ -67,10 +68,7 @@ class BaseTrainer:
             return  # nothing to learn from
         self._corpus.add(xseq, labels, None, group & 0xFFFFFFFF, 1.0, True)
         self._groups[group] = self._groups.get(group, 0) + 1
-        known = len(self._labels)
         self._labels.update(dict.fromkeys(labels))
-        if len(self._labels) > known and any("\0" in _decode(label) for label in self._labels):
-            raise ValueError("a label contains a zero byte, which CRFsuite's models cannot hold")
 
     def clear(self) -> None:
         """Removes all sequences."""
@@ -106,9 +104,12 @@ class BaseTrainer:
         return self._values[name]
 
     def set(self, name: str, value: Any) -> None:
-        """Sets a parameter; the value may be text."""
+        """Sets a parameter; the value may be text. One that has no effect here gives a warning unless it is the default."""
         self._check(name)
-        self._values[name] = parse(name, PARAMETERS[self._algorithm][name], value)
+        parameter = PARAMETERS[self._algorithm][name]
+        self._values[name] = parse(name, parameter, value)
+        if parameter.unused and self._values[name] != parameter.default:
+            warnings.warn(f"{name}={value!r} has no effect: {parameter.unused}", stacklevel=2)
 
     def help(self, name: str) -> str:
         """What a parameter means."""
