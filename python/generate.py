@@ -14,6 +14,7 @@ import textwrap
 from pathlib import Path
 
 import trellis
+import trellis.spark
 from trellis import _signatures as signatures
 
 HERE = Path(__file__).resolve().parent
@@ -134,6 +135,8 @@ def reference():
     for name in names:
         if inspect.isclass(getattr(trellis, name)):
             lines += [*describe_class(name, getattr(trellis, name)), ""]
+    tag = trellis.spark.tag
+    lines += ["## trellis.spark", "", doc_of(trellis.spark), "", f"### spark.tag{signature_of(tag)}", "", doc_of(tag), ""]
     return "\n".join(line.rstrip() for line in "\n".join(lines).split("\n")) + "\n"
 
 

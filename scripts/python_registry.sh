@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # What the Python package needs from the Python registry: installs it into a clean environment, runs its tests there with
-# the newest numpy and scikit-learn and beside python-crfsuite and sklearn-crfsuite, and checks its types.
+# the newest numpy and scikit-learn and beside python-crfsuite and sklearn-crfsuite, checks its types, installs its sdist
+# into another environment, tags in Spark, and builds and tests it for a free-threaded interpreter.
 #
-# The last line is "N passed, N failed, N skipped". Where the registry cannot be reached, all steps are skipped.
+# TRELLIS names the command, with which Spark is compared. The last line is "N passed, N failed, N skipped". Where the
+# registry cannot be reached, all steps are skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-steps=(environment install tests types)
+steps=(environment install tests types sdist spark free-threaded)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
@@ -33,7 +35,7 @@ step() {
 
 make_environment() {
     /usr/bin/python3 -m venv "$tmp/venv" &&
-        "$python" -m pip install -q numpy scikit-learn pytest hypothesis mypy python-crfsuite sklearn-crfsuite
+        "$python" -m pip install -q numpy scikit-learn pytest hypothesis mypy tqdm python-crfsuite sklearn-crfsuite
 }
 
 # From a copy, because the build leaves files behind.
@@ -44,13 +46,43 @@ install_package() {
 }
 
 run_tests() {
-    "$python" -m pytest -q -p no:cacheprovider --rootdir python python/tests
+    "$python" -m pytest -q -p no:cacheprovider --rootdir python "${@:-python/tests}"
 }
 
 # The installed package by its name: by its path, mypy takes the folder it lies in for part of the program.
 check_types() {
     local config=$PWD/python/pyproject.toml
     (cd / && "$python" -m mypy --strict --config-file "$config" --cache-dir "$tmp/mypy" -p trellis)
+}
+
+# A tree of its own, in an environment that has nothing else.
+install_sdist() {
+    (cd "$tmp/tree/python" && "$python" -m pip install -q setuptools wheel &&
+        "$python" setup.py -q sdist -d "$tmp/dist") &&
+        /usr/bin/python3 -m venv "$tmp/alone" && "$tmp/alone/bin/python" -m pip install -q "$tmp"/dist/*.tar.gz &&
+        (cd / && "$tmp/alone/bin/python" -c '
+import trellis
+model = trellis.train([["the", "cat"]], [["DET", "NOUN"]], type="crf", features="pos")
+assert model.tag(["the", "cat"]) == ["DET", "NOUN"]')
+}
+
+tag_in_spark() {
+    "$python" -m pip install -q pyspark pyarrow pandas &&
+        TRELLIS=${TRELLIS:-$PWD/build/trellis} run_tests -rs python/tests/test_spark.py | tee "$tmp/spark.txt" &&
+        ! grep -q skipped "$tmp/spark.txt"
+}
+
+# A free-threaded interpreter: on PATH, or by uv.
+find_free_threaded() {
+    command -v python3.14t || command -v python3.13t ||
+        { "$python" -m pip install -q uv && timeout 120 "$tmp/venv/bin/uv" python install -q 3.14t &&
+            "$tmp/venv/bin/uv" python find 3.14t; } 2>/dev/null
+}
+
+test_free_threaded() {
+    "$1" -m venv "$tmp/free" && "$tmp/free/bin/python" -m pip install -q pytest numpy "$tmp/tree/python" &&
+        "$tmp/free/bin/python" -c 'import sys, trellis; assert not sys._is_gil_enabled()' &&
+        python=$tmp/free/bin/python run_tests
 }
 
 if ! /usr/bin/python3 -m venv "$tmp/try" >/dev/null 2>&1; then
@@ -66,4 +98,15 @@ step environment make_environment
 step install install_package
 step tests run_tests
 step types check_types
+step sdist install_sdist
+if command -v java >/dev/null; then
+    step spark tag_in_spark
+else
+    echo "-- spark: skipped, there is no Java (Debian: default-jre-headless)"
+fi
+if free_threaded=$(find_free_threaded); then
+    step free-threaded test_free_threaded "$free_threaded"
+else
+    echo "-- free-threaded: skipped, there is no python3.14t and uv cannot fetch one"
+fi
 finish
