@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/state_registry.h"
 #include "base/pool.h"
+#include "base/ranks.h"
 
 struct tr_objective {
     size_t size; // of w
@@ -57,6 +58,7 @@ struct tr_optim_settings {
      * above 0, [size]; NULL: all alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
     struct tr_pool *pool;               // threads for the work on whole vectors, or NULL
+    struct tr_ranks *ranks;             // that share the history of L-BFGS, or NULL
     struct tr_state_registry *registry; // to resume an earlier run, or NULL
     uint64_t max_iterations;            // 0: no limit
     double epsilon;                     // 0: this rule is off

@@ -21,6 +21,10 @@
  * that the threads share; sums are added in block order, so they do not depend on the number of
  * threads.
  *
+ * Ranks share the blocks, and with them the history: each keeps its part of all pairs, sums its
+ * blocks, and gets the sums and the direction of the others. Weights and gradients are whole on all
+ * ranks. With l1 or a checkpoint every rank does all of it.
+ *
  * Where weights are penalised by l1, the steps are those of l1.c.
  */
 #include "optim/methods.h"
@@ -44,16 +48,56 @@ static void block_range(const struct tr_quasi_newton_run *q, size_t block, size_
     *end = *begin + BLOCK < q->size ? *begin + BLOCK : q->size;
 }
 
-static void run_blocks(struct tr_quasi_newton_run *q, tr_pool_work work)
+static void run_block(void *user, size_t number, unsigned thread)
+{
+    (void)thread;
+    struct tr_quasi_newton_run *q = user;
+    q->work(q, q->first_block + number);
+}
+
+/* Gives all ranks an array with `width` bytes for each block, `size` in all. */
+static trellis_status share_blocks(struct tr_quasi_newton_run *q, void *array, size_t width,
+                                   size_t size)
+{
+    if (!q->ranks) {
+        return TRELLIS_OK;
+    }
+    size_t *begin = tr_alloc((size_t)q->ranks->count + 1, sizeof *begin);
+    if (!begin) {
+        return tr_ranks_agree(q->ranks, tr_fail_memory(q->monitor->error), q->monitor->error);
+    }
+    for (unsigned r = 0; r <= q->ranks->count; r++) {
+        size_t at = tr_ranks_share(q->ranks, q->blocks, r) * width;
+        begin[r] = at < size ? at : size;
+    }
+    trellis_status status = tr_ranks_gather(q->ranks, array, begin, q->monitor->error);
+    free(begin);
+    return status;
+}
+
+/* Works on all blocks of this process, and gets the sums of the others. */
+static trellis_status run_blocks(struct tr_quasi_newton_run *q,
+                                 void (*work)(struct tr_quasi_newton_run *q, size_t block))
 {
     struct tr_pool *pool = q->monitor->settings->pool;
+    size_t width = q->capacity * SUMS * sizeof *q->partial;
+    q->work = work;
     if (pool) {
-        tr_pool_run(pool, q->blocks, work, q);
-        return;
+        tr_pool_run(pool, q->share, run_block, q);
     }
-    for (size_t block = 0; block < q->blocks; block++) {
-        work(q, block, 0);
+    for (size_t number = 0; !pool && number < q->share; number++) {
+        run_block(q, number, 0);
     }
+    trellis_status status = share_blocks(q, q->partial, width, q->blocks * width);
+    width = 2 * sizeof *q->sums;
+    return status ? status : share_blocks(q, q->sums, width, q->blocks * width);
+}
+
+/* The part of a vector of a pair from weight `begin` on. */
+static float *part_of(const struct tr_quasi_newton_run *q, float *vectors, uint64_t pair,
+                      size_t begin)
+{
+    return vectors + pair * q->held + (begin - q->first);
 }
 
 /* A partial sum of all blocks, in their order. */
@@ -90,26 +134,24 @@ static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, s
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
         double *sums = q->partial + (block * q->capacity + i) * SUMS;
-        sums[SG] = q->kernels->dot(q->s + i * q->size + begin, scaled, end - begin);
-        sums[YG] = q->kernels->dot(q->y + i * q->size + begin, scaled, end - begin);
+        sums[SG] = q->kernels->dot(part_of(q, q->s, i, begin), scaled, end - begin);
+        sums[YG] = q->kernels->dot(part_of(q, q->y, i, begin), scaled, end - begin);
     }
 }
 
 /* Moves one block of w and its gradient to the new point: the newest pair, and its products with
  * all pairs that are held. In the same pass, also those with the slope that the next direction
  * begins with. */
-static void add_block(void *user, size_t block, unsigned thread)
+static void add_block(struct tr_quasi_newton_run *q, size_t block)
 {
-    (void)thread;
-    struct tr_quasi_newton_run *q = user;
     const struct tr_line *line = &q->line;
     size_t begin, end;
     block_range(q, block, &begin, &end);
-    float *s = q->s + q->newest * q->size, *y = q->y + q->newest * q->size;
+    float *s = part_of(q, q->s, q->newest, begin), *y = part_of(q, q->y, q->newest, begin);
     for (size_t j = begin; j < end; j++) {
         double unit = tr_unit(q, j);
-        s[j] = (float)((line->next_w[j] - line->w[j]) / unit);
-        y[j] = (float)((line->next_gradient[j] - line->gradient[j]) * unit);
+        s[j - begin] = (float)((line->next_w[j] - line->w[j]) / unit);
+        y[j - begin] = (float)((line->next_gradient[j] - line->gradient[j]) * unit);
         line->w[j] = line->next_w[j];
         line->gradient[j] = line->next_gradient[j];
     }
@@ -119,25 +161,40 @@ static void add_block(void *user, size_t block, unsigned thread)
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
         double *sums = q->partial + (block * q->capacity + i) * SUMS;
-        const float *other_s = q->s + i * q->size + begin, *other_y = q->y + i * q->size + begin;
-        sums[SY] = q->kernels->dot(other_s, y + begin, end - begin);
-        sums[YY] = q->kernels->dot(other_y, y + begin, end - begin);
-        sums[YS] = q->kernels->dot(other_y, s + begin, end - begin);
-        sums[SS] = penalised ? q->kernels->dot(other_s, s + begin, end - begin) : 0;
+        const float *other_s = part_of(q, q->s, i, begin), *other_y = part_of(q, q->y, i, begin);
+        sums[SY] = q->kernels->dot(other_s, y, end - begin);
+        sums[YY] = q->kernels->dot(other_y, y, end - begin);
+        sums[YS] = q->kernels->dot(other_y, s, end - begin);
+        sums[SS] = penalised ? q->kernels->dot(other_s, s, end - begin) : 0;
     }
     if (!penalised) {
         multiply_slope(q, line->gradient, block);
     }
 }
 
+/* Moves the weights that are in the blocks of other ranks. */
+static void move_others(const struct tr_quasi_newton_run *q)
+{
+    const struct tr_line *line = &q->line;
+    size_t after = q->first + q->held, rest = q->size - after;
+    memcpy(line->w, line->next_w, q->first * sizeof *line->w);
+    memcpy(line->w + after, line->next_w + after, rest * sizeof *line->w);
+    memcpy(line->gradient, line->next_gradient, q->first * sizeof *line->w);
+    memcpy(line->gradient + after, line->next_gradient + after, rest * sizeof *line->w);
+}
+
 /* Moves from w to next_w and takes the step into the history; forgets it again where the curvature
  * along it is not positive, as rounding can have it. */
-static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
+static trellis_status advance(struct tr_quasi_newton_run *q, struct tr_point found)
 {
     uint64_t before = q->newest, held = q->count;
     q->newest = (q->newest + 1) % q->capacity;
     q->count += q->count < q->capacity;
-    run_blocks(q, add_block);
+    trellis_status status = run_blocks(q, add_block);
+    if (status) {
+        return status;
+    }
+    move_others(q);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age), n = q->newest;
         q->sy[i * q->capacity + n] = sum_of(q, i, SY);
@@ -159,14 +216,13 @@ static void advance(struct tr_quasi_newton_run *q, struct tr_point found)
                                ? tr_monitor_slope(q->monitor, line->w, line->gradient)
                                : sqrt(block_sum(q, 0));
     tr_line_report(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
+    return TRELLIS_OK;
 }
 
 /* ---- the direction --------------------------------------------------------------------------- */
 
-static void multiply_block(void *user, size_t block, unsigned thread)
+static void multiply_block(struct tr_quasi_newton_run *q, size_t block)
 {
-    (void)thread;
-    struct tr_quasi_newton_run *q = user;
     multiply_slope(q, q->slope, block);
 }
 
@@ -200,10 +256,8 @@ static void find_coefficients(struct tr_quasi_newton_run *q)
 }
 
 /* d = -D^{-1/2} (gamma (D^{-1/2} g - sum_j a_j y_j) + sum_j (a_j - b_j) s_j), one block. */
-static void combine_block(void *user, size_t block, unsigned thread)
+static void combine_block(struct tr_quasi_newton_run *q, size_t block)
 {
-    (void)thread;
-    struct tr_quasi_newton_run *q = user;
     size_t begin, end;
     block_range(q, block, &begin, &end);
     double *d = q->line.direction;
@@ -212,9 +266,8 @@ static void combine_block(void *user, size_t block, unsigned thread)
     }
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
-        const float *s = q->s + i * q->size, *y = q->y + i * q->size;
-        q->kernels->add_two(d + begin, s + begin, -q->for_s[i], y + begin, q->gamma * q->for_y[i],
-                            end - begin);
+        q->kernels->add_two(d + begin, part_of(q, q->s, i, begin), -q->for_s[i],
+                            part_of(q, q->y, i, begin), q->gamma * q->for_y[i], end - begin);
     }
     for (size_t j = begin; j < end; j++) {
         d[j] *= tr_unit(q, j);
@@ -223,11 +276,12 @@ static void combine_block(void *user, size_t block, unsigned thread)
     q->sums[2 * block + 1] = q->count ? 0 : tr_dot(NULL, d + begin, d + begin, end - begin);
 }
 
-static void find_direction(struct tr_quasi_newton_run *q)
+static trellis_status find_direction(struct tr_quasi_newton_run *q)
 {
+    trellis_status status = TRELLIS_OK;
     if (q->count) {
         if (!q->has_products) {
-            run_blocks(q, multiply_block);
+            status = run_blocks(q, multiply_block);
         }
         for (uint64_t age = 0; age < q->count; age++) {
             uint64_t i = tr_pair_at(q, age);
@@ -236,7 +290,9 @@ static void find_direction(struct tr_quasi_newton_run *q)
         }
         find_coefficients(q);
     }
-    run_blocks(q, combine_block);
+    status = status ? status : run_blocks(q, combine_block);
+    size_t width = sizeof *q->line.direction;
+    return status ? status : share_blocks(q, q->line.direction, BLOCK * width, q->size * width);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -269,8 +325,8 @@ static void name_state(struct tr_quasi_newton_run *q)
 {
     struct tr_state_registry *registry = q->monitor->settings->registry;
     size_t pairs = q->capacity * q->capacity;
-    tr_keep_floats(registry, "PAIS", q->s, q->capacity * q->size);
-    tr_keep_floats(registry, "PAIY", q->y, q->capacity * q->size);
+    tr_keep_floats(registry, "PAIS", q->s, q->capacity * q->held);
+    tr_keep_floats(registry, "PAIY", q->y, q->capacity * q->held);
     tr_keep_doubles(registry, "PROD", q->sy, 3 * pairs); // q->yy and q->ss are behind it
     tr_keep_doubles(registry, "GAMM", &q->gamma, 1);
     tr_keep_whole(registry, "HELD", &q->count, 1, q->capacity);
@@ -295,7 +351,7 @@ static trellis_status run(struct tr_quasi_newton_run *q)
             status = tr_l1_model(q, &by_model);
         }
         if (!status && !by_model) {
-            find_direction(q);
+            status = find_direction(q);
         }
         if (!status) {
             status = by_model ? tr_l1_search_model(q, &found) : search(q, &found);
@@ -304,7 +360,7 @@ static trellis_status run(struct tr_quasi_newton_run *q)
             return status;
         }
         if (found.step > 0) {
-            advance(q, found);
+            status = advance(q, found);
         } else if (q->count) { // the history misleads: clear it
             q->count = 0;
             q->gamma = 1;
@@ -313,6 +369,17 @@ static trellis_status run(struct tr_quasi_newton_run *q)
         }
     }
     return status;
+}
+
+/* Which blocks this process has. */
+static void take_share(struct tr_quasi_newton_run *q, struct tr_ranks *ranks)
+{
+    q->ranks = ranks && !tr_ranks_alone(ranks) ? ranks : NULL;
+    q->first_block = q->ranks ? tr_ranks_share(ranks, q->blocks, ranks->rank) : 0;
+    size_t end = q->ranks ? tr_ranks_share(ranks, q->blocks, ranks->rank + 1) : q->blocks;
+    q->share = end - q->first_block;
+    q->first = q->first_block * BLOCK < q->size ? q->first_block * BLOCK : q->size;
+    q->held = (end * BLOCK < q->size ? end * BLOCK : q->size) - q->first;
 }
 
 static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *monitor, double *w,
@@ -327,19 +394,20 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
                                       .capacity = capacity,
                                       .kernels = tr_kernels(),
                                       .gamma = 1};
+    bool penalised = tr_monitor_penalised(monitor);
+    take_share(q, penalised || settings->registry ? NULL : settings->ranks);
     if (capacity > 100000) {
         return tr_fail(monitor->error, TRELLIS_LIMIT, "a history of %u steps is too long",
                        capacity);
     }
     trellis_status status = tr_line_open(&q->line, monitor, w, gradient);
     size_t pairs = (size_t)capacity * capacity;
-    q->s = tr_alloc_aligned((size_t)capacity * size, sizeof *q->s);
-    q->y = tr_alloc_aligned((size_t)capacity * size, sizeof *q->y);
+    q->s = tr_alloc_aligned((size_t)capacity * q->held, sizeof *q->s);
+    q->y = tr_alloc_aligned((size_t)capacity * q->held, sizeof *q->y);
     q->sy = tr_alloc(3 * pairs, sizeof *q->sy);
     q->sg = tr_alloc(4 * (size_t)capacity, sizeof *q->sg);
     q->partial = tr_alloc(q->blocks * capacity, SUMS * sizeof *q->partial);
     q->sums = tr_alloc(q->blocks, 2 * sizeof *q->sums);
-    bool penalised = tr_monitor_penalised(monitor);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
     q->unit = settings->curvature ? tr_alloc_aligned(size, sizeof *q->unit) : NULL;
     for (size_t j = 0; q->unit && j < size; j++) {

@@ -119,6 +119,7 @@ static trellis_status optimise(struct crf *crf, const struct batch_run *run, enu
                                          .history = options->history,
                                          .curvature = crf->curvature,
                                          .pool = training->pool,
+                                         .ranks = &training->ranks,
                                          .registry = training->registry,
                                          .max_iterations = run->max_iterations,
                                          .epsilon = options->epsilon,
