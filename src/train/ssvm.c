@@ -389,11 +389,12 @@ static void write_blocks(const void *at, struct tr_buffer *buffer)
 static bool term_fits(const struct tr_training *t, const struct tr_update_term *term, size_t n)
 {
     size_t labels = t->layout.graph->labels, pairs = labels * t->layout.graph->width;
-    size_t outcomes = term->place == TR_STEP ? t->layout.step_size
-                      : term->place % 2      ? pairs
-                                             : labels;
-    return (term->place == TR_STEP || term->place / 2 < n) && term->outcome < outcomes &&
-           isfinite(term->amount);
+    bool step = term->place == TR_STEP, segment = !step && term->place >= TR_SEGMENT;
+    bool edge = !step && !segment && term->place % 2;
+    size_t outcomes = step ? t->layout.step_size : edge ? pairs : labels;
+    bool there = step || (segment ? term->place - TR_SEGMENT < n * t->data.train.max_segment
+                                  : term->place / 2 < n);
+    return there && term->outcome < outcomes && isfinite(term->amount);
 }
 
 /* One atom that a checkpoint holds; false where it does not fit. */

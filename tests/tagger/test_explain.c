@@ -7,6 +7,11 @@ static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks V
                              "dogs NN\nchase VB\nthe DT\ncats NN\n\nCats NN\nsleep VB\n"
                              "\nloudly RB\nbarks VB\na DT\ndog NN\n";
 
+/* For segments; one of them is longer than --max-segment 2. */
+static const char spans[] = "the B-X\ncat I-X\nsleeps O\n\na O\ndog B-Y\nbarks B-X\nloudly I-X\n\n"
+                            "dogs B-Y\nchase I-Y\nthe I-Y\ncats O\n\nCats B-X\nsleep O\n"
+                            "\nloudly O\nbarks O\na B-Y\ndog I-Y\n";
+
 static const trellis_text words[] = {{"the", 3}, {"dog", 3}, {"sleeps", 6}, {"loudly", 6}};
 
 enum { LENGTH = 4, MAX_LABELLINGS = 1000 };
@@ -56,12 +61,13 @@ static void check_sum(const trellis_explanation *reason, size_t token)
     assert_true(fabs(sum - reason->margin) < 1e-12);
 }
 
-static void check_model(const char *settings, const char *templates)
+static void check_model_of(const char *text, size_t labellings, const char *settings,
+                           const char *templates)
 {
     char all[300];
     snprintf(all, sizeof all, "%s label=2 features=%s", settings,
              templates ? put_text("templates.txt", templates) : "extended");
-    trellis_model *model = train_on(corpus, all);
+    trellis_model *model = train_on(text, all);
     trellis_sequence sequence = {.struct_size = sizeof(trellis_sequence),
                                  .length = LENGTH,
                                  .columns = 1,
@@ -74,7 +80,7 @@ static void check_model(const char *settings, const char *templates)
     size_t count;
     assert_ok(trellis_tagger_create(model, NULL, &tagger, &error), error);
     assert_ok(trellis_tagger_nbest(tagger, &sequence, MAX_LABELLINGS, &count, &error), error);
-    assert_int_equal(count, 256);
+    assert_int_equal(count, labellings);
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
     for (int again = 0; again < 2; again++) {
         assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
@@ -86,6 +92,11 @@ static void check_model(const char *settings, const char *templates)
     trellis_explainer_destroy(explainer);
     trellis_tagger_destroy(tagger);
     trellis_model_close(model);
+}
+
+static void check_model(const char *settings, const char *templates)
+{
+    check_model_of(corpus, 256, settings, templates);
 }
 
 static void test_margins(void **state)
@@ -100,6 +111,20 @@ static void test_margins(void **state)
     check_model("type=perceptron", NULL);
     check_model("type=memm", NULL);
     check_model("type=memm order=2", "columns word\nnode word\nedge word\nstep start end\n");
+}
+
+/* Labels O, B-X, I-X, B-Y, I-Y: with a_n labellings of n tokens, x_n of which end within a given type,
+ * a_n = a_{n-1} + 2 x_n, x_n = a_{n-1} + x_{n-1}: 3, 11, 41, 153. */
+static void test_segments(void **state)
+{
+    static const char templates[] =
+        "columns word\nnode word[-1..1]\nsegment text(lower(word))\nsegment size & before(word)\n"
+        "segment any(shortshape(word),1..2)\nsegment learned(word)\nstep start end\n";
+    (void)state;
+    check_model_of(spans, 153, "type=crf segments=yes", templates);
+    check_model_of(spans, 153, "type=crf segments=yes max-segment=2", templates);
+    check_model_of(spans, 153, "type=crf segments=yes filter=0.5", templates);
+    check_model_of(spans, 153, "type=mira segments=yes epochs=3", templates);
 }
 
 /* Weights that one can add up by hand. */
@@ -180,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_margins),
+        cmocka_unit_test(test_segments),
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_unusual_requests),
     };

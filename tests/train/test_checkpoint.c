@@ -193,6 +193,38 @@ static struct path write_numbers(const char *name)
 
 /* Within the first start and within later ones; with weights of minus infinity, where alpha is
  * 0. */
+/* With --segments: every learner that has them, names that are learned, and a filter. */
+static void test_segments(void **state)
+{
+    (void)state;
+    static const char *const variants[] = {
+        "type=crf",  "type=crf algorithm=sgd filter=0.2", "type=crf l1=0.1", "type=perceptron",
+        "type=mira", "type=perceptron algorithm=pa1",     "type=ssvm",
+    };
+    static const char templates[] =
+        "columns word\nnode word[-1..1]\nsegment text(word)\nsegment size & before(word)\n"
+        "segment any(word,1..2)\nsegment learned(word) & size\nstep start end\n";
+    struct tr_buffer corpus = {0};
+    for (int i = 0; i < 60; i++) { // names of one to three words
+        static const char *const text[] = {"a O\nRio B-X\nb O\n\n", "New B-X\nYork I-X\nb O\n\n",
+                                           "b O\nRio B-Y\nof I-Y\nYork I-Y\n\n",
+                                           "a B-Y\nb O\nNew B-X\n\n", "York B-Y\na O\n\n"};
+        tr_buffer_string(&corpus, text[i * i % 7 % 5]);
+    }
+    tr_buffer_add(&corpus, "", 1);
+    put_text("spans.txt", corpus.data);
+    put_text("spans.tpl", templates);
+    tr_buffer_free(&corpus);
+    struct path path = path_to("spans.txt"), features = path_to("spans.tpl");
+    for (size_t i = 0; i < TR_COUNT(variants); i++) {
+        char settings[1400];
+        snprintf(settings, sizeof settings, "epochs=6 gap=0 segments=yes features=%s %s",
+                 features.text, variants[i]);
+        check_resumed(path.text, settings, once, 1);
+        assert_true(check_resumed(path.text, settings, twice, 2));
+    }
+}
+
 static void test_without_labels(void **state)
 {
     (void)state;
@@ -389,9 +421,13 @@ int main(void)
         setenv("TRELLIS_TMP", "/dev/shm", 1);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_learner),  cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_without_labels), cmocka_unit_test(test_second_phase),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_checkpoint_is_no_model),
+        cmocka_unit_test(test_every_learner),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_without_labels),
+        cmocka_unit_test(test_second_phase),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_checkpoint_is_no_model),
         cmocka_unit_test(test_hostile),
     };
     int status = cmocka_run_group_tests(tests, group_setup, group_teardown);
