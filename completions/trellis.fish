@@ -180,6 +180,7 @@ complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l ob
 complete -c trellis -n '__fish_seen_subcommand_from train tag eval compare cv tune' -l prune -x -d 'Coarse-to-fine pruning: drop labels whose posterior is below P at order 0, then histories at order 1, and so on up to --order'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l segments -f -d 'Semi-Markov model: labels such as B-X and I-X are cut into segments, which \'segment\' templates see as a whole'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l max-segment -x -d 'With --segments: \'segment\' templates see segments of up to N tokens, and of each type no longer ones than the training data has'
+complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l filter -x -d 'With --segments: \'segment\' templates see a segment only where each of its words begins, continues or ends segments in at least this share of its places in the training data'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l counted -x -d 'Let a label depend on how many times in a row the previous label has occurred, counted up to K'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l l2 -x -d 'Penalty C * sum of w^2, like CRFsuite\'s c2'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l sigma -x -d 'Alternative to --l2: the penalty is the sum of w^2 / (2 S^2)'

@@ -105,6 +105,10 @@ static const trellis_option table[] = {
      "With --segments: 'segment' templates see segments of up to N tokens, and of each type no longer "
      "ones than the training data has. Longer segments are still possible, with the scores of their "
      "tokens alone."},
+    {"filter", 0, TRELLIS_REAL, TRAIN, "P", "0", 0, 1, NULL,
+     "With --segments: 'segment' templates see a segment only where each of its words begins, "
+     "continues or ends segments in at least this share of its places in the training data. Faster; "
+     "the others keep the scores of their tokens. 0 sees all of them."},
     {"counted", 0, TRELLIS_INTEGER, TRAIN, "K", "0", 0, 8, NULL,
      "Let a label depend on how many times in a row the previous label has occurred, counted up to "
      "K."},

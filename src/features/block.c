@@ -144,6 +144,27 @@ static trellis_status compile_stored(const struct record *head, const struct tr_
     return status;
 }
 
+/* No template asks for the filter of segments: it is taken over where there is one. */
+static trellis_status take_filter(trellis_features *features, const struct tr_stored *stored,
+                                  trellis_error *error)
+{
+    for (size_t i = 0; i < stored->count; i++) {
+        struct tr_resource filter = stored->at[i];
+        if (filter.kind != TR_FILTER) {
+            continue;
+        }
+        if (features->has_filter || features->columns.size == 0) {
+            return fail_block(error);
+        }
+        filter.name = tr_copy_text(filter.name, strlen(filter.name));
+        if (!filter.name || !tr_features_take_filter(features, filter)) {
+            free(filter.name);
+            return tr_fail_memory(error);
+        }
+    }
+    return TRELLIS_OK;
+}
+
 trellis_status tr_features_read(const void *data, size_t size, trellis_features **ret_features,
                                 trellis_error *error)
 {
@@ -158,6 +179,11 @@ trellis_status tr_features_read(const void *data, size_t size, trellis_features 
     struct tr_stored stored = {0};
     trellis_status status = get_tables(&left, head.b, &stored, error);
     status = status ? status : compile_stored(&head, &stored, ret_features, error);
+    status = status ? status : take_filter(*ret_features, &stored, error);
+    if (status) {
+        trellis_features_destroy(*ret_features);
+        *ret_features = NULL;
+    }
     if (!status && (left.size || (*ret_features)->dialect != head.a)) {
         trellis_features_destroy(*ret_features);
         *ret_features = NULL;

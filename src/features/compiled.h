@@ -21,6 +21,7 @@
 #include "features/features.h"
 #include "features/learned_names.h"
 #include "features/resources.h"
+#include "features/segment_filter.h"
 
 /* Limits that no hand-written file reaches; they bound the cost of a hostile one. */
 enum {
@@ -229,7 +230,10 @@ struct trellis_features {
     bool counting;          // templates need counts that have not been made
     bool learning;          // templates need names that have not been learned
     size_t block_size;      // while training: sequences whose names are left out together
-    uint64_t generation;    // incremented when counts change the result of a test
+    bool has_filter;        // of segments,
+    uint32_t filter;        // which is this resource
+    struct tr_role_counter *role_counter; // while it is being made
+    uint64_t generation;                  // incremented when counts change the result of a test
     struct tr_extractor *printer;
 };
 
@@ -381,5 +385,11 @@ void tr_counter_free(struct tr_counter *counter);
 
 /* When training ends: from here on the answers are those of all the training data. */
 trellis_status tr_learned_names_finish(trellis_features *features, trellis_error *error);
+
+/* ---- segment_filter.c ------------------------------------------------------------------------ */
+
+/* Takes over a resource of kind TR_FILTER; false, without taking it, on allocation failure. */
+bool tr_features_take_filter(trellis_features *features, struct tr_resource resource);
+void tr_role_counter_free(trellis_features *features);
 
 #endif

@@ -106,7 +106,9 @@ trellis_status tr_extractor_see_segments(struct tr_extractor *extractor,
     for (size_t e = 0; e < n; e++) {
         for (size_t d = 1; d <= rows; d++) {
             seen->begin[number++] = at;
-            at = d <= e + 1 ? see_segment(extractor, e + 1 - d, e, at) : at;
+            if (d <= e + 1 && tr_extractor_describes(extractor, e + 1 - d, e)) {
+                at = see_segment(extractor, e + 1 - d, e, at);
+            }
         }
     }
     seen->begin[number] = at;

@@ -136,6 +136,7 @@ void trellis_features_destroy(trellis_features *features)
     free(features->resources.at);
     free(features->counters.at);
     free(features->learned.at);
+    tr_role_counter_free(features);
     free(features->regexes.at);
     free(features->literal_keys.at);
     free(features->literal_spans.at);

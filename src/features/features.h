@@ -74,6 +74,22 @@ trellis_status tr_features_end_places(trellis_features *features, trellis_error 
  * near it. Without this call an extractor tells what was learned from all of them. */
 void tr_extractor_set_sequence(struct tr_extractor *extractor, size_t sequence);
 
+/* A filter of segments (--filter): every sequence of the training data and each of its gold segments
+ * is counted, then those segments are described whose words have their roles with at least this
+ * share. */
+trellis_status tr_features_begin_filter(trellis_features *features, trellis_error *error);
+trellis_status tr_features_filter_sequence(trellis_features *features,
+                                           const struct tr_extractor *extractor,
+                                           const trellis_sequence *sequence, trellis_error *error);
+trellis_status tr_features_filter_segment(trellis_features *features,
+                                          const struct tr_extractor *extractor,
+                                          const trellis_sequence *sequence, size_t s, size_t e,
+                                          trellis_error *error);
+trellis_status tr_features_end_filter(trellis_features *features, double least,
+                                      trellis_error *error);
+/* Whether the segment of tokens s .. e of the observation made last is described. */
+bool tr_extractor_describes(const struct tr_extractor *extractor, size_t s, size_t e);
+
 /* The compiled set as one block of bytes for the model file, and back. `data` must outlive what is
  * read from it (word lists and clusters stay where they are) and is not trusted: any bytes give a
  * usable set or an error. The block also holds the text of the templates. */

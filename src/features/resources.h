@@ -7,7 +7,7 @@
  *     clusters                   u64 words, u64 paths; sorted u64 hash [words]; u32 path [words];
  *                                u32 end [paths]; the paths, one after the other
  *     gazetteers                 see gazetteer.h
- *     learned names              as clusters: texts by hash (learned_names.c)
+ *     learned names, filters     as clusters: texts by hash (learned_names.c, segment_filter.c)
  */
 #ifndef TRELLIS_FEATURES_RESOURCES_H
 #define TRELLIS_FEATURES_RESOURCES_H
@@ -24,6 +24,7 @@ enum tr_resource_kind {
     TR_GAZETTEER,
     TR_LOWER_GAZETTEER,
     TR_LEARNED, // names of the training data (learned_names.c)
+    TR_FILTER,  // roles of words in segments (segment_filter.c)
     TR_RESOURCE_KINDS
 };
 

@@ -83,6 +83,7 @@ void tr_segment_values_end(struct tr_segment_values *values)
     }
     free(values->tables.at);
     free(values->table_of);
+    free(values->roles.at);
     tr_buffer_free(&values->text);
     free(values->word.at);
     free(values->hash.at);
@@ -256,7 +257,7 @@ static bool fill_names(struct tr_segment_values *values, const trellis_sequence 
 trellis_status tr_segment_values_fill(struct tr_segment_values *values,
                                       const trellis_sequence *sequence, trellis_error *error)
 {
-    bool ok = true;
+    bool ok = tr_segment_values_filter(values, sequence);
     values->length = sequence->length;
     for (size_t i = 0; ok && i < values->tables.size; i++) {
         struct tr_span_table *table = &values->tables.at[i];

@@ -20,7 +20,9 @@ struct tr_segment_values {
     size_t max_segment, length; // L, n
     size_t sequence, block;     // of the training data; block 0: it is not training data
     TR_ARRAY(struct tr_span_table) tables;
-    uint32_t *table_of; // [parts] TR_NONE: it needs none
+    uint32_t *table_of;            // [parts] TR_NONE: it needs none
+    bool filtered;                 // not all segments are described
+    TR_ARRAY(unsigned char) roles; // [n] of the words of the sequence
     /* Scratch of similarities. */
     struct tr_buffer text;
     TR_ARRAY(size_t) word;     // [n] the number of each word, by table
@@ -36,6 +38,10 @@ void tr_segment_values_end(struct tr_segment_values *values);
 /* Fills the tables for a sequence whose rows are filled. */
 trellis_status tr_segment_values_fill(struct tr_segment_values *values,
                                       const trellis_sequence *sequence, trellis_error *error);
+
+/* Finds the roles of its words, where there is a filter (segment_filter.c); false on allocation
+ * failure. */
+bool tr_segment_values_filter(struct tr_segment_values *values, const trellis_sequence *sequence);
 
 /* The key of a part for the segment of tokens s .. e; `at` is where the n-gram of any() begins.
  * False where it has no value. For tests the key is nothing, for numbers *ret_real is set. */

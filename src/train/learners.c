@@ -12,7 +12,7 @@
 #define MARGIN "loss cost span-loss"
 #define PENALTY "l2 sigma lambda"
 #define FEATURES "min-feature-count transitions"
-#define SEGMENTS " segments max-segment"
+#define SEGMENTS " segments max-segment filter"
 
 static const struct tr_algorithm perceptron[] = {
     {"averaged", tr_train_online, 20, .options = "average", .online = &tr_averaged_perceptron},

@@ -3,7 +3,8 @@
  * The longest segment of each type says how many segments each token has to be the end of. And only
  * attributes that some gold segment has can become features, so that the many others, of all the
  * segments that are none, are not kept at all. Where templates have learned(), two passes before that
- * learn the names of the data (features/learned_names.c).
+ * learn the names of the data (features/learned_names.c), and with --filter one pass counts what
+ * words can be in segments (features/segment_filter.c).
  */
 #include "corpus/corpus.h"
 #include "train/train.h"
@@ -15,6 +16,7 @@ struct segment_survey {
     trellis_scheme_storage *storage;
     size_t cap;           // --max-segment
     size_t found, longer; // gold segments, and those that features do not see
+    size_t lost;          // those that the filter takes away beside
     enum { LEARN_SEGMENTS, LEARN_PLACES, NOTE } stage;
     size_t sequences; // read at this stage
 };
@@ -117,10 +119,14 @@ static trellis_status survey_segment(struct segment_survey *survey,
 {
     bool seen = observation->max_segment && e - s < survey->cap;
     if (survey->stage == LEARN_SEGMENTS) {
-        return seen ? tr_features_learn_segment(survey->training->data.features, survey->extractor,
-                                                sequence, s, e, type, error)
-                    : TRELLIS_OK;
+        trellis_features *features = survey->training->data.features;
+        trellis_status status = tr_features_filter_segment(features, survey->extractor, sequence, s,
+                                                           e, error);
+        return seen && !status ? tr_features_learn_segment(features, survey->extractor, sequence, s,
+                                                           e, type, error)
+                               : status;
     }
+    survey->lost += seen && !tr_extractor_describes(survey->extractor, s, e);
     bool ok = note_length(survey, type, e + 1 - s) &&
               (!seen || note_keys(survey, observation, s, e));
     return ok ? TRELLIS_OK : tr_fail_memory(error);
@@ -164,6 +170,10 @@ static trellis_status survey_sequence(struct segment_survey *survey,
     const trellis_text *labels = sequence->labels;
     tr_extractor_set_sequence(survey->extractor, survey->sequences++);
     trellis_status status = tr_extractor_run(survey->extractor, sequence, &observation, error);
+    if (!status && survey->stage == LEARN_SEGMENTS) {
+        status = tr_features_filter_sequence(survey->training->data.features, survey->extractor,
+                                             sequence, error);
+    }
     if (!status && survey->stage == LEARN_PLACES) {
         return tr_features_learn_places(survey->training->data.features, survey->extractor,
                                         sequence, error);
@@ -222,17 +232,27 @@ static trellis_status survey_sources(struct segment_survey *survey, trellis_erro
     return status;
 }
 
-static trellis_status learn_names(struct segment_survey *survey, trellis_error *error)
+/* What templates and the filter must know of all gold segments. */
+static trellis_status learn(struct segment_survey *survey, double filter, trellis_error *error)
 {
     trellis_features *features = survey->training->data.features;
+    bool names = tr_features_learns(features);
+    trellis_status status = filter > 0 ? tr_features_begin_filter(features, error) : TRELLIS_OK;
     survey->stage = LEARN_SEGMENTS;
-    trellis_status status = survey_sources(survey, error);
-    if (!status) {
+    if (!status && (names || filter > 0)) {
+        status = survey_sources(survey, error);
+    }
+    if (!status && filter > 0) {
+        status = tr_features_end_filter(features, filter, error);
+    }
+    if (!status && names) {
         tr_features_end_segments(features, survey->sequences);
         survey->stage = LEARN_PLACES;
         status = survey_sources(survey, error);
+        status = status ? status : tr_features_end_places(features, error);
     }
-    return status ? status : tr_features_end_places(features, error);
+    survey->stage = NOTE;
+    return status;
 }
 
 trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error)
@@ -247,9 +267,8 @@ trellis_status tr_training_survey_segments(struct tr_training *training, trellis
     }
     trellis_status status = training->sources.train_count ? choose_scheme(training, error)
                                                           : TRELLIS_OK;
-    if (!status && tr_features_learns(training->data.features)) {
-        status = learn_names(&survey, error);
-        survey.stage = NOTE;
+    if (!status) {
+        status = learn(&survey, training->settings.filter, error);
     }
     if (!status) {
         status = survey_sources(&survey, error);
@@ -261,6 +280,10 @@ trellis_status tr_training_survey_segments(struct tr_training *training, trellis
                          "have no attributes of their own",
                          survey.found, tr_intern_count(&training->data.type_names), survey.longer,
                          survey.cap);
+        if (training->settings.filter > 0) {
+            tr_training_note(training, "the filter loses %zu of %zu segments", survey.lost,
+                             survey.found);
+        }
     }
     return status;
 }

@@ -160,6 +160,7 @@ static void resolve_model(struct tr_settings *settings)
     settings->max_segment = tr_option_flag(options, "segments")
                                 ? (size_t)tr_option_integer(options, "max-segment")
                                 : 0;
+    settings->filter = tr_option_real(options, "filter");
     settings->min_count = (uint32_t)tr_option_integer(options, "min-count");
     settings->from = tr_option_text(options, "from");
     settings->gaussian = tr_option_text(options, "gaussian");
@@ -245,8 +246,10 @@ static trellis_status check_segments(const struct tr_settings *settings, trellis
     const trellis_options *options = settings->options;
     const char *constrain = tr_option_text(options, "constrain");
     if (!settings->max_segment) {
-        return trellis_options_given(options, "max-segment")
-                   ? tr_fail(error, TRELLIS_OPTION, "--max-segment needs --segments")
+        bool filter = trellis_options_given(options, "filter");
+        return filter || trellis_options_given(options, "max-segment")
+                   ? tr_fail(error, TRELLIS_OPTION, "--%s needs --segments",
+                             filter ? "filter" : "max-segment")
                    : TRELLIS_OK;
     }
     if (settings->beam) {

@@ -33,6 +33,7 @@ struct tr_settings {
     bool observed_states, all_features;
     enum tr_transitions transitions;
     size_t max_segment; // with --segments; otherwise 0
+    double filter;      // of segments; 0: none
     uint32_t min_count;
     double min_feature_count;
     const char *from, *gaussian, *dictionary; // "" where not given

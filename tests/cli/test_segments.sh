@@ -92,8 +92,22 @@ printf 'columns word\nsegment any(word) & any(word,2)\nstep\n' >"$TRELLIS_TMP/ba
 run 1 features -f "$TRELLIS_TMP/bad.tpl" "$train"
 want "any() once" grep -q 'any() once' "$err"
 
+# The filter says what it loses; the model keeps it.
+run 0 train -t crf --segments --filter 0.4 -f "$tpl" -m "$TRELLIS_TMP/filtered" --l2 0.01 "$train"
+want "what the filter loses" grep -q 'the filter loses [0-9]* of 5 segments' "$err"
+run 0 tag -m "$TRELLIS_TMP/filtered" "$train" && cp "$out" "$TRELLIS_TMP/labels"
+run 0 export "$TRELLIS_TMP/filtered" && cp "$out" "$TRELLIS_TMP/text"
+run 0 import -m "$TRELLIS_TMP/imported" "$TRELLIS_TMP/text"
+run 0 tag -m "$TRELLIS_TMP/imported" "$train"
+want "imported with its filter: the same labels" cmp -s "$out" "$TRELLIS_TMP/labels"
+run 0 train -t crf --segments --filter 1e-9 -f "$tpl" -m "$TRELLIS_TMP/filtered" "$train"
+want "what was seen is not lost" grep -q 'the filter loses 0 of 5 segments' "$err"
+run 2 train -t crf --filter 0.4 -f "$tpl" -m "$TRELLIS_TMP/filtered" "$train"
+want "a filter is of segments" grep -q 'filter needs --segments' "$err"
+
 # A training that is interrupted goes on to the same model.
 run 0 train -q -t crf -a sgd --segments -f "$tpl" -e 6 -m "$TRELLIS_TMP/whole" "$train"
 run 0 train -q -t crf -a sgd --segments -f "$tpl" -e 3 -m "$TRELLIS_TMP/half" --checkpoint "$TRELLIS_TMP/checkpoint" "$train"
 run 0 train -q -t crf -a sgd --segments -f "$tpl" -e 6 -m "$TRELLIS_TMP/resumed" --checkpoint "$TRELLIS_TMP/checkpoint" --resume "$train"
+want "resumed, the same model" cmp -s "$TRELLIS_TMP/whole" "$TRELLIS_TMP/resumed"
 finish
