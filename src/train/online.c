@@ -420,7 +420,9 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
     online->wrong_in_all = 0;
     online->missed = 0;
     tr_random_shuffle(&t->random, online->order, n);
-    for (size_t i = 0; i < n; i++) {
+    size_t first = online->mixing ? tr_ranks_share(&t->ranks, n, t->ranks.rank) : 0;
+    size_t end = online->mixing ? tr_ranks_share(&t->ranks, n, t->ranks.rank + 1) : n;
+    for (size_t i = first; i < end; i++) {
         uint32_t s = online->order[i];
         trellis_status status = rule(online, user, s, error);
         if (status) {
@@ -429,7 +431,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
         tr_online_end_sequence(online);
         done += t->data.train.sequence.at[s + 1] - t->data.train.sequence.at[s];
         if (i % 64 == 63) {
-            figures->fraction = (double)(i + 1) / (double)n;
+            figures->fraction = (double)(i + 1 - first) / (double)(end - first);
             figures->error_rate = (double)online->wrong_in_all / (double)(done ? done : 1);
             figures->tokens_per_second = (double)done / (tr_training_seconds(t) - began + 1e-9);
             if (!tr_training_tick(t, figures)) {
@@ -437,12 +439,13 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
             }
         }
     }
+    trellis_status status = online->mixing ? tr_online_mix(online, &done, error) : TRELLIS_OK;
     figures->iteration++;
     figures->fraction = 1;
     figures->loss = online->missed;
     figures->error_rate = done ? (double)online->wrong_in_all / (double)done : 0;
     figures->tokens_per_second = (double)done / (tr_training_seconds(t) - began + 1e-9);
-    return TRELLIS_OK;
+    return status;
 }
 
 trellis_status tr_online_resume(struct tr_online *online, bool *ret_resumed, trellis_error *error)
@@ -625,6 +628,7 @@ trellis_status tr_train_online(struct tr_training *training, trellis_error *erro
     if (status) {
         return status;
     }
+    online->mixing = !tr_ranks_alone(&training->ranks);
     if (method->variances) {
         status = make_variances(online, error);
     }

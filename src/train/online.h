@@ -69,6 +69,7 @@ struct tr_online {
     struct tr_iterate now; // its weights are w
     double *u;             // [size] see tr_online_move(); NULL where there is no average
     float *variance;       // [size] of each weight; NULL where the method has none
+    bool mixing;           // ranks share the sequences of an epoch (mixing.c)
     double seen;           // sequences so far, in the average
     double before;         // total weight of the iterates so far
     struct tr_iterate
@@ -119,6 +120,9 @@ enum tr_averaging tr_online_averaging(const struct tr_online_method *method,
 /* One epoch: all sequences in random order. */
 trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, void *user,
                               trellis_progress *figures, trellis_error *error);
+/* At the end of an epoch that the ranks have shared: the mean of their weights and averages. *tokens
+ * and what was counted in the epoch become sums over the ranks. */
+trellis_status tr_online_mix(struct tr_online *online, size_t *tokens, trellis_error *error);
 /* All epochs, with the average reported after each. */
 trellis_status tr_online_run(struct tr_online *online, tr_online_rule rule, void *user,
                              trellis_error *error);

@@ -1,0 +1,21 @@
+# A training that was interrupted is resumed on another number of ranks, and ends with the same model.
+. tests/mpi/lib.sh
+t=$TRELLIS_TMP
+head -n 2500 data/english/train.conll >$t/train
+
+# resumed NAME FROM TO OPTION...: three iterations on FROM ranks, the others on TO.
+resumed() {
+    local name=$1 from=$2 to=$3
+    shift 3
+    rm -f $t/checkpoint
+    run 0 train -q --label 3 -e 8 "$@" -m $t/alone $t/train
+    ranks $from train -q --label 3 -e 3 "$@" --checkpoint $t/checkpoint --every 1 -m $t/begun $t/train
+    want "$name: a checkpoint is there" test -s $t/checkpoint
+    ranks $to train -q --label 3 -e 8 "$@" --checkpoint $t/checkpoint --every 1 --resume -m $t/ended $t/train
+    want "$name: it ends well" test $status = 0
+    want "$name: begun on $from ranks, ended on $to, it is the same" cmp $t/alone $t/ended
+}
+resumed "crf by L-BFGS" 3 2 -t crf -f chunk
+resumed "crf by OWL-QN" 1 3 -t crf -f chunk --l1 0.5
+resumed "hmm by EM" 2 1 -t hmm -a em --states 5
+finish
