@@ -41,6 +41,7 @@ struct finder {
     uint32_t *count; // [attributes] tokens that have it
     uint32_t *first; // [attributes] the first of them
     uint64_t *mask;  // [attributes] which of that token's attributes it implies
+    uint8_t *many;   // [attributes] how many these are
     uint32_t *stamp; // [attributes] token + 1 while a token's attribute is not taken
     TR_ARRAY(struct set) sets;
     TR_ARRAY(uint32_t) members;
@@ -56,6 +57,7 @@ static void finder_end(struct finder *x)
     free(x->count);
     free(x->first);
     free(x->mask);
+    free(x->many);
     free(x->stamp);
     free(x->sets.at);
     free(x->members.at);
@@ -70,10 +72,11 @@ static bool finder_begin(struct finder *x)
     x->count = tr_alloc(attributes, sizeof *x->count);
     x->first = tr_alloc(attributes, sizeof *x->first);
     x->mask = tr_alloc(attributes, sizeof *x->mask);
+    x->many = tr_alloc(attributes, sizeof *x->many);
     x->stamp = tr_alloc(attributes, sizeof *x->stamp);
     x->symbol_begin = tr_alloc(x->tokens + 1, sizeof *x->symbol_begin);
     x->slots.size = 1 << 12;
-    return x->count && x->first && x->mask && x->stamp && x->symbol_begin &&
+    return x->count && x->first && x->mask && x->many && x->stamp && x->symbol_begin &&
            tr_reserve(&x->slots, x->slots.size);
 }
 
@@ -124,6 +127,9 @@ static void find_implied(struct finder *x)
                 strike_out(x, a, t + 1);
             }
         }
+    }
+    for (uint32_t a = 0; a < x->rows->attributes; a++) {
+        x->many[a] = (uint8_t)__builtin_popcountll(x->mask[a]);
     }
 }
 
@@ -185,7 +191,7 @@ static size_t list_heads(const struct finder *x, const uint32_t *attribute, uint
     size_t count = 0;
     int implied[HEADS];
     for (uint32_t k = 0; k < size && count < HEADS; k++) {
-        int many = __builtin_popcountll(x->mask[attribute[k]]);
+        int many = x->many[attribute[k]];
         if (many == 0) {
             continue;
         }

@@ -73,13 +73,23 @@ size_t tr_bundles_mark_words(const struct tr_bundles *bundles)
     return ((size_t)bundles->count + 63) / 64;
 }
 
-void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end, uint64_t *marks)
+static void set_bit(uint64_t *marks, size_t bit)
 {
+    marks[bit / 64] |= (uint64_t)1 << (bit % 64);
+}
+
+void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end, uint64_t *marks,
+                     uint64_t *row_marks)
+{
+    const struct tr_rows *rows = bundles->rows;
     for (uint32_t k = bundles->row_begin[first]; k < bundles->row_begin[end]; k++) {
         uint32_t row = bundles->row[k];
-        if (row < bundles->count) {
-            marks[row / 64] |= (uint64_t)1 << (row % 64);
-        }
+        bool single = row >= bundles->count;
+        set_bit(single ? row_marks : marks, single ? row - bundles->count : row);
+    }
+    for (uint32_t k = bundles->pair_begin[first]; k < bundles->pair_begin[end]; k++) {
+        size_t pair = bundles->pair[k] - (size_t)rows->dense * rows->width;
+        set_bit(row_marks, rows->dense + pair / TR_MARKED);
     }
 }
 

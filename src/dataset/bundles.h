@@ -57,9 +57,11 @@ struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, siz
 void tr_bundles_add_up(struct tr_bundles *bundles, const struct tr_row_kernels *kernels,
                        const float *weights, struct tr_pool *pool);
 
-/* Which bundles the tokens first .. end-1 have, as bits [tr_bundles_mark_words()]. */
+/* Which bundles the tokens first .. end-1 have, as bits [tr_bundles_mark_words()]; and which rows
+ * and pairs that are single, as tr_rows_mark() does. */
 size_t tr_bundles_mark_words(const struct tr_bundles *bundles);
-void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end, uint64_t *marks);
+void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end, uint64_t *marks,
+                     uint64_t *row_marks);
 /* Adds the marked rows of a block's gradient [count][width] to `gradient`, on a grid (tr_on_grid),
  * and zeroes them. */
 void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, float *gradient,

@@ -114,13 +114,15 @@ static void mark_block(void *user, size_t number, unsigned thread)
     size_t block = pass->first + number;
     size_t first = data->sequence.at[pass->begin[block]];
     size_t end = data->sequence.at[pass->begin[block + 1]];
-    mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
+    if (pass->bundles) {
+        tr_bundles_mark(pass->bundles, first, end, marks + pass->node_words + pass->edge_words,
+                        marks);
+    } else {
+        mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
+    }
     mark_tokens(vocabulary->node.rows, &data->segment, first * data->max_segment,
                 end * data->max_segment, marks);
     mark_tokens(vocabulary->edge.rows, &data->edge, first, end, marks + pass->node_words);
-    if (pass->bundles) {
-        tr_bundles_mark(pass->bundles, first, end, marks + pass->node_words + pass->edge_words);
-    }
 }
 
 static trellis_status visit_sequence(const struct tr_pass *pass, struct tr_pass_worker *worker,
