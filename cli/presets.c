@@ -10,9 +10,9 @@ static void list_presets(FILE *file)
     for (size_t i = 0; trellis_preset_name(i); i++) {
         const char *name = trellis_preset_name(i);
         const char *recipe = trellis_preset_options(name, TRELLIS_EFFORT_DEFAULT);
-        fprintf(file, "%-9s %s\n", name, trellis_preset_summary(name));
+        fprintf(file, "%-12s %s\n", name, trellis_preset_summary(name));
         if (recipe) {
-            fprintf(file, "%-9s   %s\n", "", recipe);
+            fprintf(file, "%-12s   %s\n", "", recipe);
         }
     }
 }
@@ -23,11 +23,13 @@ static void show_command(FILE *file, const char *name, trellis_effort effort)
     static const char *const flags[] = {[TRELLIS_EFFORT_DEFAULT] = "",
                                         [TRELLIS_EFFORT_FAST] = " --fast",
                                         [TRELLIS_EFFORT_BEST] = " --best",
-                                        [TRELLIS_EFFORT_MANY_LABELS] = " (more than 64 labels)"};
+                                        [TRELLIS_EFFORT_MANY_LABELS] = " (more than 64 labels)",
+                                        [TRELLIS_EFFORT_MANY_SPANS] = " (15,000 tokens in spans)"};
     const char *recipe = trellis_preset_options(name, effort);
+    bool named = recipe && strncmp(recipe, "-f ", 3) == 0;
     if (recipe) {
-        fprintf(file, "# -f %s%s:\n#     trellis train -f %s %s -m MODEL FILE\n", name,
-                flags[effort], name, recipe);
+        fprintf(file, "# -f %s%s:\n#     trellis train %s%s%s%s -m MODEL FILE\n", name,
+                flags[effort], named ? "" : "-f ", named ? "" : name, named ? "" : " ", recipe);
     }
 }
 
@@ -37,7 +39,7 @@ static trellis_status show_preset(FILE *file, const char *name, trellis_error *e
     if (!text) {
         return set_error(error, TRELLIS_OPTION, "unknown preset '%s'; see 'trellis presets'", name);
     }
-    for (int effort = TRELLIS_EFFORT_DEFAULT; effort <= TRELLIS_EFFORT_MANY_LABELS; effort++) {
+    for (int effort = TRELLIS_EFFORT_DEFAULT; effort <= TRELLIS_EFFORT_MANY_SPANS; effort++) {
         show_command(file, name, (trellis_effort)effort);
     }
     fputs(text, file);

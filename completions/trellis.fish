@@ -163,7 +163,7 @@ complete -c trellis -n '__fish_seen_subcommand_from tag convert sample' -l outpu
 complete -c trellis -n '__fish_seen_subcommand_from convert' -l to-scheme -x -a 'none iob1 iob2 iobes bilou' -d 'Label scheme of the output'
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune' -l type -s t -r -a 'perceptron mira ssvm crf maxent hmm memm' -d 'Model type: perceptron, mira, ssvm, crf, maxent, hmm or memm'
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune' -l algorithm -s a -x -a '(__trellis_algorithms)' -d 'Training algorithm; each type has a default'
-complete -c trellis -n '__fish_seen_subcommand_from train cv tune features' -l features -s f -r -a 'id hmm classes extended general pos chunk ner chars' -d 'Feature templates: a preset or a template file'
+complete -c trellis -n '__fish_seen_subcommand_from train cv tune features' -l features -s f -r -a 'id hmm classes extended general pos chunk ner ner-segments chars' -d 'Feature templates: a preset or a template file'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l fast -f -d 'Take the fast variant of the recipe, at some loss of accuracy'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l best -f -d 'Take the slow variant of the recipe, for the last bit of accuracy'
 complete -c trellis -n '__fish_seen_subcommand_from check train compare cv tune' -l dev -r -d 'Held-out data, scored after each iteration'

@@ -65,7 +65,7 @@ _trellis() {
     (--output-format) values=(same columns conllu crfsuite wordtag jsonl inline) ;;
     (--to-scheme) values=(none iob1 iob2 iobes bilou) ;;
     (-t|--type) values=(perceptron mira ssvm crf maxent hmm memm) ;;
-    (-f|--features) values=(id hmm classes extended general pos chunk ner chars) ;;
+    (-f|--features) values=(id hmm classes extended general pos chunk ner ner-segments chars) ;;
     (--keep) values=(best last) ;;
     (--transitions) values=(auto observed all) ;;
     (--train-scheme) values=(none iob1 iob2 iobes bilou) ;;

@@ -457,7 +457,8 @@ typedef enum trellis_effort {
     TRELLIS_EFFORT_DEFAULT = 0,
     TRELLIS_EFFORT_FAST = 1,       // a fraction of the time, a little less accurate
     TRELLIS_EFFORT_BEST = 2,       // several times the time, a little more accurate
-    TRELLIS_EFFORT_MANY_LABELS = 3 // the default where there are more than 64 labels
+    TRELLIS_EFFORT_MANY_LABELS = 3, // the default where there are more than 64 labels
+    TRELLIS_EFFORT_MANY_SPANS = 4   // the default where 15,000 tokens are in spans, or NULL
 } trellis_effort;
 TRELLIS_API const char *trellis_preset_options(const char *name, trellis_effort effort);
 /* The functions of the template language, with a line of help each, as one text. */

@@ -12,21 +12,21 @@
 
 struct preset {
     const char *name, *summary;
-    const char *options[4]; // of train, by trellis_effort; NULL: the defaults of train
+    const char *options[5]; // of train, by trellis_effort; NULL: the defaults of train
     const char *text;
 };
 
 static const struct preset presets[] = {
     {"id",
      "for HMMs: the word itself",
-     {NULL, NULL, NULL, NULL},
+     {NULL},
      "# What an HMM sees: the word, and the steps between labels.\n"
      "columns word\n"
      "node word\n"
      "step start end\n"},
     {"hmm",
      "for HMMs: the word, and the endings of unknown words",
-     {NULL, NULL, NULL, NULL},
+     {NULL},
      "# What an HMM sees, and the ends of words that training did not know (Brants 2000).\n"
      "columns word\n"
      "node word\n"
@@ -45,7 +45,7 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"classes",
      "for HMMs: frequent words; shapes and endings of the others",
-     {NULL, NULL, NULL, NULL},
+     {NULL},
      "# What an HMM sees; rare words, and those training did not know, by their looks.\n"
      "columns word\n"
      "node word if frequent(word,4)\n"
@@ -53,7 +53,7 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"extended",
      "the word and its spelling",
-     {NULL, NULL, NULL, NULL},
+     {NULL},
      "# What an HMM sees, and how the word is spelt.\n"
      "columns word\n"
      "node word\n"
@@ -111,25 +111,35 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"chunk",
      "chunking, from words and part-of-speech tags",
-     {"-t crf -a sgd -e 8 --l2 0.5 --train-scheme iobes", "-t perceptron -e 10",
-      "-t crf -a sgd -e 20 --l2 0.5 --train-scheme iobes",
+     {"-t crf -a sgd -e 12 --l2 0.02 --dropout 0.5 --span-loss 2 --train-scheme iobes",
+      "-t perceptron -e 10",
+      "-t crf -a sgd -e 30 --l2 0.02 --dropout 0.5 --span-loss 2 --train-scheme iobes",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
      "# Chunking, from words and their part-of-speech tags.\n"
      "columns word pos\n"
      "pad\n"
      "node word\n"
      "node lower(word[-2..2])\n"
-     "node ngram(lower(word),-1..1,2)\n"
+     "node ngram(lower(word),-2..2,2..3)\n"
      "node lower(word[-1]) & lower(word[1])\n"
-     "node ngram(pos,-2..2,1..4)\n"
+     "node ngram(pos,-3..3,1..3)\n"
+     "node ngram(pos,-2..2,4..5)\n"
      "node pos[-1] & pos[1]\n"
      "node lower(word) & pos[-2..2]\n"
+     "node lower(word) & pos[-1] & pos[1]\n"
      "node lower(word[-1]) & pos\n"
+     "node lower(word[-1]) & pos & pos[1]\n"
      "node lower(word[1]) & pos\n"
+     "node lower(word[1]) & pos & pos[-1]\n"
+     "node lower(word[-2]) & pos[-1] & pos\n"
+     "node lower(word[2]) & pos[1] & pos\n"
+     "node lower(word[-1]) & lower(word) & pos[1]\n"
+     "node lower(word) & lower(word[1]) & pos[-1]\n"
      "node prefix(lower(word),1..4)\n"
      "node suffix(lower(word),1..7)\n"
      "node suffix(lower(word),2..3) & pos[-1]\n"
      "node suffix(lower(word),2..3) & pos[1]\n"
+     "node suffix(lower(word[-1..1]),3)\n"
      "node shape(word)\n"
      "node shortshape(word[-1..1])\n"
      "step start end\n"},
@@ -137,7 +147,9 @@ static const struct preset presets[] = {
      "named entities",
      {"-t crf -a sgd --l2 0.1 --span-loss 2", "-t perceptron -e 10",
       "-t crf -a sgd -e 30 --l2 0.1 --span-loss 2 --order 2 --observed-states",
-      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01",
+      "-f ner-segments --segments -t crf -a sgd -e 12 --l2 0.03 --dropout 0.4 --span-loss 2 "
+      "--train-scheme iobes"},
      "# Named entities, from words and, where there are any, part-of-speech tags.\n"
      "columns word pos?\n"
      "pad\n"
@@ -164,6 +176,45 @@ static const struct preset presets[] = {
      "node isupper(word) if not first\n"
      "node pos[-2..2]\n"
      "node ngram(pos,-1..1,2..3)\n"
+     "step start end\n"},
+    {"ner-segments",
+     "named entities as whole segments, for --segments",
+     {NULL},
+     "# Named entities, token by token and as a whole; needs --segments.\n"
+     "columns word pos?\n"
+     "pad\n"
+     "node word\n"
+     "node lower(word[-2..2])\n"
+     "node ngram(lower(word),-1..1,2)\n"
+     "node shortshape(word[-2..2])\n"
+     "node ngram(shortshape(word),-1..1,2..3)\n"
+     "node prefix(lower(word),1..5)\n"
+     "node suffix(lower(word),1..5)\n"
+     "node prefix(lower(word[-1]),3)\n"
+     "node suffix(lower(word[-1]),3)\n"
+     "node prefix(lower(word[1]),3)\n"
+     "node suffix(lower(word[1]),3)\n"
+     "node lower(word) & shortshape(word[-1..1])\n"
+     "node pos[-2..2]\n"
+     "node ngram(pos,-1..1,2..3)\n"
+     "node lower(word[-1]) & shortshape(word)\n"
+     "node lower(word[1]) & shortshape(word)\n"
+     "node lower(word[-2]) & shortshape(word[-1]) & shortshape(word)\n"
+     "node lower(word[2]) & shortshape(word[1]) & shortshape(word)\n"
+     "node isupper(word) & first\n"
+     "node isupper(word) if not first\n"
+     "node shape(word)\n"
+     "node suffix(lower(word),2..3) & shortshape(word)\n"
+     "segment text(lower(word))\n"
+     "segment text(shortshape(word))\n"
+     "segment size\n"
+     "segment head(lower(word))\n"
+     "segment tail(lower(word))\n"
+     "segment any(lower(word))\n"
+     "segment before(lower(word)) & text(shortshape(word))\n"
+     "segment after(lower(word)) & text(shortshape(word))\n"
+     "segment before(lower(word),1..2)\n"
+     "segment after(lower(word),1..2)\n"
      "step start end\n"},
     {"chars",
      "sequences of characters",

@@ -10,6 +10,8 @@
  *     span labels                               ner
  *     other labels, no tags in another column   pos
  *     other labels                              general
+ *
+ * A recipe may name templates of its own for much data: -f ner is then ner-segments.
  */
 #include "train/recipe.h"
 
@@ -134,13 +136,43 @@ static struct choice choose(const struct look *look)
 
 /* ---- options of a recipe --------------------------------------------------------------------- */
 
-/* Exact search costs too much where there are more labels. */
-enum { MANY_LABELS = 65 };
+/* Exact search costs too much where there are more labels. With more tokens in spans, more labels
+ * and whole segments tell more than they cost (docs/results.md). */
+enum { MANY_LABELS = 65, MANY_SPAN_TOKENS = 15000 };
+
+/* Labels are learned as they are if they have no scheme, or are named elsewhere: in files, or by
+ * the labels of single tokens. */
+static bool may_convert(const trellis_options *options, trellis_scheme scheme)
+{
+    const char *constrain = tr_option_text(options, "constrain");
+    bool listed = strcmp(constrain, "none") != 0 && strcmp(constrain, "iob") != 0;
+    const char *dictionary = tr_option_text(options, "dictionary");
+    listed |= *dictionary && strcmp(dictionary, "learn") != 0;
+    return scheme != TRELLIS_NO_SCHEME && !listed && !*tr_option_text(options, "cost") &&
+           !tr_option_flag(options, "partial");
+}
+
+/* Whether spans are many, and nothing is given that models of whole segments do not have. */
+static bool has_many_spans(const trellis_options *options, const struct look *look)
+{
+    static const char *const others[] = {"order",      "observed-states", "counted",     "prune",
+                                         "dictionary", "transitions",     "train-scheme"};
+    bool plain = look->tokens - look->outside >= MANY_SPAN_TOKENS &&
+                 may_convert(options, look->scheme);
+    for (size_t i = 0; i < TR_COUNT(others); i++) {
+        plain = plain && !trellis_options_given(options, others[i]);
+    }
+    return plain;
+}
 
 static const char *find_recipe(const char *preset, const trellis_options *options,
                                const struct look *look)
 {
     bool many = tr_intern_count(&look->labels) >= MANY_LABELS;
+    if (!many && !tr_option_flag(options, "fast") && has_many_spans(options, look) &&
+        trellis_preset_options(preset, TRELLIS_EFFORT_MANY_SPANS)) {
+        return trellis_preset_options(preset, TRELLIS_EFFORT_MANY_SPANS);
+    }
     trellis_effort effort = tr_option_flag(options, "fast")   ? TRELLIS_EFFORT_FAST
                             : many                            ? TRELLIS_EFFORT_MANY_LABELS
                             : tr_option_flag(options, "best") ? TRELLIS_EFFORT_BEST
@@ -196,25 +228,14 @@ static bool is_given(const trellis_options *options, const char *name)
             (trellis_options_given(options, "sigma") || trellis_options_given(options, "lambda")));
 }
 
-/* Labels are learned as they are if they have no scheme, or are named elsewhere: in files, or by
- * the labels of single tokens. */
-static bool may_convert(const trellis_options *options, trellis_scheme scheme)
-{
-    const char *constrain = tr_option_text(options, "constrain");
-    bool listed = strcmp(constrain, "none") != 0 && strcmp(constrain, "iob") != 0;
-    const char *dictionary = tr_option_text(options, "dictionary");
-    listed |= *dictionary && strcmp(dictionary, "learn") != 0;
-    return scheme != TRELLIS_NO_SCHEME && !listed && !*tr_option_text(options, "cost") &&
-           !tr_option_flag(options, "partial");
-}
-
 /* Some options are for span labels only. */
 static bool has_labels_for(const char *name, const trellis_options *options, trellis_scheme scheme)
 {
     if (strcmp(name, "span-loss") == 0) {
         return scheme != TRELLIS_NO_SCHEME && !tr_option_flag(options, "partial");
     }
-    return strcmp(name, "train-scheme") != 0 || may_convert(options, scheme);
+    bool converts = strcmp(name, "train-scheme") == 0 || strcmp(name, "segments") == 0;
+    return !converts || may_convert(options, scheme);
 }
 
 static trellis_status set_open(trellis_options *options, const char *recipe, trellis_scheme scheme,
@@ -224,7 +245,8 @@ static trellis_status set_open(trellis_options *options, const char *recipe, tre
     trellis_status status = TRELLIS_OK;
     while (!status && next_setting(&recipe, &setting)) {
         const char *name = setting.option->name;
-        if (!is_given(options, name) && has_labels_for(name, options, scheme)) {
+        bool open = !is_given(options, name) || strcmp(name, "features") == 0;
+        if (open && has_labels_for(name, options, scheme)) {
             status = trellis_options_set(options, name, setting.value, error);
         }
     }
@@ -270,10 +292,8 @@ static trellis_status apply(struct tr_training *training, const struct choice *c
     }
     *ret_applied = true;
     announce(training, choice, recipe);
-    trellis_status status = set_open(options, recipe, look->scheme, error);
-    return !status && choice->reason
-               ? trellis_options_set(options, "features", choice->preset, error)
-               : status;
+    trellis_status status = trellis_options_set(options, "features", choice->preset, error);
+    return status ? status : set_open(options, recipe, look->scheme, error);
 }
 
 static trellis_status check_effort(const trellis_options *options, bool applied,

@@ -245,7 +245,7 @@ static void test_presets(void **state)
         tr_extractor_destroy(extractor);
         trellis_features_destroy(features);
     }
-    assert_int_equal(count, 9);
+    assert_int_equal(count, 10);
     assert_null(trellis_preset_text("none of these"));
     assert_null(trellis_preset_text(NULL));
 }

@@ -106,7 +106,7 @@ static void test_choice(void **state)
 {
     (void)state;
     static const struct expected cases[] = {
-        {chunks, "", "chunk", "crf", "iobes", "0.5", "1", "chunk"},
+        {chunks, "", "chunk", "crf", "iobes", "0.02", "1", "chunk"},
         {entities, "", "ner", "crf", NULL, "0.1", "1", "ner"},
         {words, "", "pos", "perceptron", NULL, NULL, "1", "pos"},
         {tagged, "", "general", "crf", NULL, "0.1", "1", "general"},
@@ -124,15 +124,15 @@ static void test_given(void **state)
 {
     (void)state;
     static const struct expected cases[] = {
-        {chunks, "features=chunk", "chunk", "crf", "iobes", "0.5", "1", "chunk"},
+        {chunks, "features=chunk", "chunk", "crf", "iobes", "0.02", "1", "chunk"},
         {chunks, "l2=2", "chunk", "crf", "iobes", "2", "1", "chunk"},
         {chunks, "sigma=2", "chunk", "crf", "iobes", NULL, "1", "chunk"},
-        {chunks, "train-scheme=none", "chunk", "crf", NULL, "0.5", "1", "chunk"},
-        {chunks, "order=2", "chunk", "crf", "iobes", "0.5", "2", "chunk"},
-        {chunks, "algorithm=sgd", "chunk", "crf", "iobes", "0.5", "1", "chunk"},
+        {chunks, "train-scheme=none", "chunk", "crf", NULL, "0.02", "1", "chunk"},
+        {chunks, "order=2", "chunk", "crf", "iobes", "0.02", "2", "chunk"},
+        {chunks, "algorithm=sgd", "chunk", "crf", "iobes", "0.02", "1", "chunk"},
         {words, "features=ner", "ner", "crf", NULL, "0.1", "1", "ner"},
         {entities, "partial=yes", "ner", "crf", NULL, "0.1", "1", "ner"},
-        {chunks, "partial=yes", "chunk", "crf", NULL, "0.5", "1", "chunk"},
+        {chunks, "partial=yes", "chunk", "crf", NULL, "0.02", "1", "chunk"},
         {chunks, "fast=yes", "chunk", "perceptron", NULL, NULL, "1", "chunk"},
         {tagged, "best=yes", "general", "crf", NULL, "0.1", "2", "general"},
         {words, "best=yes", "pos", "mira", NULL, NULL, "1", "pos"},
@@ -164,6 +164,39 @@ static void test_many_labels(void **state)
                             "pos"};
     check(&fast);
     tr_buffer_free(&text);
+}
+
+/* Sentences with a name of two tokens each; to be freed. */
+static char *make_names(int sentences)
+{
+    struct tr_buffer text = {0};
+    for (int i = 0; i < sentences; i++) {
+        tr_buffer_string(&text, "Ann B-PER\nLee I-PER\nsaw O\nher O\nand O\n\n");
+    }
+    tr_buffer_char(&text, '\0');
+    return text.data;
+}
+
+/* Where 15,000 tokens are in spans, names are learned as segments, with templates of their own; but
+ * not where something is given that such a model does not have. */
+static void test_many_spans(void **state)
+{
+    (void)state;
+    char *few = make_names(7499), *many = make_names(7500);
+    const struct expected cases[] = {
+        {few, "epochs=1", "ner", "crf", NULL, "0.1", "1", "ner"},
+        {many, "epochs=1", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
+        {many, "epochs=1 features=ner", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
+        {many, "epochs=1 best=yes", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
+        {many, "epochs=1 fast=yes", "ner", "perceptron", NULL, NULL, "1", "ner"},
+        {many, "epochs=1 order=2", "ner", "crf", NULL, "0.1", "2", "ner"},
+        {many, "epochs=1 partial=yes", "ner", "crf", NULL, "0.1", "1", "ner"},
+    };
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        check(&cases[i]);
+    }
+    free(few);
+    free(many);
 }
 
 static void test_refused(void **state)
@@ -200,6 +233,8 @@ static void test_table(void **state)
             assert_true(!options == !has);
             assert_true(!options || strncmp(options, "-t ", 3) == 0);
         }
+        const char *options = trellis_preset_options(name, TRELLIS_EFFORT_MANY_SPANS);
+        assert_true(!options || has);
     }
     size_t count = 0;
     while (trellis_preset_name(count) && strcmp(trellis_preset_name(count), "chars") != 0) {
@@ -219,8 +254,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),      cmocka_unit_test(test_given),
-        cmocka_unit_test(test_many_labels), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_many_labels), cmocka_unit_test(test_many_spans),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
