@@ -501,6 +501,50 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
     }
     struct finder x = {.occurrences = occurrences, .rows = rows, .tokens = tokens};
     trellis_status status = build(&x, ret_bundles, error);
+    if (*ret_bundles) {
+        (*ret_bundles)->tokens = tokens;
+    }
     finder_end(&x);
+    return status;
+}
+
+/* Those of segments behind those of tokens; false on allocation failure. */
+static bool join(const struct tr_dataset *dataset, size_t segments, struct tr_occurrences *joined)
+{
+    const struct tr_occurrences *node = &dataset->node, *segment = &dataset->segment;
+    size_t before = node->attribute.size, more = segment->attribute.size;
+    if (!tr_reserve(&joined->begin, dataset->tokens + segments + 1) ||
+        !tr_reserve(&joined->attribute, before + more)) {
+        return false;
+    }
+    memcpy(joined->attribute.at, node->attribute.at, before * sizeof(uint32_t));
+    memcpy(joined->attribute.at + before, segment->attribute.at, more * sizeof(uint32_t));
+    joined->attribute.size = before + more;
+    memcpy(joined->begin.at, node->begin.at, dataset->tokens * sizeof(uint32_t));
+    for (size_t c = 0; c <= segments; c++) {
+        joined->begin.at[dataset->tokens + c] = (uint32_t)before + segment->begin.at[c];
+    }
+    joined->begin.size = dataset->tokens + segments + 1;
+    return true;
+}
+
+trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
+                                     struct tr_bundles **ret_bundles, trellis_error *error)
+{
+    const struct tr_occurrences *node = &dataset->node, *segment = &dataset->segment;
+    size_t segments = dataset->tokens * dataset->max_segment;
+    if (segment->attribute.size == 0 || node->attribute.size == 0 || segment->value.size ||
+        node->attribute.size + segment->attribute.size > UINT32_MAX / 2 ||
+        segments > UINT32_MAX / 2) {
+        return tr_bundles_create(node, dataset->tokens, rows, ret_bundles, error);
+    }
+    struct tr_occurrences joined = {0};
+    *ret_bundles = NULL;
+    trellis_status status = join(dataset, segments, &joined)
+                                ? tr_bundles_create(&joined, dataset->tokens + segments, rows,
+                                                    ret_bundles, error)
+                                : tr_fail_memory(error);
+    free(joined.begin.at);
+    free(joined.attribute.at);
     return status;
 }

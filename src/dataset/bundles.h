@@ -26,6 +26,7 @@ enum { TR_WIDEST_BUNDLE = 256 };
 
 struct tr_bundles {
     const struct tr_rows *rows;
+    size_t tokens;
     uint32_t count;
     uint32_t *member_begin; // [count + 1] into `member`
     uint32_t *member;       // attributes, each with a row of its own
@@ -49,6 +50,22 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
                                  const struct tr_rows *rows, struct tr_bundles **ret_bundles,
                                  trellis_error *error);
 void tr_bundles_destroy(struct tr_bundles *bundles);
+
+/* The same of a training corpus: of its tokens and, where they have no values, of all segments, which
+ * count as tokens behind the others. */
+trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
+                                     struct tr_bundles **ret_bundles, trellis_error *error);
+/* Whether segments are bundled, and which of the bundled tokens is the first segment that ends at a
+ * token of the corpus. */
+static inline bool tr_bundles_have_segments(const struct tr_bundles *bundles,
+                                            const struct tr_dataset *dataset)
+{
+    return bundles && bundles->tokens > dataset->tokens;
+}
+static inline size_t tr_bundles_segment(const struct tr_dataset *dataset, size_t token)
+{
+    return dataset->tokens + token * dataset->max_segment;
+}
 
 /* The tokens first .. end-1. */
 struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, size_t first,

@@ -198,8 +198,8 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
 trellis_status tr_likelihood_bundle(struct tr_likelihood *l, trellis_error *error)
 {
     const struct tr_dataset *data = &l->training->data.train;
-    trellis_status status = tr_bundles_create(
-        &data->node, data->tokens, l->training->data.vocabulary.node.rows, &l->bundles, error);
+    trellis_status status = tr_bundles_of_dataset(data, l->training->data.vocabulary.node.rows,
+                                                  &l->bundles, error);
     l->at.bundles = l->bundles;
     return status || !l->bundles ? status : tr_pass_bundle(l->pass, l->bundles, error);
 }

@@ -114,14 +114,19 @@ static void mark_block(void *user, size_t number, unsigned thread)
     size_t block = pass->first + number;
     size_t first = data->sequence.at[pass->begin[block]];
     size_t end = data->sequence.at[pass->begin[block + 1]];
+    uint64_t *bundle_marks = marks + pass->node_words + pass->edge_words;
     if (pass->bundles) {
-        tr_bundles_mark(pass->bundles, first, end, marks + pass->node_words + pass->edge_words,
-                        marks);
+        tr_bundles_mark(pass->bundles, first, end, bundle_marks, marks);
     } else {
         mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
     }
-    mark_tokens(vocabulary->node.rows, &data->segment, first * data->max_segment,
-                end * data->max_segment, marks);
+    if (tr_bundles_have_segments(pass->bundles, data)) {
+        tr_bundles_mark(pass->bundles, tr_bundles_segment(data, first),
+                        tr_bundles_segment(data, end), bundle_marks, marks);
+    } else {
+        mark_tokens(vocabulary->node.rows, &data->segment, first * data->max_segment,
+                    end * data->max_segment, marks);
+    }
     mark_tokens(vocabulary->edge.rows, &data->edge, first, end, marks + pass->node_words);
 }
 
@@ -302,10 +307,11 @@ static bool collect_edges(const struct tr_pass *pass, struct tr_pass_worker *wor
 }
 
 /* The same for segments and their types. */
-static void collect_segments(const struct tr_training *t, struct tr_pass_worker *worker,
+static void collect_segments(const struct tr_pass *pass, struct tr_pass_worker *worker,
                              const struct tr_dataset *data, size_t s, float weight,
                              const uint16_t *gold)
 {
+    const struct tr_training *t = pass->training;
     struct tr_tokens segments = tr_training_tokens(data, TR_SEGMENT_ATTRIBUTE, s);
     size_t width = t->layout.graph->width;
     float *p = tr_lattice_segment_marginals(worker->lattice);
@@ -315,7 +321,15 @@ static void collect_segments(const struct tr_training *t, struct tr_pass_worker 
     for (size_t j = 0; weight != 1 && j < segments.n * width; j++) {
         p[j] *= weight;
     }
-    t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, &segments, p, width);
+    if (worker->bundles && tr_bundles_have_segments(pass->bundles, data)) {
+        struct tr_bundled_tokens tokens = tr_bundles_tokens(
+            pass->bundles, tr_bundles_segment(data, data->sequence.at[s]),
+            tr_bundles_segment(data, data->sequence.at[s + 1]));
+        t->layout.kernels->collect_bundled(&tokens, worker->bundles, worker->floats, p, width);
+    } else {
+        t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, &segments, p,
+                                   width);
+    }
 }
 
 trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *worker,
@@ -332,7 +346,7 @@ trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *work
         return tr_fail_memory(error);
     }
     if (data->max_segment) {
-        collect_segments(pass->training, worker, data, s, (float)weight, gold);
+        collect_segments(pass, worker, data, s, (float)weight, gold);
     }
     collect_nodes(pass, worker, data, s, (float)weight, gold);
     return TRELLIS_OK;

@@ -51,6 +51,24 @@ static void score_nodes(const struct tr_training *training, const struct tr_data
     }
 }
 
+/* The same of segments. */
+static void score_segments(const struct tr_training *training, const struct tr_dataset *dataset,
+                           size_t sequence, const struct tr_tokens *segments,
+                           const struct tr_iterate *iterate, float *scores)
+{
+    size_t width = training->layout.graph->width;
+    if (dataset == &training->data.train && tr_bundles_have_segments(iterate->bundles, dataset)) {
+        struct tr_bundled_tokens bundled = tr_bundles_tokens(
+            iterate->bundles, tr_bundles_segment(dataset, dataset->sequence.at[sequence]),
+            tr_bundles_segment(dataset, dataset->sequence.at[sequence + 1]));
+        training->layout.kernels->score_bundled(&bundled, iterate->bundles->sum, iterate->weights,
+                                                scores, width);
+    } else {
+        training->layout.kernels->score(training->data.vocabulary.node.rows, iterate->weights,
+                                        segments, scores, width);
+    }
+}
+
 trellis_status tr_training_score_tokens(const struct tr_training *training,
                                         const struct tr_dataset *dataset, size_t sequence,
                                         const struct tr_tokens *tokens,
@@ -75,8 +93,8 @@ trellis_status tr_training_score_tokens(const struct tr_training *training,
         if (!tr_lattice_make_segments(lattice)) {
             return tr_fail_memory(error);
         }
-        kernels->score(training->data.vocabulary.node.rows, iterate->weights,
-                       &tokens[TR_SEGMENT_ATTRIBUTE], tr_lattice_segments(lattice), width);
+        score_segments(training, dataset, sequence, &tokens[TR_SEGMENT_ATTRIBUTE], iterate,
+                       tr_lattice_segments(lattice));
     }
     if (dataset->edge.attribute.size == 0) {
         return TRELLIS_OK;

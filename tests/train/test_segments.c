@@ -107,6 +107,22 @@ static double value_at(const struct tr_crf_objective *objective, const double *w
     return value;
 }
 
+static size_t bundled; // problems with bundles of segments
+
+/* Bundles (dataset/bundles.h), which give the same gradient; whether segments are among them. */
+static void check_bundles(struct tr_likelihood *likelihood,
+                          const struct tr_crf_objective *objective, const double *w,
+                          const double *gradient, double value, double *again)
+{
+    trellis_error error = {0};
+    assert_ok(tr_likelihood_bundle(likelihood, &error), error);
+    assert_true(fabs(value_at(objective, w, again) - value) <= 1e-5 * (1 + fabs(value)));
+    for (size_t j = 0; j < likelihood->size; j++) {
+        assert_true(fabs(again[j] - gradient[j]) <= 1e-4 * (1 + fabs(gradient[j])));
+    }
+    bundled += tr_bundles_have_segments(likelihood->bundles, &likelihood->training->data.train);
+}
+
 /* (f(w + h d) - f(w - h d)) / 2 h = g d, in random directions d. */
 static void check_gradient(struct problem *p, const char *name)
 {
@@ -124,7 +140,8 @@ static void check_gradient(struct problem *p, const char *name)
     for (size_t j = 0; j < size; j++) {
         w[j] = 2 * tr_random_real(&random) - 1;
     }
-    value_at(&objective, w, gradient);
+    double before = value_at(&objective, w, gradient);
+    check_bundles(likelihood, &objective, w, gradient, before, ignored);
     for (int round = 0; round < 6; round++) {
         double slope = 0, h = 0.02, value[2];
         for (size_t j = 0; j < size; j++) {
@@ -173,6 +190,7 @@ static void test_gradient(void **state)
         end_problem(&p);
         tr_buffer_free(&corpus);
     }
+    assert_true(bundled > 0);
 }
 
 /* ---- without segment templates --------------------------------------------------------------- */
