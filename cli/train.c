@@ -18,10 +18,12 @@
 #include "train.h"
 
 static volatile sig_atomic_t interrupted; // the number of the signal, or 0
+static trellis_cancellation *cancellation;
 
 static void interrupt(int signal_number)
 {
     interrupted = signal_number;
+    trellis_cancel(cancellation);
 }
 
 static void catch_signals(void)
@@ -160,6 +162,7 @@ static trellis_status train_on_files(struct training *training, const trellis_op
                               .train_count = arguments->path_count,
                               .progress = on_progress,
                               .user = training,
+                              .cancellation = cancellation,
                               .ranks = ranks_given()};
     trellis_status status = trellis_train(options, &given, ret_model, error);
     free(files);
@@ -171,6 +174,9 @@ static int train(struct training *training, const trellis_options *options,
 {
     trellis_model *model = NULL;
     trellis_error error = {0};
+    if (trellis_cancellation_create(&cancellation, &error)) {
+        return failure(TRELLIS_MEMORY, &error);
+    }
     catch_signals();
     progress_begin(&training->view, argument_flag(arguments, "quiet") || !ranks_first());
     trellis_status status = train_on_files(training, options, arguments, &model, &error);
@@ -179,6 +185,9 @@ static int train(struct training *training, const trellis_options *options,
                      ? save(training, status, model)
                      : failure(status, &error);
     trellis_model_close(model);
+    trellis_cancellation *ended = cancellation;
+    cancellation = NULL; // a late signal finds none
+    trellis_cancellation_destroy(ended);
     return result;
 }
 

@@ -606,7 +606,9 @@ typedef struct trellis_progress {
  * model so far. */
 typedef bool (*trellis_progress_function)(void *user, const trellis_progress *progress);
 
-/* Ends a training from another thread or from a signal handler. */
+/* Ends a training from another thread or from a signal handler, where progress is reported and
+ * between any two sequences of the training data, which is sooner; not while a dev score is
+ * computed or a graph is built. */
 typedef struct trellis_cancellation trellis_cancellation;
 TRELLIS_API trellis_status trellis_cancellation_create(trellis_cancellation **ret_cancellation,
                                                        trellis_error *error);

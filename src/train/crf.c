@@ -152,6 +152,8 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
                  : find_start(&crf, run.method, run.l1, run.l2);
     if (!status) {
         tr_weights_to_features(crf.likelihood, crf.now->weights, crf.w);
+    }
+    if (!status && !training->report.interrupted) {
         status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
     }
     if (!status && !training->report.interrupted) {

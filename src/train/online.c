@@ -430,7 +430,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
         }
         tr_online_end_sequence(online);
         done += t->data.train.sequence.at[s + 1] - t->data.train.sequence.at[s];
-        if (i % 64 == 63) {
+        if (i % 64 == 63 || tr_training_cancelled(t)) {
             figures->fraction = (double)(i + 1 - first) / (double)(end - first);
             figures->error_rate = (double)online->wrong_in_all / (double)(done ? done : 1);
             figures->tokens_per_second = (double)done / (tr_training_seconds(t) - began + 1e-9);

@@ -145,6 +145,13 @@ static trellis_status visit_sequence(const struct tr_pass *pass, struct tr_pass_
     return status;
 }
 
+/* Passes over the training data are long; a score on the dev data belongs to an iterate that is
+ * complete. */
+static bool is_cancelled(const struct tr_pass *pass)
+{
+    return pass->data == &pass->training->data.train && tr_training_cancelled(pass->training);
+}
+
 /* One block of this rank: its own sum, then in its turn into the whole. */
 static void add_block(void *user, size_t number, unsigned thread)
 {
@@ -163,7 +170,8 @@ static void add_block(void *user, size_t number, unsigned thread)
     }
     memset(worker->doubles, 0, pass->room.doubles * sizeof *worker->doubles);
     pass->value[block] = 0;
-    for (size_t s = pass->begin[block]; !status && s < pass->begin[block + 1]; s++) {
+    size_t end = pass->begin[block + 1];
+    for (size_t s = pass->begin[block]; !status && s < end && !is_cancelled(pass); s++) {
         status = visit_sequence(pass, worker, s, &pass->value[block], &pass->errors[block]);
     }
     if (pass->room.lattice && pass->room.floats) {
@@ -256,6 +264,10 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
         status = status ? status : share_values(pass, error);
         status = status ? status
                         : tr_ranks_sum(&training->ranks, plan->sums, plan->sum_count, error);
+    }
+    if (!status && is_cancelled(pass)) {
+        training->report.interrupted = true;
+        status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted");
     }
     return status ? status : end_pass(pass, ret_value, error);
 }

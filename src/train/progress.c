@@ -85,6 +85,13 @@ void trellis_cancel(trellis_cancellation *cancellation)
     atomic_store(&cancellation->cancelled, true);
 }
 
+bool tr_training_cancelled(const struct tr_training *training)
+{
+    const trellis_cancellation *cancellation = training->report.cancellation;
+    return cancellation && tr_ranks_alone(&training->ranks) &&
+           atomic_load_explicit(&cancellation->cancelled, memory_order_relaxed);
+}
+
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
 {
     struct tr_report *report = &training->report;

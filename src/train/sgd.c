@@ -61,7 +61,7 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
             tokens += t->data.train.sequence.at[sgd->order[k] + 1] -
                       t->data.train.sequence.at[sgd->order[k]];
         }
-        if (i / 64 != (i + size) / 64) {
+        if (i / 64 != (i + size) / 64 || tr_training_cancelled(t)) {
             figures->fraction = (double)(i + size) / (double)count;
             figures->tokens_per_second = (double)tokens / (tr_training_seconds(t) - began + 1e-9);
             if (!tr_training_tick(t, figures)) {

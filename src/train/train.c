@@ -198,6 +198,9 @@ trellis_status trellis_train(const trellis_options *options, const trellis_train
     status = prepare(&training, options, &given, error);
     if (!status) {
         status = training.settings.algorithm->train(&training, error);
+        if (status == TRELLIS_INTERRUPTED && training.report.interrupted) {
+            status = TRELLIS_OK; // within a pass; the best iterate so far is the result
+        }
     }
     status = tr_ranks_agree(&training.ranks, status, error);
     bool interrupted = training.report.interrupted;

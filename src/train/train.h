@@ -112,6 +112,8 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
 trellis_progress tr_training_figures(const struct tr_training *training);
 /* Reports from within an iteration; false where the caller wants to stop. */
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);
+/* Whether somebody has cancelled a training of one rank; any thread may ask, often. */
+bool tr_training_cancelled(const struct tr_training *training);
 /* At the end of an iteration: where a rank wants to stop, all are interrupted. */
 trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_error *error);
 /* A sentence for the person who waits. */
