@@ -1,0 +1,237 @@
+/* test_ranks.c - sums, gathers and agreements of ranks, which are threads here. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/ranks.h"
+
+enum { MOST = 5 };
+
+static atomic_uint errors; // seen in threads, where assertions must not be made
+
+static void expect(bool holds)
+{
+    errors += !holds;
+}
+
+/* The ranks see each other's arguments. */
+struct world {
+    unsigned count;
+    pthread_barrier_t barrier;
+    const void *const *send[MOST];
+    trellis_status status[MOST];
+    trellis_error error[MOST];
+};
+
+struct member {
+    struct world *world;
+    unsigned rank;
+    void (*body)(struct tr_ranks *ranks);
+    bool ok;
+};
+
+static trellis_status agree(void *user, trellis_status status, trellis_error *error)
+{
+    struct member *me = user;
+    struct world *world = me->world;
+    world->status[me->rank] = status;
+    world->error[me->rank] = *error;
+    pthread_barrier_wait(&world->barrier);
+    unsigned first = 0;
+    while (first < world->count && !world->status[first]) {
+        first++;
+    }
+    trellis_status verdict = first < world->count ? world->status[first] : TRELLIS_OK;
+    if (verdict) {
+        *error = world->error[first];
+    }
+    pthread_barrier_wait(&world->barrier);
+    return verdict;
+}
+
+static trellis_status exchange(void *user, const void *const *send, const size_t *send_size,
+                               void *const *receive, const size_t *receive_size,
+                               trellis_error *error)
+{
+    (void)send_size, (void)error;
+    struct member *me = user;
+    struct world *world = me->world;
+    world->send[me->rank] = send;
+    pthread_barrier_wait(&world->barrier);
+    for (unsigned r = 0; r < world->count; r++) {
+        if (receive_size[r]) {
+            memcpy(receive[r], world->send[r][me->rank], receive_size[r]);
+        }
+    }
+    pthread_barrier_wait(&world->barrier);
+    return TRELLIS_OK;
+}
+
+static void *run_member(void *user)
+{
+    struct member *me = user;
+    trellis_ranks given = {.struct_size = sizeof given,
+                           .rank = me->rank,
+                           .count = me->world->count,
+                           .user = me,
+                           .agree = agree,
+                           .exchange = exchange};
+    struct tr_ranks ranks;
+    me->ok = tr_ranks_open(&ranks, &given, NULL) == TRELLIS_OK;
+    me->body(&ranks);
+    return NULL;
+}
+
+static void on_ranks(unsigned count, void (*body)(struct tr_ranks *ranks))
+{
+    struct world world = {.count = count};
+    struct member members[MOST];
+    pthread_t threads[MOST];
+    pthread_barrier_init(&world.barrier, NULL, count);
+    for (unsigned r = 0; r < count; r++) {
+        members[r] = (struct member){&world, r, body, false};
+        assert_int_equal(pthread_create(&threads[r], NULL, run_member, &members[r]), 0);
+    }
+    for (unsigned r = 0; r < count; r++) {
+        pthread_join(threads[r], NULL);
+        assert_true(members[r].ok);
+    }
+    pthread_barrier_destroy(&world.barrier);
+    assert_int_equal(errors, 0);
+}
+
+/* A number that differs with the rank, with a fraction. */
+static double number(unsigned rank, size_t j)
+{
+    return (double)((j * 2654435761u + rank * 40503u) % 100003) / 7 - 5000;
+}
+
+static void sum_and_compare(struct tr_ranks *ranks, size_t size, double grid)
+{
+    double *numbers = tr_alloc(size, sizeof *numbers);
+    size_t wrong = 0;
+    for (size_t j = 0; j < size; j++) {
+        numbers[j] = tr_on_grid(number(ranks->rank, j), grid);
+    }
+    expect(tr_ranks_sum(ranks, numbers, size, NULL) == TRELLIS_OK);
+    for (size_t j = 0; j < size; j++) {
+        double sum = 0;
+        for (unsigned r = ranks->count; r-- > 0;) { // in another order
+            sum += tr_on_grid(number(r, j), grid);
+        }
+        wrong += numbers[j] != sum;
+    }
+    expect(wrong == 0);
+    free(numbers);
+}
+
+static void sums(struct tr_ranks *ranks)
+{
+    const double grid = 1.5 * 1048576;
+    sum_and_compare(ranks, 0, grid);
+    sum_and_compare(ranks, 1, grid);
+    sum_and_compare(ranks, 7, grid);
+    sum_and_compare(ranks, 2500000, grid); // more than travels at once
+}
+
+static void test_sums_are_exact_in_any_order(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= MOST; count += 2) {
+        on_ranks(count, sums);
+    }
+}
+
+static void gathers(struct tr_ranks *ranks)
+{
+    size_t begin[MOST + 1] = {0};
+    char bytes[64] = {0};
+    for (unsigned r = 0; r < ranks->count; r++) {
+        begin[r + 1] = begin[r] + 3 * r; // the first has none
+    }
+    memset(bytes + begin[ranks->rank], 'a' + (int)ranks->rank,
+           begin[ranks->rank + 1] - begin[ranks->rank]);
+    expect(tr_ranks_gather(ranks, bytes, begin, NULL) == TRELLIS_OK);
+    for (unsigned r = 0; r < ranks->count; r++) {
+        for (size_t i = begin[r]; i < begin[r + 1]; i++) {
+            expect(bytes[i] == ('a' + (int)r));
+        }
+    }
+    unsigned last = ranks->count - 1, other;
+    uint64_t word = ranks->rank == last ? 77 : 0;
+    expect(tr_ranks_broadcast(ranks, last, &word, sizeof word, NULL) == TRELLIS_OK);
+    expect(word == 77);
+    expect(tr_ranks_compare(ranks, 5, &other, NULL) == TRELLIS_OK);
+    expect(other == ranks->count);
+    expect(tr_ranks_compare(ranks, ranks->rank >= 2, &other, NULL) == TRELLIS_OK);
+    expect(other == (ranks->count > 2 ? 2 : ranks->count));
+}
+
+static void test_gather_broadcast_compare(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= MOST; count++) {
+        on_ranks(count, gathers);
+    }
+}
+
+/* Ranks 1 and 2 fail; all learn what happened to rank 1, and stay failed. */
+static void fails(struct tr_ranks *ranks)
+{
+    trellis_error error = {0};
+    double one = 1;
+    trellis_status status = TRELLIS_OK;
+    if (ranks->rank == 1 || ranks->rank == 2) {
+        status = tr_fail(&error, TRELLIS_DATA, "rank %u is ill", ranks->rank);
+        status = tr_ranks_agree(ranks, status, &error);
+    } else {
+        status = tr_ranks_sum(ranks, &one, 1, &error);
+    }
+    expect(status == TRELLIS_DATA);
+    expect(strcmp(error.message, "rank 1 is ill") == 0);
+    error = (trellis_error){0};
+    expect(tr_ranks_sum(ranks, &one, 1, &error) == TRELLIS_DATA);
+    expect(strcmp(error.message, "rank 1 is ill") == 0);
+}
+
+static void test_all_fail_with_the_first(void **state)
+{
+    (void)state;
+    on_ranks(4, fails);
+}
+
+static void test_misuse_is_an_error(void **state)
+{
+    (void)state;
+    struct tr_ranks ranks;
+    trellis_ranks given = {.rank = 0, .count = 2, .agree = agree, .exchange = exchange};
+    assert_int_equal(tr_ranks_open(&ranks, NULL, NULL), TRELLIS_OK);
+    assert_true(tr_ranks_alone(&ranks));
+    assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION); // no struct_size
+    given.struct_size = sizeof given;
+    assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OK);
+    given.rank = 2;
+    assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION);
+    given.rank = 1;
+    given.exchange = NULL;
+    assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums_are_exact_in_any_order),
+        cmocka_unit_test(test_gather_broadcast_compare),
+        cmocka_unit_test(test_all_fail_with_the_first),
+        cmocka_unit_test(test_misuse_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
