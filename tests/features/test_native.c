@@ -9,6 +9,8 @@ static void test_offsets(void **state)
     (void)state;
     check("columns word pos\nnode word", CAT, 1, "word[0]=cat");
     check("columns word pos\nnode word[-1]", CAT, 1, "word[-1]=The");
+    check("columns word \u0100\u00bf\nnode \u0100\u00bf", CAT, 1,
+          "\u0100\u00bf[0]=NN"); // bytes from 0x80 on
     check("columns word pos\nnode word[-1]", CAT, 0, "");
     check("columns word pos\nnode pos[-2..2]", CAT, 1, "pos[-1]=DT ; pos[0]=NN ; pos[1]=VBD");
     check("node $2[0]\nnode $1[+1]", CAT, 1, "$2[0]=NN ; $1[1]=sat");

@@ -180,6 +180,11 @@ static void test_wapiti_refused(void **state)
     check_refused("u:%z[0,0]", 1, 4, "x, X, t, T, m or M");
     check_refused("u:%x[*1,0]", 1, 6, "not supported");
     check_refused("u:%x[@0,0]", 1, 8, "without 0");
+    size_t at;
+    assert_true(tr_wapiti_regex_check(tr_text("^a*"), &at));
+    assert_false(tr_wapiti_regex_check(tr_text("*a"), &at)); // nothing to repeat
+    assert_false(tr_wapiti_regex_check(tr_text("^?a"), &at));
+    assert_false(tr_wapiti_regex_check(tr_text("\\"), &at));
     check_refused("u:%t[0,0]", 1, 9, "expected ','");
     check_refused("u:%t[0,0,a]", 1, 10, "in quotes");
     check_refused("u:%t[0,0,\"a]", 1, 10, "not closed");

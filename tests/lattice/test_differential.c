@@ -91,6 +91,12 @@ static void kernels_agree_with_the_reference(void **state)
         make(&setting, chain.labels, chain.order, chain.pairs, chain.weights, chain.listing);
         fill(&setting, &chain);
         about = seed;
+        if (cases == 1) {
+            printf("labels %u, order %u, %zu pairs, length %zu, weights %g, scores %g, listing %d, "
+                   "edges %d, restricted %d\n",
+                   chain.labels, chain.order, chain.pairs, chain.length, chain.weights,
+                   chain.scores, (int)chain.listing, chain.edges, chain.restricted);
+        }
         fast += compare(&setting);
         clear(&setting);
     }

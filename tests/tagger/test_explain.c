@@ -162,6 +162,14 @@ static void test_by_hand(void **state)
     assert_int_equal(reasons[0].contributions[1].position, 1);
     assert_true(reasons[0].contributions[1].predicted == -0.25);
     assert_int_equal(reasons[1].contribution_count, 3);
+    struct tr_buffer report = {0};
+    assert_ok(trellis_explainer_report(explainer, &sequence, 9, false, to_buffer, &report, &error),
+              error);
+    assert_non_null(memmem(report.data, report.size, "  transition A B\n", 17));
+    assert_ok(trellis_explainer_report(explainer, &sequence, 9, true, to_buffer, &report, &error),
+              error);
+    assert_non_null(memmem(report.data, report.size, "\"transition\":[\"A\",\"B\"]", 22));
+    tr_buffer_free(&report);
     trellis_explainer_destroy(explainer);
     trellis_model_close(model);
 }
