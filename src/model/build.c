@@ -28,7 +28,7 @@ trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **r
         return status;
     }
     struct tr_image image;
-    tr_image_adopt(&image, writer->bytes.data, writer->bytes.size);
+    tr_image_adopt(&image, &writer->bytes);
     return tr_model_read(&image, NULL, true, ret_model, error);
 }
 

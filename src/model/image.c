@@ -190,7 +190,7 @@ trellis_status tr_image_open(const char *path, const char *what, struct tr_image
         if (data == MAP_FAILED) {
             status = tr_fail_system(error, doing, path);
         } else {
-            *image = (struct tr_image){data, (size_t)about.st_size, TR_MAPPED};
+            *image = (struct tr_image){data, (size_t)about.st_size, TR_MAPPED, NULL};
         }
     }
     close(file);
@@ -205,20 +205,28 @@ trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use u
         return tr_fail(error, TRELLIS_MODEL, "this is not a %s: it is empty", what);
     }
     if (use == TRELLIS_BORROW && (uintptr_t)data % sizeof(uint64_t) == 0) {
-        *image = (struct tr_image){data, size, TR_BORROWED};
+        *image = (struct tr_image){data, size, TR_BORROWED, NULL};
         return TRELLIS_OK;
     }
-    char *copy = tr_copy_text(data, size);
+    char *copy = tr_alloc_aligned(size, 1);
     if (!copy) {
         return tr_fail_memory(error);
     }
-    tr_image_adopt(image, copy, size);
+    memcpy(copy, data, size);
+    *image = (struct tr_image){(unsigned char *)copy, size, TR_ALLOCATED, copy};
     return TRELLIS_OK;
 }
 
-void tr_image_adopt(struct tr_image *image, void *data, size_t size)
+void tr_image_adopt(struct tr_image *image, struct tr_buffer *buffer)
 {
-    *image = (struct tr_image){data, size, TR_ALLOCATED};
+    size_t shift = 0;
+    if (tr_make_room(buffer->data, buffer->capacity, buffer->size + ALIGNMENT)) {
+        shift = -(uintptr_t)buffer->data % ALIGNMENT;
+        memmove(buffer->data + shift, buffer->data, buffer->size);
+    }
+    *image = (struct tr_image){(unsigned char *)buffer->data + shift, buffer->size, TR_ALLOCATED,
+                               buffer->data};
+    *buffer = (struct tr_buffer){0};
 }
 
 void tr_image_close(struct tr_image *image)
@@ -226,7 +234,7 @@ void tr_image_close(struct tr_image *image)
     if (image->held == TR_MAPPED) {
         munmap((void *)image->data, image->size);
     } else if (image->held == TR_ALLOCATED) {
-        free((void *)image->data);
+        free(image->block);
     }
     *image = (struct tr_image){0};
 }

@@ -39,6 +39,7 @@ struct tr_image {
     const unsigned char *data;
     size_t size;
     enum { TR_ALLOCATED, TR_MAPPED, TR_BORROWED } held;
+    void *block; // to be freed, where it is allocated
 };
 /* Maps a file. Only regular files. `what` it is, "model" or "checkpoint", is for messages. */
 trellis_status tr_image_open(const char *path, const char *what, struct tr_image *image,
@@ -47,8 +48,9 @@ trellis_status tr_image_open(const char *path, const char *what, struct tr_image
  * aligned for them are copied as well. */
 trellis_status tr_image_bytes(const void *data, size_t size, trellis_bytes_use use,
                               const char *what, struct tr_image *image, trellis_error *error);
-/* Takes over an allocated block of bytes. */
-void tr_image_adopt(struct tr_image *image, void *data, size_t size);
+/* Takes over the bytes of a buffer, and moves them to a multiple of 64 if there is memory for it: a
+ * bucket of a table (table.h) then lies in one cache line, as in a mapped file. */
+void tr_image_adopt(struct tr_image *image, struct tr_buffer *buffer);
 void tr_image_close(struct tr_image *image);
 #define TR_IMAGE_SUMS "SUMS"
 /* Checks header, table and the checksums of sections below TR_IMAGE_AT_ONCE bytes: a large model

@@ -124,8 +124,9 @@ static void test_large_sections(void **state)
     tr_image_section(&writer, "SMAL");
     tr_put_u64(&writer.bytes, 1);
     assert_int_equal(tr_image_finish(&writer, NULL), TRELLIS_OK);
-    unsigned char *bytes = (unsigned char *)writer.bytes.data;
-    tr_image_adopt(&image, bytes, writer.bytes.size);
+    tr_image_adopt(&image, &writer.bytes);
+    unsigned char *bytes = (unsigned char *)image.data;
+    assert_int_equal((uintptr_t)bytes % 64, 0);
     assert_int_equal(tr_image_check(&image, NULL, "model", NULL), TRELLIS_OK);
     assert_int_equal(tr_image_verify(&image, NULL, "model", NULL), TRELLIS_OK);
     bytes[TR_IMAGE_AT_ONCE / 2] ^= 1;

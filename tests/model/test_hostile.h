@@ -108,8 +108,7 @@ static inline trellis_status open_bytes(const unsigned char *data, size_t size,
     if (size) {
         memcpy(copy, data, size);
     }
-    struct tr_image image;
-    tr_image_adopt(&image, copy, size);
+    struct tr_image image = {copy, size, TR_ALLOCATED, copy};
     return tr_model_read(&image, NULL, false, ret_model, error);
 }
 
