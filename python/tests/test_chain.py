@@ -72,7 +72,7 @@ def test_without_numpy(chain, monkeypatch):
     from trellis import _arrays
 
     expected = chain.marginals([NODES])[0].tolist()
-    monkeypatch.setattr(_arrays, "numpy", None)
+    monkeypatch.setattr(_arrays, "numpy", lambda: None)
     plain = trellis.Chain(L, STEPS, START, END)
     assert plain.marginals([NODES])[0].tolist() == expected
     assert tuple(plain.viterbi([NODES])[0]) == max(PATHS, key=score)

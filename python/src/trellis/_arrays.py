@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import importlib
 from array import array
+from functools import lru_cache
 from typing import Any, Callable
 
-try:
-    numpy: Any = importlib.import_module("numpy")
-except ImportError:
-    numpy = None
+
+@lru_cache(maxsize=None)
+def numpy() -> Any:
+    """The module numpy, or None. Imported at its first use: it takes 13 MB, and labels need no arrays."""
+    try:
+        return importlib.import_module("numpy")
+    except ImportError:
+        return None
+
 
 _CODES = {"f": "float32", "i": "int32", "B": "uint8"}
 
 
 def from_bytearray(data: bytearray, code: str, shape: tuple[int, ...]) -> Any:
     """An array over these bytes."""
-    if numpy is not None:
-        return numpy.frombuffer(data, dtype=_CODES[code]).reshape(shape)
+    if numpy() is not None:
+        return numpy().frombuffer(data, dtype=_CODES[code]).reshape(shape)
     if not data:
         return memoryview(data)
     view: Any = memoryview(data)
@@ -26,8 +32,8 @@ def from_bytearray(data: bytearray, code: str, shape: tuple[int, ...]) -> Any:
 
 def maker(width: int) -> Callable[[int], Any]:
     """A function that makes an array of floats [length][width], to be filled."""
-    if numpy is not None:
-        new, floats = numpy.empty, numpy.dtype(numpy.float32)
+    if numpy() is not None:
+        new, floats = numpy().empty, numpy().dtype("float32")
         return lambda length: new((length, width), floats)
     return lambda length: empty("f", (length, width))
 
@@ -42,9 +48,9 @@ def empty(code: str, shape: tuple[int, ...]) -> Any:
 
 def take(values: Any, code: str) -> Any:
     """Values as an array of this type, without a copy where they are one already."""
-    if numpy is not None:
-        result = numpy.asarray(values, dtype=_CODES[code])
-        return result if code == "f" else numpy.ascontiguousarray(result)
+    if numpy() is not None:
+        result = numpy().asarray(values, dtype=_CODES[code])
+        return result if code == "f" else numpy().ascontiguousarray(result)
     try:
         view = memoryview(values)
     except TypeError:

@@ -66,7 +66,7 @@ class Model:
         self._core = core
         self.columns = tuple(columns or ())
         self._labels = core.labels()
-        self._make_marginals = _arrays.maker(len(self._labels))
+        self._maker: Callable[[int], Any] | None = None
         self.has_templates = json.loads(core.info().decode("utf-8", "replace")).get("templates", 0) > 0
         # Taggers that no thread is using now, by their columns and options.
         self._pools: dict[Any, list[_trellis.Tagger]] = {}
@@ -164,14 +164,14 @@ class Model:
         """
         items, columns = self._columns(items)
         pool, tagger = self._take(columns, options or _POSTERIOR)
-        found = tagger.tag(items, columns, self._make_marginals)
+        found = tagger.tag(items, columns, self._maker or self._make_maker())
         pool.append(tagger)
         return found
 
     @takes_options(TAG | RUN)
     def marginals_many(self, sequences: Iterable[Iterable[Any]], **options: Unpack[TagOptions]) -> list[Any]:
         """The marginals of many sequences."""
-        found: list[Any] = self._many(sequences, options or _POSTERIOR, self._make_marginals)
+        found: list[Any] = self._many(sequences, options or _POSTERIOR, self._maker or self._make_maker())
         return found
 
     @takes_options(TAG | RUN)
@@ -260,6 +260,11 @@ class Model:
         }
         rows = (f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in known.items() if value)
         return f"<table>{''.join(rows)}</table>"
+
+    def _make_maker(self) -> Callable[[int], Any]:
+        """Sets the function that makes the arrays of marginals."""
+        self._maker = _arrays.maker(len(self._labels))
+        return self._maker
 
     def _many(
         self, sequences: Iterable[Iterable[Any]], options: Mapping[str, Any], make: Callable[[int], Any] | None
