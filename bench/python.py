@@ -2,10 +2,10 @@
 
     PYTHONPATH=... python3 bench/python.py train.txt test.txt [PART...]
 
-Parts: append, train, tag, marginals, threads, short, columns; all without one, except train, which takes minutes. Each
+Parts: append, train, tag, marginals, threads, short, memory, columns; all without one, except train, which takes minutes. Each
 task of each library runs in a process of its own, both alternating, three rounds; the ratios are those of the medians.
-Seconds are processor seconds, except for threads, where they are those of a clock. Peaks are of the whole process, with
-the Python lists in it.
+Seconds are processor seconds, except for threads, where they are those of a clock. Peaks are those of the whole process;
+the peak of one that makes the Python lists and does nothing else is printed beside them.
 """
 
 import json
@@ -123,8 +123,26 @@ class Ours:
 # ---- tasks, each in a process of its own ------------------------------------------------------------------------------
 
 
+def gain_of_two_threads(tag, X):
+    """Seconds of one thread over those of two that share the work; the best of five each."""
+    halves = [X[::2], X[1::2]]
+
+    def both():
+        threads = [threading.Thread(target=tag, args=(half,)) for half in halves]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    one, two = [], []
+    for _ in range(5):
+        one.append(timed(lambda: tag(X), time.perf_counter)[0])
+        two.append(timed(both, time.perf_counter)[0])
+    return min(one) / min(two)
+
+
 def run_task(library, task, form, data, model, iterations):
-    us = Ours() if library == "ours" else Theirs()
+    us = {"ours": Ours, "theirs": Theirs, "none": object}[library]()
     X, y = items(data, form), labels(data)
     tokens = sum(map(len, y))
     result = {"tokens": tokens}
@@ -142,21 +160,10 @@ def run_task(library, task, form, data, model, iterations):
         opened = us.open(model)
         us.tag(opened, X)
         X = X * 4
-        halves = [X[::2], X[1::2]]
-        tag = opened.tag_many
-
-        def both():
-            threads = [threading.Thread(target=tag, args=(half,)) for half in halves]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-        one, two = [], []
-        for _ in range(5):
-            one.append(timed(lambda: tag(X), time.perf_counter)[0])
-            two.append(timed(both, time.perf_counter)[0])
-        result["seconds"], result["two_seconds"] = min(one), min(two)
+        result["many"] = gain_of_two_threads(opened.tag_many, X)
+        result["one by one"] = gain_of_two_threads(lambda part: us.tag(opened, part), X)
+    elif task == "nothing":
+        result["seconds"] = 0.0
     else:
         tagger = us.open(model)
         work = us.tag if task == "tag" else us.marginals
@@ -225,7 +232,7 @@ def columns(train, test, command):
 
 
 def main(train, test, parts):
-    parts = parts or ["append", "tag", "marginals", "threads", "short", "columns"]
+    parts = parts or ["append", "tag", "marginals", "threads", "short", "memory", "columns"]
     try:
         Theirs()
         peer = True
@@ -255,7 +262,12 @@ def main(train, test, parts):
     if "threads" in parts:
         for form in forms:
             run = spawn("ours", "threads", form, test, model(form)["ours"], 0)
-            print(f"two threads, {form}: {run['seconds'] / run['two_seconds']:.2f} times one")
+            print(f"two threads, {form}: tag_many {run['many']:.2f} times one, tag {run['one by one']:.2f}", flush=True)
+    if "memory" in parts:
+        for path in train, test:
+            for form in forms:
+                run = spawn("none", "nothing", form, path, "", 0)
+                print(f"peak with the {form} of {os.path.basename(path)} alone: {run['peak_megabytes']:.0f} MB", flush=True)
     if "columns" in parts:
         columns(train, test, os.environ.get("TRELLIS", "build/trellis"))
     for path in [path for form in forms for path in models[form].values()]:
