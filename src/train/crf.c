@@ -105,6 +105,7 @@ struct batch_run {
     enum tr_method method;
     double l1, l2;
     uint64_t max_iterations; // 0: no limit
+    bool selects;            // features for another run
 };
 
 static trellis_status optimise(struct crf *crf, const struct batch_run *run, enum tr_stop *ret_stop)
@@ -157,7 +158,7 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
         status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
     }
     if (!status && !training->report.interrupted) {
-        status = tr_likelihood_bundle(crf.likelihood, error);
+        status = tr_likelihood_bundle(crf.likelihood, run.selects, error);
     }
     if (!status && !training->report.interrupted) {
         status = optimise(&crf, &run, &stop);
@@ -184,7 +185,7 @@ static trellis_status select_features(struct tr_training *training, trellis_erro
     }
     trellis_status status = tr_checkpoint_selected(training->checkpoint, &selected, error);
     if (!status && !selected) {
-        struct batch_run run = {TR_LBFGS, settings->select_l1, 0, settings->select_epochs};
+        struct batch_run run = {TR_LBFGS, settings->select_l1, 0, settings->select_epochs, true};
         status = minimise(training, run, error);
     }
     if (!status && !training->report.interrupted && training->best.known) {
@@ -197,7 +198,7 @@ static trellis_status train_in_batch(struct tr_training *training, enum tr_metho
                                      trellis_error *error)
 {
     const struct tr_settings *settings = &training->settings;
-    struct batch_run run = {method, settings->l1, settings->l2, settings->epochs};
+    struct batch_run run = {method, settings->l1, settings->l2, settings->epochs, false};
     trellis_status status = select_features(training, error);
     return status || training->report.interrupted ? status : minimise(training, run, error);
 }

@@ -195,12 +195,17 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
     return TRELLIS_OK;
 }
 
-trellis_status tr_likelihood_bundle(struct tr_likelihood *l, trellis_error *error)
+trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_error *error)
 {
-    const struct tr_dataset *data = &l->training->data.train;
+    struct tr_dataset *data = &l->training->data.train;
     trellis_status status = tr_bundles_of_dataset(data, l->training->data.vocabulary.node.rows,
                                                   &l->bundles, error);
     l->at.bundles = l->bundles;
+    if (l->bundles && !stay) {
+        free(data->node.attribute.at);
+        data->node.attribute.at = NULL;
+        data->node.attribute.size = data->node.attribute.capacity = 0;
+    }
     return status || !l->bundles ? status : tr_pass_bundle(l->pass, l->bundles, error);
 }
 

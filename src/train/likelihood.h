@@ -27,8 +27,10 @@ struct tr_likelihood {
 
 trellis_status tr_likelihood_create(struct tr_training *training,
                                     struct tr_likelihood **ret_likelihood, trellis_error *error);
-/* Prepares for many sums: bundles the attributes of the training data, where that pays. */
-trellis_status tr_likelihood_bundle(struct tr_likelihood *likelihood, trellis_error *error);
+/* Prepares for many sums: bundles the attributes of the training data, where that pays. Unless they
+ * are to stay, the attributes of the tokens are then forgotten: nothing else reads them. */
+trellis_status tr_likelihood_bundle(struct tr_likelihood *likelihood, bool stay,
+                                    trellis_error *error);
 void tr_likelihood_destroy(struct tr_likelihood *likelihood);
 /* gradient = df/dw at likelihood->at, and *ret_value = f there; infinite where scores overflow. */
 trellis_status tr_likelihood_sum(struct tr_likelihood *likelihood, double *gradient,
