@@ -110,9 +110,9 @@ coverage: ## run all tests and measure the line coverage of src/
 	$(call run_tests,build-coverage,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_COVERAGE=ON)
 	@scripts/coverage.sh build-coverage
 
-fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS and keep what it found; FUZZ_ENGINE=afl uses AFL++
-	@$(call setup,build test mpi$(if $(filter afl,$(FUZZ_ENGINE)), afl))
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-$(if $(filter afl,$(FUZZ_ENGINE)),afl,fuzz)
+fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS and keep what it found
+	@$(call setup,build test mpi)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
 
 soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
 	@scripts/soak.sh $(BUILD)
@@ -132,7 +132,7 @@ reliability: ## run all stress tests and write the table in docs/reliability.md
 	@scripts/reliability.sh $(BUILD)
 
 clean: ## remove all build directories
-	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-afl build-mutants
+	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-mutants
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'

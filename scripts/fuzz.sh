@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz/fuzz_*.c with both sanitizers, and runs each for FUZZ_SECONDS.
+# Builds every tests/fuzz/fuzz_*.c with clang's libFuzzer and both sanitizers, and runs each for FUZZ_SECONDS.
 #
 #   scripts/fuzz.sh BUILD_DIRECTORY [NAME...]      all fuzzers, or those named (model: fuzz_model)
 #
-# FUZZ_ENGINE is libfuzzer (clang) or afl (AFL++). A run begins with tests/fuzz/corpus/<name>.tar.gz, what earlier runs
+# A run begins with tests/fuzz/corpus/<name>.tar.gz, what earlier runs
 # found, and tests/fuzz/seeds/<name>, inputs with a story; tests/fuzz/dictionaries/<name>.dict has the words of the format.
 # At its end what was found is minimised and goes into the archive, unless FUZZ_KEEP=no. An input that fails is kept in
 # BUILD_DIRECTORY/failures.
@@ -11,18 +11,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 shift
-engine=${FUZZ_ENGINE:-libfuzzer}
 seconds=${FUZZ_SECONDS:-60}
 max_bytes=400000 # of an archive before compression
 
-case $engine in
-libfuzzer) compiler=clang ;;
-afl) compiler=afl-clang-fast ;;
-*) echo "fuzz: FUZZ_ENGINE is libfuzzer or afl, not $engine"; exit 2 ;;
-esac
 names=("$@")
 [ ${#names[@]} -gt 0 ] || names=($(for file in tests/fuzz/fuzz_*.c; do basename "${file#tests/fuzz/fuzz_}" .c; done))
-[ -f "$build/Makefile" ] || cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_C_COMPILER=$compiler \
+[ -f "$build/Makefile" ] || cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_C_COMPILER=clang \
     -DCMAKE_BUILD_TYPE=Debug -DTRELLIS_FUZZ=ON
 MAKEFLAGS= cmake --build "$build" --parallel "${JOBS:-$(nproc)}" --target build_fuzzers -- --no-print-directory
 
@@ -35,26 +29,11 @@ begin() {
     [ ! -f "tests/fuzz/corpus/$1.tar.gz" ] || tar -xzf "tests/fuzz/corpus/$1.tar.gz" -C "$corpus"
 }
 
-run_libfuzzer() {
+run() {
     local options=()
     [ ! -f "$dictionary" ] || options=(-dict="$dictionary")
     "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 "${options[@]}" \
         -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/failures/fuzz_$1-" "$corpus"
-}
-
-run_afl() {
-    local options=() out=$build/afl/$1 crashes
-    [ ! -f "$dictionary" ] || options=(-x "$dictionary")
-    [ -n "$(ls "$corpus")" ] || echo x >"$corpus/x"
-    mkdir -p "$out"
-    AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_AUTORESUME=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 \
-        ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0 UBSAN_OPTIONS=abort_on_error=1:symbolize=0 \
-        afl-fuzz -V "$seconds" -t 20000 -m none -i "$corpus" -o "$out" "${options[@]}" -- "$build/tests/fuzz/fuzz_$1" \
-        >"$out/log" 2>&1 || { tail -n 20 "$out/log"; return 1; }
-    crashes=$(find "$out/default/crashes" "$out/default/hangs" -type f ! -name README.txt)
-    echo "stat::number_of_executed_units: $(awk '$1 == "execs_done" { print $3 }' "$out/default/fuzzer_stats")"
-    [ -z "$crashes" ] || { cp $crashes "$build/failures"; return 1; }
-    find "$out/default/queue" -maxdepth 1 -type f -exec cp {} "$corpus" \;
 }
 
 # keep NAME: the smallest of the inputs that together reach what all of them reach
@@ -73,9 +52,9 @@ keep() {
 failed=()
 for name in "${names[@]}"; do
     begin "$name"
-    echo "fuzz: fuzz_$name for $seconds s by $engine"
-    run_$engine "$name" || { failed+=("$name"); continue; }
-    if [ "$engine" = libfuzzer ] && [ "${FUZZ_KEEP:-yes}" = yes ]; then keep "$name"; fi
+    echo "fuzz: fuzz_$name for $seconds s"
+    run "$name" || { failed+=("$name"); continue; }
+    if [ "${FUZZ_KEEP:-yes}" = yes ]; then keep "$name"; fi
 done
 if [ ${#failed[@]} -gt 0 ]; then
     echo "fuzz: failed: ${failed[*]}; the inputs are in $build/failures"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the stress tests that docs/reliability.md lists, and writes the table in it: test, how often, failures.
 #
-#   scripts/reliability.sh BUILD_DIRECTORY      built with tests; KILLS=1000 kills more often
+#   scripts/reliability.sh BUILD_DIRECTORY      built with tests; KILLS=1000 kills more often, DIFFERENTIAL_CASES
+#                                               says how many chains are compared (a million)
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -49,6 +50,12 @@ row "models with each size, offset and number at extreme values and correct chec
     "$tests/model/extremes"
 row "full disks, size limits, paths that cannot be written" "cases" bash tests/faults/test_disk.sh
 row "unusual input: lengths, sizes, labels, values, line ends, directories, sockets, pipes" "cases" bash tests/faults/test_odd_input.sh
+row "limits of sizes, ratios, matches, labellings and memory, while input is read" "cases" bash tests/faults/test_limits.sh
+row "every pointer of every public function NULL ([null_arguments.md](null_arguments.md))" "calls with a NULL argument" \
+    bash tests/install/test_null_arguments.sh
+export DIFFERENTIAL_CASES=${DIFFERENTIAL_CASES:-1000000}
+row "fast kernels against the reference: random graphs, weights, scores, lengths" "chains compared with the reference" \
+    "$tests/lattice/differential"
 row "one model, 16 taggers in 16 threads, the same labels" "sequences by each of 16 taggers" "$tests/tagger/tagger"
 
 {
