@@ -8,6 +8,9 @@ install(TARGETS trellis_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS trellis_shared EXPORT trellisTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TRELLIS_COMMAND)
   install(TARGETS trellis_command trellis_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET trellis_mpi)
+    install(TARGETS trellis_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endif()
 
 # trellis.pc is written while installing, because only then is the prefix (cmake --install --prefix) known.

@@ -16,7 +16,7 @@ our_files() {
         if [ -d "$folder" ]; then find "$folder" -type f \( "${names[@]:1}" \) -print0; fi
     done | sort -z
 }
-c_files() { our_files '*.[ch]' -- include src cli serve tests examples bench; }
+c_files() { our_files '*.[ch]' -- include src cli serve mpi tests examples bench; }
 
 if [ "$1" = --format ]; then
     c_files | xargs -0 -r clang-format -i
@@ -48,7 +48,7 @@ scripts() {
 # The compile commands are gcc's or clang's, whichever built last, so unknown warning options are ignored.
 tidy() {
     cmake -S . -B "$build" >/dev/null || return 1
-    our_files '*.c' -- src cli serve examples |
+    our_files '*.c' -- src cli serve mpi examples |
         xargs -0 -r -n 1 -P "$jobs" clang-tidy --quiet -p "$build" \
             --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-error 2>&1 |
         grep -vE '^$|warnings? generated\.$'
@@ -57,7 +57,7 @@ tidy() {
 
 across_files() {
     local folders=()
-    for folder in src cli serve examples; do [ -d "$folder" ] && folders+=("$folder"); done
+    for folder in src cli serve mpi examples; do [ -d "$folder" ] && folders+=("$folder"); done
     cppcheck --quiet --std=c11 --language=c -j "$jobs" --error-exitcode=1 --inline-suppr \
         --enable=warning,portability --max-configs=2 -D__x86_64__ -D__GNUC__=12 -D_GNU_SOURCE -I include -I src \
         --suppress=missingIncludeSystem --suppress=invalidPointerCast --suppress=unmatchedSuppression --suppress=normalCheckLevelMaxBranches \
