@@ -5,6 +5,8 @@
 #
 # Times are for comparing within one run on a quiet machine; nothing is asserted. It takes some fifteen minutes;
 # BENCH_FULL=1 adds what takes longer, BENCH_QUICK=1 only shows that the scripts run.
+# BENCH_PEER_FLAGS="-O3 -march=native" says how the other tools were built, which cannot be seen from here: it is printed
+# and recorded with their figures.
 # BENCH_PARTS="training tagging library growth peers serve" chooses; `foreign`, which has other programs train, runs
 # only if it is named.
 set -euo pipefail
@@ -15,7 +17,14 @@ WORK=$(mktemp -d)
 export WORK RECORDS=$WORK/records
 trap 'rm -rf "$WORK"' EXIT
 : >"$RECORDS"
+processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
+sets=$(grep -m 1 -oE 'avx2|avx512f|avx512vl|asimd' /proc/cpuinfo | sort -u | paste -sd ' ' || true)
+peer_flags=${BENCH_PEER_FLAGS:-not said}
 echo "## $("$TRELLIS" --version | head -n 1), $(date -u +%Y-%m-%d), $(nproc) processors"
+echo
+echo "Processor: ${processor:-unknown} (${sets:-no vector instructions beyond the baseline}). Other tools built with: $peer_flags."
+printf '{"name": "machine", "processor": "%s", "instructions": "%s", "processors": %d, "peer_flags": "%s"}\n' \
+    "${processor//\"/}" "$sets" "$(nproc)" "${peer_flags//\"/}" >>"$RECORDS"
 for part in ${BENCH_PARTS:-training tagging library growth peers serve}; do
     bash "bench/$part.sh"
 done
