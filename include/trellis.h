@@ -455,8 +455,8 @@ TRELLIS_API const char *trellis_preset_summary(const char *name);
  * the flags `fast` and `best` among them choose the effort. NULL if the preset has none. */
 typedef enum trellis_effort {
     TRELLIS_EFFORT_DEFAULT = 0,
-    TRELLIS_EFFORT_FAST = 1,       // a fraction of the time, a little less accurate
-    TRELLIS_EFFORT_BEST = 2,       // several times the time, a little more accurate
+    TRELLIS_EFFORT_FAST = 1,        // a fraction of the time, a little less accurate
+    TRELLIS_EFFORT_BEST = 2,        // several times the time, a little more accurate
     TRELLIS_EFFORT_MANY_LABELS = 3, // the default where there are more than 64 labels
     TRELLIS_EFFORT_MANY_SPANS = 4   // the default where 15,000 tokens are in spans, or NULL
 } trellis_effort;
