@@ -145,36 +145,41 @@ static void single_row(const struct segment_sums *x, size_t i)
     }
 }
 
+/* end_i(L) / psi_i(L) of segments with tokens inside, and long_i. */
+static float with_inside(const struct segment_sums *x, size_t i, size_t t)
+{
+    const struct tr_segment_type *type = &x->segments->type[t];
+    const float *opened = x->at->opened.at + t, *passed = x->at->passed.at + t;
+    size_t types = x->types, longest = longest_at(type, i), longer = (size_t)type->max_length + 1;
+    float *onwards = x->at->onwards.at + i * types + t, before = onwards[-(ptrdiff_t)types];
+    float on = step_factor(x, type->inside, type->inside), inner = 0, run = 1;
+    float enter = step_factor(x, type->first, type->inside);
+    for (size_t d = 3; d <= longest; d++) {
+        run *= passed[(i + 2 - d) * types] * (d > 3 ? on : 1);
+        inner += opened[(i + 1 - d) * types] * run * whole(x, i, d, t);
+    }
+    *onwards = on * before;
+    if (longest == longer) { // run is that of the D - 2 tokens before i
+        *onwards += enter * opened[(i + 1 - longer) * types] * run * (longer > 2 ? on : 1);
+    }
+    *onwards *= row(x, &x->at->factor, i)[type->inside];
+    return step_factor(x, type->inside, type->last) * (enter * inner + before);
+}
+
 /* Segments of several tokens of one type, and long ones. */
 static void several(const struct segment_sums *x, size_t i, size_t t)
 {
     const struct tr_segment_type *type = &x->segments->type[t];
-    const float *psi = row(x, &x->at->factor, i), *opened = x->at->opened.at + t,
-                *passed = x->at->passed.at + t;
-    size_t types = x->types, longest = longest_at(type, i), longer = (size_t)type->max_length + 1;
-    float *onwards = x->at->onwards.at + i * types + t;
-    *onwards = 0;
+    x->at->onwards.at[i * x->types + t] = 0;
     if (!has_several(type) || i == 0) {
         return;
     }
-    float sum = step_factor(x, type->first, type->last) * opened[(i - 1) * types] *
+    float sum = step_factor(x, type->first, type->last) * x->at->opened.at[(i - 1) * x->types + t] *
                 whole(x, i, 2, t);
     if (type->inside != TR_NO_LABEL) {
-        float on = step_factor(x, type->inside, type->inside), inner = 0, run = 1;
-        float enter = step_factor(x, type->first, type->inside);
-        float leave = step_factor(x, type->inside, type->last);
-        for (size_t d = 3; d <= longest; d++) {
-            run *= passed[(i + 2 - d) * types] * (d > 3 ? on : 1);
-            inner += opened[(i + 1 - d) * types] * run * whole(x, i, d, t);
-        }
-        sum += leave * (enter * inner + onwards[-(ptrdiff_t)types]);
-        *onwards = on * onwards[-(ptrdiff_t)types];
-        if (longest == longer) { // run is that of the D - 2 tokens before i
-            *onwards += enter * opened[(i + 1 - longer) * types] * run * (longer > 2 ? on : 1);
-        }
-        *onwards *= psi[type->inside];
+        sum += with_inside(x, i, t);
     }
-    x->end[i * x->width + type->last] += psi[type->last] * sum;
+    x->end[i * x->width + type->last] += row(x, &x->at->factor, i)[type->last] * sum;
 }
 
 /* s_i, with what is in progress. */
@@ -243,56 +248,96 @@ struct way_back {
     float goes; // what follows a long one that goes on here, with this token
 };
 
-/* Segments of several tokens that end at i: their probabilities, and what they add to `to` of where
- * they begin, still without the factors of their first tokens. */
-static void several_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
+/* Where segments that end at i have their marginals, by type and length; NULL: they have none. */
+static float *marginals_at(const struct segment_sums *x, size_t i, size_t t)
+{
+    return x->at->has_scores
+               ? x->at->marginal.at + i * x->rows * x->width + x->segments->type[t].head
+               : NULL;
+}
+
+/* Segments of two tokens that end at i: their probabilities, and what they add to `to` of where they
+ * begin, still without the factors of their first tokens. */
+static void two_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
+{
+    const struct tr_segment_type *type = &x->segments->type[t];
+    float *marginal = marginals_at(x, i, t);
+    float part = step_factor(x, type->first, type->last) * after.end * whole(x, i, 2, t);
+    float p = part * x->at->opened.at[(i - 1) * x->types + t];
+    x->to[(i - 1) * x->width + type->first] += part;
+    x->at->pair[type->first * x->width + type->last] += (double)p;
+    if (marginal && type->max_length >= 2) {
+        marginal[x->width] = p;
+    }
+}
+
+/* The same of those with tokens inside: all of them together, and the steps from inside to inside.
+ * Returns the factors of the tokens inside the longest one. */
+static float inside_back(struct segment_sums *x, size_t i, size_t t, struct way_back after,
+                         double *ret_all, double *ret_steps)
 {
     const struct tr_segment_type *type = &x->segments->type[t];
     const float *opened = x->at->opened.at + t, *passed = x->at->passed.at + t;
-    size_t types = x->types, width = x->width, longest = longest_at(type, i);
-    size_t longer = (size_t)type->max_length + 1;
-    float *marginal = x->at->has_scores ? x->at->marginal.at + i * x->rows * width + type->head
-                                        : NULL;
-    double *pair = x->at->pair, *inner = x->at->inner.at + t, in_all = 0, inside = 0;
-    float part = step_factor(x, type->first, type->last) * after.end * whole(x, i, 2, t);
-    float p = part * opened[(i - 1) * types];
-    x->to[(i - 1) * width + type->first] += part;
-    pair[type->first * width + type->last] += (double)p;
-    if (marginal && type->max_length >= 2) {
-        marginal[width] = p;
+    size_t types = x->types, longest = longest_at(type, i);
+    double *inner = x->at->inner.at + t, all = 0, steps = 0;
+    float *marginal = marginals_at(x, i, t), run = 1;
+    float on = step_factor(x, type->inside, type->inside);
+    float leave = step_factor(x, type->first, type->inside) *
+                  step_factor(x, type->inside, type->last) * after.end;
+    for (size_t d = 3; d <= longest; d++) {
+        run *= passed[(i + 2 - d) * types] * (d > 3 ? on : 1);
+        float part = leave * run * whole(x, i, d, t), p = part * opened[(i + 1 - d) * types];
+        x->to[(i + 1 - d) * x->width + type->first] += part;
+        inner[(i + 2 - d) * types] += (double)p;
+        all += (double)p;
+        steps += (double)p * (double)(d - 3);
+        if (marginal && d <= type->max_length) {
+            marginal[(d - 1) * x->width] = p;
+        }
     }
+    inner[i * types] -= all;
+    *ret_all = all;
+    *ret_steps = steps;
+    return run;
+}
+
+/* The same of those that have just become long at i, and go on; `run` is that of their tokens
+ * inside before i. Returns their probability. */
+static double becoming_long(struct segment_sums *x, size_t i, size_t t, struct way_back after,
+                            float run)
+{
+    const struct tr_segment_type *type = &x->segments->type[t];
+    size_t types = x->types, longer = (size_t)type->max_length + 1, s = i + 1 - longer;
+    double *inner = x->at->inner.at + t;
+    float on = step_factor(x, type->inside, type->inside);
+    float part = step_factor(x, type->first, type->inside) * run * (longer > 2 ? on : 1) *
+                 after.goes;
+    double p = (double)(part * x->at->opened.at[s * types + t]);
+    x->to[s * x->width + type->first] += part;
+    inner[(s + 1) * types] += p;
+    inner[(i + 1) * types] -= p;
+    return p;
+}
+
+/* Segments of several tokens that end at i, or become long there. */
+static void several_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
+{
+    const struct tr_segment_type *type = &x->segments->type[t];
+    size_t longer = (size_t)type->max_length + 1;
+    double *pair = x->at->pair, all, steps;
+    two_back(x, i, t, after);
     if (type->inside == TR_NO_LABEL) {
         return;
     }
-    float on = step_factor(x, type->inside, type->inside), run = 1;
-    float enter = step_factor(x, type->first, type->inside);
-    float leave = enter * step_factor(x, type->inside, type->last) * after.end;
-    for (size_t d = 3; d <= longest; d++) {
-        run *= passed[(i + 2 - d) * types] * (d > 3 ? on : 1);
-        part = leave * run * whole(x, i, d, t);
-        p = part * opened[(i + 1 - d) * types];
-        x->to[(i + 1 - d) * width + type->first] += part;
-        inner[(i + 2 - d) * types] += (double)p;
-        in_all += (double)p;
-        inside += (double)p * (double)(d - 3);
-        if (marginal && d <= type->max_length) {
-            marginal[(d - 1) * width] = p;
-        }
+    float run = inside_back(x, i, t, after, &all, &steps);
+    pair[type->inside * x->width + type->last] += all;
+    if (longest_at(type, i) == longer) {
+        double p = becoming_long(x, i, t, after, run);
+        all += p;
+        steps += p * (double)(longer - 2);
     }
-    inner[i * types] -= in_all;
-    pair[type->inside * width + type->last] += in_all;
-    if (longest == longer) { // those that go on
-        size_t s = i + 1 - longer;
-        part = enter * run * (longer > 2 ? on : 1) * after.goes;
-        p = part * opened[s * types];
-        x->to[s * width + type->first] += part;
-        inner[(s + 1) * types] += (double)p;
-        inner[(i + 1) * types] -= (double)p;
-        in_all += (double)p;
-        inside += (double)p * (double)(longer - 2);
-    }
-    pair[type->first * width + type->inside] += in_all;
-    pair[type->inside * width + type->inside] += inside;
+    pair[type->first * x->width + type->inside] += all;
+    pair[type->inside * x->width + type->inside] += steps;
 }
 
 /* Long segments that were going on before i. */
@@ -334,31 +379,37 @@ static void single_back(struct segment_sums *x, size_t i, const float *after)
     }
 }
 
+/* Segments of all types that end at i, or go on there. */
+static void types_back(struct segment_sums *x, size_t i, const float *after)
+{
+    const float *psi = row(x, &x->at->factor, i);
+    for (size_t t = 0; i > 0 && t < x->types; t++) {
+        const struct tr_segment_type *type = &x->segments->type[t];
+        if (has_several(type)) {
+            struct way_back way = {after[type->last] * psi[type->last] * x->inverse[i], 0};
+            way.goes = type->inside == TR_NO_LABEL
+                           ? 0
+                           : x->at->back.at[i * x->types + t] * psi[type->inside] * x->inverse[i];
+            several_back(x, i, t, way);
+            long_back(x, i, t, way);
+        }
+    }
+}
+
 static bool backward(struct segment_sums *x)
 {
     float *after = x->lattice->scratch.row; // what follows a segment that ends here, by label
     float limit = tr_max_beta(x->steps) / (1e5f * x->max_whole);
     float last = x->lattice->kernels->sum(x->end + (x->n - 1) * x->width, x->width);
-    for (size_t c = 0; c < x->width; c++) {
-        after[c] = c < x->segments->labels ? 1 / last : 0;
-        x->at->end[c < x->segments->labels ? c : 0] +=
-            c < x->segments->labels ? (double)(x->end[(x->n - 1) * x->width + c] / last) : 0;
+    memset(after, 0, x->width * sizeof *after);
+    for (size_t c = 0; c < x->segments->labels; c++) {
+        after[c] = 1 / last;
+        x->at->end[c] += (double)(x->end[(x->n - 1) * x->width + c] / last);
     }
     memset(x->to, 0, x->n * x->width * sizeof *x->to);
     memset(x->at->back.at + (x->n - 1) * x->types, 0, x->types * sizeof(float));
     for (size_t i = x->n; i-- > 0;) {
-        const float *psi = row(x, &x->at->factor, i);
-        for (size_t t = 0; i > 0 && t < x->types; t++) {
-            const struct tr_segment_type *type = &x->segments->type[t];
-            if (has_several(type)) {
-                struct way_back way = {after[type->last] * psi[type->last] * x->inverse[i], 0};
-                way.goes = type->inside == TR_NO_LABEL ? 0
-                                                       : x->at->back.at[i * x->types + t] *
-                                                             psi[type->inside] * x->inverse[i];
-                several_back(x, i, t, way);
-                long_back(x, i, t, way);
-            }
-        }
+        types_back(x, i, after);
         single_back(x, i, after);
         if (!(x->lattice->kernels->sum(x->to + i * x->width, x->width) <= limit)) {
             return false;
