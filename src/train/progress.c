@@ -95,15 +95,15 @@ bool tr_training_cancelled(const struct tr_training *training)
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
 {
     struct tr_report *report = &training->report;
-    if (report->cancellation && atomic_load(&report->cancellation->cancelled)) {
-        report->asked = true;
-    }
     if (report->progress) {
         trellis_progress shown = *figures;
         shown.seconds = tr_training_seconds(training);
         if (!report->progress(report->user, &shown)) {
             report->asked = true;
         }
+    }
+    if (report->cancellation && atomic_load(&report->cancellation->cancelled)) {
+        report->asked = true;
     }
     bool alone = tr_ranks_alone(&training->ranks);
     report->interrupted = report->interrupted || (report->asked && alone);
