@@ -183,6 +183,8 @@ static trellis_status exchange(void *user, const void *const *send, const size_t
     struct requests requests = {calloc(2 * (size_t)count, sizeof(MPI_Request)),
                                 calloc(2 * (size_t)count, sizeof(int)), 0};
     if (!requests.at || !requests.rank) {
+        free(requests.at);
+        free(requests.rank);
         message("out of memory");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         return set_error(error, TRELLIS_MEMORY, "out of memory");

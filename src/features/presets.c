@@ -148,8 +148,8 @@ static const struct preset presets[] = {
      {"-t crf -a sgd --l2 0.1 --span-loss 2", "-t perceptron -e 10",
       "-t crf -a sgd -e 30 --l2 0.1 --span-loss 2 --order 2 --observed-states",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01",
-      "-f ner-segments --segments -t crf -a sgd -e 12 --l2 0.03 --dropout 0.4 --span-loss 2 "
-      "--train-scheme iobes"},
+      ("-f ner-segments --segments -t crf -a sgd -e 12 --l2 0.03 --dropout 0.4 --span-loss 2 "
+       "--train-scheme iobes")},
      "# Named entities, from words and, where there are any, part-of-speech tags.\n"
      "columns word pos?\n"
      "pad\n"
