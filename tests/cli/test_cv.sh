@@ -74,7 +74,7 @@ assert rows[3]["p"] < 0.05, "the HMM is significantly worse"
 assert all(0 < r["p"] <= 1 for r in rows if not r["best"])
 PY
 run 0 compare -q --label 3 --types perceptron,hmm $data data/english/test.conll
-want "rows that are no worse are marked, others are not" test "$(awk '/^hmm/ { print NF } /^(default|perceptron) / { marks = marks $NF } END { print marks }' $out | paste -sd' ')" = '8 ~*'
+want "rows that are no worse are marked, others are not" grep -qE '^8 (~\*|\*~)$' <(awk '/^hmm/ { print NF } /^(default|perceptron) / { marks = marks $NF } END { print marks }' $out | paste -sd' ')
 check compare_one_file 2 compare $data
 check compare_missing 1 compare -q $data $t/nowhere
 finish

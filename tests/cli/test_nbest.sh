@@ -56,7 +56,7 @@ check marginals_wordtag 2 tag -m $t/crf --marginals --output-format wordtag $t/t
 # Beam search.
 head -n 4000 data/english/train.conll >$t/long
 head -n 1500 data/english/test.conll >$t/long_test
-run 0 train -q -e 3 --label 3 -f chunk --order 2 -m $t/chunks $t/long
+run 0 train -q -t crf -a sgd -e 3 --label 3 -f chunk --order 2 -m $t/chunks $t/long
 run 0 tag -m $t/chunks $t/long_test
 cp $out $t/exact
 run 0 tag -m $t/chunks --decode beam --beam 100000 --check $t/long_test
