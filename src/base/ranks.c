@@ -204,6 +204,48 @@ trellis_status tr_ranks_sum(struct tr_ranks *ranks, double *numbers, size_t coun
     return status;
 }
 
+/* A number is sent as two halves, which are exact as doubles, and so are their sums. */
+trellis_status tr_ranks_sum_integers(struct tr_ranks *ranks, uint64_t *numbers, size_t count,
+                                     trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    double *halves = tr_alloc(2 * (count < ROOM ? count : ROOM), sizeof *halves);
+    trellis_status status = tr_ranks_agree(ranks, halves ? TRELLIS_OK : tr_fail_memory(error),
+                                           error);
+    for (size_t at = 0; !status && at < count; at += ROOM) {
+        size_t size = count - at < ROOM ? count - at : ROOM;
+        for (size_t i = 0; i < size; i++) {
+            halves[2 * i] = (double)(uint32_t)numbers[at + i];
+            halves[2 * i + 1] = (double)(numbers[at + i] >> 32);
+        }
+        status = tr_ranks_sum(ranks, halves, 2 * size, error);
+        for (size_t i = 0; !status && i < size; i++) {
+            numbers[at + i] = (uint64_t)halves[2 * i] + ((uint64_t)halves[2 * i + 1] << 32);
+        }
+    }
+    free(halves);
+    return status;
+}
+
+trellis_status tr_ranks_give(struct tr_ranks *ranks, unsigned from, uint32_t **numbers,
+                             size_t *count, trellis_error *error)
+{
+    uint64_t size = *count;
+    trellis_status status = tr_ranks_broadcast(ranks, from, &size, sizeof size, error);
+    if (!status && ranks->rank != from) {
+        free(*numbers);
+        *numbers = tr_alloc(size, sizeof **numbers);
+        *count = *numbers ? size : 0;
+    }
+    if (!status) {
+        status = tr_ranks_agree(ranks, *numbers ? TRELLIS_OK : tr_fail_memory(error), error);
+    }
+    return status ? status
+                  : tr_ranks_broadcast(ranks, from, *numbers, size * sizeof **numbers, error);
+}
+
 trellis_status tr_ranks_compare(struct tr_ranks *ranks, uint64_t number, unsigned *ret_other,
                                 trellis_error *error)
 {

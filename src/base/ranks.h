@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -33,6 +34,10 @@ trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, tre
 trellis_status tr_ranks_sum(struct tr_ranks *ranks, double *numbers, size_t count,
                             trellis_error *error);
 
+/* The same of integers, modulo 2^64. */
+trellis_status tr_ranks_sum_integers(struct tr_ranks *ranks, uint64_t *numbers, size_t count,
+                                     trellis_error *error);
+
 /* Every rank r has the bytes begin[r] .. begin[r + 1] - 1, and gets those of the others. */
 trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t *begin,
                                trellis_error *error);
@@ -40,6 +45,10 @@ trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t
 /* Gives the bytes of one rank to all. */
 trellis_status tr_ranks_broadcast(struct tr_ranks *ranks, unsigned from, void *bytes, size_t size,
                                   trellis_error *error);
+
+/* Gives an array of one rank to all, whose own is freed and replaced. */
+trellis_status tr_ranks_give(struct tr_ranks *ranks, unsigned from, uint32_t **numbers,
+                             size_t *count, trellis_error *error);
 
 /* Whether a number is the same on all ranks; *ret_other is the first that has another than rank 0,
  * or the number of ranks. */

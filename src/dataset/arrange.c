@@ -160,7 +160,7 @@ static trellis_status finalise_order(struct tr_arranger *x, trellis_error *error
 static bool share_rows(struct tr_arranger *x)
 {
     struct tr_occurrences *occurrences = tr_occurrences_of(x->dataset, x->edge);
-    x->first = tr_share_find(occurrences, x->dataset->tokens, x->count);
+    x->first = tr_share_find(occurrences, x->dataset->tokens, x->count, x->ranks);
     if (x->first) {
         tr_share_drop(occurrences, x->dataset->tokens, x->first);
     }
@@ -192,6 +192,7 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
     x.min_feature_count = plan->min_feature_count;
     x.whole = edge ? NULL : plan->whole;
     x.pool = plan->pool;
+    x.ranks = plan->ranks;
     if (ok && !edge && plan->segments) {
         x.segments = plan->segments;
         ok = mark_segments(&x);
@@ -202,7 +203,9 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
     if (ok) {
         bool by_outcome = dataset->open_begin.size && !plan->all_features;
         x.offset = by_outcome ? tr_count_outcomes(&x) : tr_count_occurrences(&x);
-        ok = x.offset && (plan->all_features ? tr_make_all_pairs(&x) : tr_find_seen_pairs(&x));
+        ok = x.offset && tr_sum_counts(&x, x.offset) &&
+             (plan->all_features ? tr_make_all_pairs(&x)
+                                 : tr_find_seen_pairs(&x) && tr_unite_pairs(&x));
     }
     if (ok && x.min_feature_count > 0) {
         tr_drop_empty(&x);

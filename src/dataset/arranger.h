@@ -6,6 +6,7 @@
 #include "dataset/dataset.h"
 
 struct tr_pool;
+struct tr_ranks;
 
 /* The renumbering of the attributes of one kind, from the order of reading to the final one. */
 struct tr_arranger {
@@ -19,6 +20,7 @@ struct tr_arranger {
     const struct tr_segments *segments; // of node attributes; NULL: none
     bool *of_segment;                   // [count] attributes of segments; NULL without them
     struct tr_pool *pool;               // may be NULL
+    struct tr_ranks *ranks;             // each has some of the occurrences; NULL: all are here
     uint32_t count;                     // of the attributes as read
     uint32_t width;                     // of a row of labels
     uint32_t outcomes;                  // the highest outcome + 1
@@ -52,6 +54,12 @@ bool tr_find_weighted_pairs(struct tr_arranger *x, const float *weights); // wei
 
 /* Gives an attribute that has no pair left no occurrence, so that the minimum count of 1 drops it. */
 void tr_drop_empty(struct tr_arranger *x);
+
+/* ---- shared_pairs.c ------------------------------------------------------------------------- */
+
+/* Where each rank has some of the occurrences: what they come to together. False on failure. */
+bool tr_sum_counts(const struct tr_arranger *x, uint64_t *offset);
+bool tr_unite_pairs(struct tr_arranger *x);
 
 /* ---- occurrences.c --------------------------------------------------------------------------- */
 

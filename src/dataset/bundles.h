@@ -45,16 +45,18 @@ struct tr_bundles {
 };
 
 /* The bundles of the tokens of a corpus; *ret_bundles is NULL where they would not pay. The rows
- * must stay. */
+ * must stay. Where ranks are given, each has the occurrences of some of the tokens, earlier ranks of
+ * earlier tokens; all find the same bundles. */
 trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
-                                 const struct tr_rows *rows, struct tr_bundles **ret_bundles,
-                                 trellis_error *error);
+                                 const struct tr_rows *rows, struct tr_ranks *ranks,
+                                 struct tr_bundles **ret_bundles, trellis_error *error);
 void tr_bundles_destroy(struct tr_bundles *bundles);
 
 /* The same of a training corpus: of its tokens and, where they have no values, of all segments, which
  * count as tokens behind the others. */
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
-                                     struct tr_bundles **ret_bundles, trellis_error *error);
+                                     struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
+                                     trellis_error *error);
 /* Whether segments are bundled, and which of the bundled tokens is the first segment that ends at a
  * token of the corpus. */
 static inline bool tr_bundles_have_segments(const struct tr_bundles *bundles,

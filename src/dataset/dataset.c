@@ -116,6 +116,14 @@ static bool is_left_out(const struct reading *reading, enum tr_attribute_kind ki
            !tr_words_has_hash(reading->settings->segment_keys, key);
 }
 
+/* Whether the sequence at hand belongs to the share of this rank. */
+static bool is_kept(const struct reading *reading)
+{
+    const struct tr_dataset_settings *settings = reading->settings;
+    size_t s = reading->dataset->sequences;
+    return reading->training || !settings->shared || (s >= settings->first && s < settings->end);
+}
+
 /* Adds the attributes of one token or segment, numbering new attributes of the training corpus. */
 static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence,
                                enum tr_attribute_kind kind, const struct tr_seen *seen,
@@ -150,7 +158,7 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
         }
         dataset->fingerprint = tr_fold(dataset->fingerprint ^ key.low, 0x9E3779B97F4A7C15u) +
                                key.high;
-        if (!add_occurrence(occurrences, number, value)) {
+        if (is_kept(reading) && !add_occurrence(occurrences, number, value)) {
             return tr_fail_memory(error);
         }
     }

@@ -86,6 +86,10 @@ struct tr_dataset_settings {
      * as hashes, beyond which none are read from the training corpus. */
     size_t max_segment;
     const struct trellis_words *segment_keys;
+    /* The occurrences of the sequences first .. end-1 alone are kept, where `shared` says so. The
+     * attributes are numbered as if all were. */
+    bool shared;
+    size_t first, end;
     uint64_t memory; // maximum of bytes for the data; 0: none
     /* Called from time to time with the number of tokens so far; false interrupts. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
@@ -146,6 +150,7 @@ struct tr_arrangement {
     bool share;        // attributes that always occur together have one row (share.h)
     const struct tr_segments *segments; // NULL: none
     struct tr_pool *pool;               // may be NULL
+    struct tr_ranks *ranks;             // each has some of the occurrences; NULL: all are here
 };
 trellis_status tr_dataset_arrange(struct tr_dataset *dataset, struct tr_vocabulary *vocabulary,
                                   const struct tr_arrangement *arrangement, trellis_error *error);

@@ -16,6 +16,7 @@
 #include "dataset/share.h"
 
 #include "base/hash.h"
+#include "base/ranks.h"
 
 /* For each attribute the sum of the keys of its tokens. */
 static void sum_token_keys(const struct tr_occurrences *occurrences, size_t tokens,
@@ -34,7 +35,7 @@ static void sum_token_keys(const struct tr_occurrences *occurrences, size_t toke
 }
 
 uint32_t *tr_share_find(const struct tr_occurrences *occurrences, size_t tokens,
-                        uint32_t attributes)
+                        uint32_t attributes, struct tr_ranks *ranks)
 {
     size_t slot_count = 16;
     while (slot_count < 2 * (size_t)attributes) {
@@ -43,11 +44,15 @@ uint32_t *tr_share_find(const struct tr_occurrences *occurrences, size_t tokens,
     struct tr_key *sums = tr_alloc(attributes, sizeof *sums);
     uint32_t *first = tr_alloc(attributes, sizeof *first);
     uint32_t *slots = tr_alloc(slot_count, sizeof *slots); // number + 1, or 0
-    if (!sums || !first || !slots) {
+    bool ok = sums && first && slots;
+    if (ok) {
+        sum_token_keys(occurrences, tokens, sums);
+        ok = !ranks ||
+             !tr_ranks_sum_integers(ranks, (uint64_t *)sums, 2 * (size_t)attributes, NULL);
+    }
+    if (!ok) {
         free(first);
         first = NULL;
-    } else {
-        sum_token_keys(occurrences, tokens, sums);
     }
     for (uint32_t a = 0; first && a < attributes; a++) {
         size_t at = sums[a].low & (slot_count - 1);

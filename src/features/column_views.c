@@ -212,9 +212,7 @@ bool tr_column_views_begin(struct tr_column_views *rows, const trellis_features 
 {
     *rows = (struct tr_column_views){.features = features, .whole = whole};
     rows->generation = features->generation;
-    for (size_t i = 0; i < features->templates.size; i++) {
-        rows->has_reals |= features->templates.at[i].factors > 0;
-    }
+    rows->has_reals = tr_features_has_reals(features);
     return tr_evaluation_begin(&rows->evaluation, features) &&
            tr_binding_create(&rows->binding, features) && lay_out_rows(rows) && make_caches(rows) &&
            make_pads(rows);

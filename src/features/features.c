@@ -165,6 +165,16 @@ bool tr_features_has_edges(const trellis_features *features)
     return features->cells == TR_CELLS;
 }
 
+bool tr_features_has_reals(const trellis_features *features)
+{
+    for (size_t i = 0; i < features->templates.size; i++) {
+        if (features->templates.at[i].factors > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool tr_features_has_segments(const trellis_features *features)
 {
     return features->has_segments;

@@ -39,6 +39,9 @@ struct tr_step_choice tr_features_steps(const trellis_features *features);
 /* Whether there are templates for (segment, type). */
 bool tr_features_has_segments(const trellis_features *features);
 
+/* Whether there are templates whose attributes have values. */
+bool tr_features_has_reals(const trellis_features *features);
+
 /* Whether there are templates for (observation, label pair). */
 bool tr_features_has_edges(const trellis_features *features);
 

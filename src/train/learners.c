@@ -32,18 +32,20 @@ static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options 
 
 #define STOPPING "epsilon delta period"
 static const struct tr_algorithm crf[] = {
-    {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
+    {"lbfgs", tr_train_lbfgs, 0, TR_SHARED_DATA,
+     .options = STOPPING " history select-l1 l1 warm-up"},
     {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout prune",
      .abilities = TR_STOCHASTIC},
-    {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
-    {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},
+    {"cg", tr_train_cg, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
+    {"gd", tr_train_gd, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {0}};
 static const struct tr_algorithm unpruned[] = {
-    {"lbfgs", tr_train_lbfgs, 0, .options = STOPPING " history select-l1 l1 warm-up"},
+    {"lbfgs", tr_train_lbfgs, 0, TR_SHARED_DATA,
+     .options = STOPPING " history select-l1 l1 warm-up"},
     {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout",
      .abilities = TR_STOCHASTIC},
-    {"cg", tr_train_cg, 0, .options = STOPPING " select-l1"},
-    {"gd", tr_train_gd, 0, .options = STOPPING " select-l1"},
+    {"cg", tr_train_cg, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
+    {"gd", tr_train_gd, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {0}};
 
 #define HIDDEN "states restarts unlabelled unlabelled-weight dev-score delta period from"

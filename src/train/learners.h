@@ -16,6 +16,7 @@ enum tr_ability {
     TR_SHARED_ROWS = 1 << 2,    // treats attributes alike that always occur together
     TR_PENALISED = 1 << 3,      // minimises an objective with an l2 penalty
     TR_ONE_PASS = 1 << 4,       // counts: there is nothing to resume
+    TR_SHARED_DATA = 1 << 9,    // reads attributes of the training data in passes alone
     TR_STOCHASTIC = 1 << 8,     // takes a step for a batch of sequences, so that data may grow
     /* Of the model that is learned. */
     TR_NO_TRANSITIONS = 1 << 5, // order 0, whatever the options say

@@ -198,8 +198,9 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
 trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_error *error)
 {
     struct tr_dataset *data = &l->training->data.train;
+    struct tr_ranks *ranks = l->training->data.shared ? &l->training->ranks : NULL;
     trellis_status status = tr_bundles_of_dataset(data, l->training->data.vocabulary.node.rows,
-                                                  &l->bundles, error);
+                                                  ranks, &l->bundles, error);
     l->at.bundles = l->bundles;
     if (l->bundles && !stay) {
         free(data->node.attribute.at);
@@ -268,7 +269,7 @@ static void add_segments(const struct tr_training *t, const struct tr_rows *rows
 /* An attribute that is seen with weight n, a share p of it with the outcome, is taken to have the
  * variance n p (1 - p) there. The square root of that, half-way between all alike and the estimate
  * itself, took the fewest iterations in practice (docs/results.md). */
-static trellis_status curvature_of(const struct tr_training *training, bool edge,
+static trellis_status curvature_of(struct tr_training *training, bool edge,
                                    const struct tr_rows *rows, size_t width, double *curvature,
                                    trellis_error *error)
 {
@@ -293,20 +294,26 @@ static trellis_status curvature_of(const struct tr_training *training, bool edge
     if (!edge) {
         add_segments(training, rows, seen, curvature);
     }
-    for (uint32_t a = 0; a < rows->attributes; a++) {
+    trellis_status status = TRELLIS_OK;
+    if (training->data.shared) { // whole numbers: these sums are exact
+        status = tr_ranks_sum(&training->ranks, seen, rows->attributes, error);
+        status = status ? status
+                        : tr_ranks_sum(&training->ranks, curvature, tr_rows_pairs(rows), error);
+    }
+    for (uint32_t a = 0; !status && a < rows->attributes; a++) {
         for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
             double share = (curvature[i] + 0.5) / (seen[a] + 1);
             curvature[i] = sqrt(seen[a] * share * (1 - share) + 2);
         }
     }
     free(seen);
-    return TRELLIS_OK;
+    return status;
 }
 
 trellis_status tr_likelihood_curvature(const struct tr_likelihood *l, double *curvature,
                                        trellis_error *error)
 {
-    const struct tr_training *t = l->training;
+    struct tr_training *t = l->training;
     trellis_status status = curvature_of(t, false, t->data.vocabulary.node.rows,
                                          t->layout.graph->width, curvature, error);
     if (!status) {

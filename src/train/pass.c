@@ -350,7 +350,7 @@ trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *work
 {
     struct tr_tokens edges = tr_training_tokens(data, TR_EDGE_ATTRIBUTE, s);
     bool pruned = pass->training->layout.graph->pruned;
-    bool has_edges = data->edge.attribute.size &&
+    bool has_edges = tr_training_has_edges(pass->training, data) &&
                      !(pruned && tr_lattice_level(worker->lattice) == 0);
     if (!tr_lattice_collect_steps(worker->lattice, pass->steps, weight) ||
         (pruned && gold && !tr_lattice_collect_path(worker->lattice, gold, -weight)) ||

@@ -129,10 +129,6 @@ static trellis_status prepare(struct tr_training *training, const trellis_option
         status = tr_training_read(training, error);
     }
     if (!status) {
-        status = tr_training_same(training, training->data.train.fingerprint,
-                                  "has read other training data than", error);
-    }
-    if (!status) {
         status = tr_training_same(training, training->data.dev.fingerprint,
                                   "has read other dev data than", error);
     }

@@ -60,6 +60,10 @@ struct tr_training_data {
     struct tr_intern type_names;       // the types of gold segments, and
     TR_ARRAY(uint32_t) type_lengths;   // [type_names] the longest of each that features see
     bool labels_known;                 // of the training data, at least one
+    /* Where each rank has the attributes of its share of the sequences alone (pass.h): */
+    bool shared;
+    size_t first, end; // that share
+    size_t counted;    // tokens, before they were read
 };
 
 /* The graph, and where the weights of its features are. The parts of w begin at whole vectors. */
@@ -158,6 +162,8 @@ trellis_status tr_training_result(struct tr_training *training, trellis_model **
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error);
 
+/* Whether a dataset has edge attributes; where ranks share the data, on any of them. */
+bool tr_training_has_edges(const struct tr_training *training, const struct tr_dataset *dataset);
 /* The attributes at the tokens of a sequence, or of its segments. */
 struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_attribute_kind kind,
                                     size_t sequence);

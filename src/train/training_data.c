@@ -42,11 +42,46 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
 
 /* ---- what must be known of the data before it is read ---------------------------------------- */
 
-/* Some templates ask how often words occur, and --train-scheme for the scheme of the labels. */
+/* Some templates ask how often words occur, --train-scheme for the scheme of the labels, and a rank
+ * for the lengths of the sequences, which decide on its share. */
 struct survey {
-    bool counts, labels;
-    struct tr_intern seen; // labels
+    bool counts, labels, lengths;
+    struct tr_intern seen;          // labels
+    struct tr_dataset lengths_only; // sequences without content
+    bool ready_made;                // attributes that may have values
 };
+
+/* Whether the learner reads the attributes of the training data in passes alone, and sums over ranks
+ * of what these count are exact: then no rank needs those of others. */
+static bool can_share(const struct tr_training *training)
+{
+    const struct tr_settings *settings = &training->settings;
+    const struct tr_training_sources *sources = &training->sources;
+    const trellis_features *features = training->data.features;
+    bool warms_up = settings->warm_up > 0 && !sources->from &&
+                    tr_learner_listens(settings->learner, settings->algorithm, "warm-up");
+    bool rereadable = true;
+    for (size_t i = 0; i < sources->train_count; i++) {
+        rereadable = rereadable && tr_source_is_rereadable(&sources->train[i]) &&
+                     !tr_source_is_ready_made(&sources->train[i], settings->options);
+    }
+    return !tr_ranks_alone(&training->ranks) && tr_training_can(training, TR_SHARED_DATA) &&
+           rereadable && !warms_up && settings->select_l1 == 0 && settings->max_segment == 0 &&
+           settings->min_feature_count == 0 && !tr_option_flag(settings->options, "partial") &&
+           !*tr_option_text(settings->options, "checkpoint") && !tr_features_has_reals(features);
+}
+
+static bool add_length(struct survey *survey, const trellis_sequence *sequence)
+{
+    struct tr_dataset *data = &survey->lengths_only;
+    if (data->sequence.size == 0 && !tr_push(&data->sequence, 0)) {
+        return false;
+    }
+    data->tokens += sequence->length;
+    data->sequences++;
+    survey->ready_made = survey->ready_made || sequence->attributes;
+    return tr_push(&data->sequence, (uint32_t)data->tokens);
+}
 
 static trellis_status survey_sequence(struct tr_training *training, struct survey *survey,
                                       struct tr_extractor *extractor,
@@ -56,6 +91,9 @@ static trellis_status survey_sequence(struct tr_training *training, struct surve
         if (tr_intern_add(&survey->seen, sequence->labels[i]) == TR_NONE) {
             return tr_fail_memory(error);
         }
+    }
+    if (survey->lengths && !add_length(survey, sequence)) {
+        return tr_fail_memory(error);
     }
     return survey->counts ? tr_features_count(training->data.features, extractor, sequence, error)
                           : TRELLIS_OK;
@@ -112,7 +150,7 @@ static trellis_status check_rereadable(const struct survey *survey, const trelli
                                        trellis_error *error)
 {
     const char *name = tr_source_name(source);
-    if (tr_source_is_rereadable(source)) {
+    if (tr_source_is_rereadable(source)) { // as it is where lengths are asked for
         return TRELLIS_OK;
     }
     return survey->labels
@@ -124,7 +162,22 @@ static trellis_status check_rereadable(const struct survey *survey, const trelli
                          name);
 }
 
-/* Reads the sources once for both, where either is needed. */
+/* Once all sequences are known: the share of this rank. */
+static void end_lengths(struct tr_training *training, struct survey *survey)
+{
+    struct tr_training_data *data = &training->data;
+    data->shared = survey->lengths && !survey->ready_made && survey->lengths_only.tokens > 0 &&
+                   survey->lengths_only.tokens < UINT32_MAX;
+    if (data->shared) {
+        tr_pass_share(training, &survey->lengths_only, training->ranks.rank, &data->first,
+                      &data->end);
+        data->counted = survey->lengths_only.tokens;
+        tr_training_note(training, "each rank keeps the attributes of its share of the sequences");
+    }
+    tr_dataset_free(&survey->lengths_only);
+}
+
+/* Reads the sources once for all of these, where any is needed. */
 static trellis_status survey_sources(struct tr_training *training, trellis_error *error)
 {
     const struct tr_training_sources *sources = &training->sources;
@@ -133,10 +186,12 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
     data->inside = trellis_scheme_from_name(tr_option_text(options, "train-scheme"));
     data->outside = trellis_scheme_from_name(tr_option_text(options, "scheme"));
     struct survey survey = {.counts = tr_features_needs_counts(data->features),
+                            .lengths = can_share(training),
                             .labels = data->inside != TRELLIS_NO_SCHEME &&
                                       data->outside == TRELLIS_NO_SCHEME};
     trellis_status status = TRELLIS_OK;
-    for (size_t i = 0; !status && (survey.counts || survey.labels) && i < sources->train_count;
+    for (size_t i = 0;
+         !status && (survey.counts || survey.labels || survey.lengths) && i < sources->train_count;
          i++) {
         const trellis_source *source = &sources->train[i];
         status = check_rereadable(&survey, source, error);
@@ -149,6 +204,7 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
         }
     }
     tr_intern_free(&survey.seen);
+    end_lengths(training, &survey);
     return status || !survey.counts ? status : tr_features_end_count(data->features, error);
 }
 
@@ -222,7 +278,8 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
                                                   settings->l1 == 0 && settings->select_l1 == 0 &&
                                                   !training->sources.from,
                                          .segments = training->data.segments,
-                                         .pool = training->pool};
+                                         .pool = training->pool,
+                                         .ranks = training->data.shared ? &training->ranks : NULL};
     return hooks && hooks->arrange
                ? hooks->arrange(training, &arrangement, error)
                : tr_dataset_arrange(&training->data.train, &training->data.vocabulary, &arrangement,
@@ -255,13 +312,19 @@ static trellis_status read_train(struct tr_training *training,
                          tr_source_name(sources->train),
                          sources->train_count > 1 ? " and the other files" : "");
     }
+    if (!status && data->shared && data->train.tokens != data->counted) {
+        status = tr_fail(error, TRELLIS_DATA, "%s changed while it was read",
+                         tr_source_name(sources->train));
+    }
     if (!status) {
         status = tr_unsupervised_name(training, error);
     }
     if (!status && data->train.label_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
     }
-    return status;
+    return status ? status
+                  : tr_training_same(training, data->train.fingerprint + data->shared,
+                                     "has read other training data than", error);
 }
 
 /* The dev data, through the vocabulary of the training data. */
@@ -336,6 +399,9 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
                                           .partial = tr_option_flag(settings->options, "partial"),
                                           .max_segment = max_segment,
                                           .segment_keys = &data->segment_keys,
+                                          .shared = data->shared,
+                                          .first = data->first,
+                                          .end = data->end,
                                           .memory = settings->limits.memory,
                                           .progress = reading_progress,
                                           .user = training};

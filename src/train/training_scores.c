@@ -4,6 +4,13 @@
 #include "train/hmm_gaussian.h"
 #include "train/train.h"
 
+bool tr_training_has_edges(const struct tr_training *training, const struct tr_dataset *dataset)
+{
+    bool shared = training->data.shared && dataset == &training->data.train;
+    return dataset->edge.attribute.size > 0 ||
+           (shared && training->data.vocabulary.edge.rows->attributes > 0);
+}
+
 struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_attribute_kind kind,
                                     size_t sequence)
 {
@@ -96,7 +103,7 @@ trellis_status tr_training_score_tokens(const struct tr_training *training,
         score_segments(training, dataset, sequence, &tokens[TR_SEGMENT_ATTRIBUTE], iterate,
                        tr_lattice_segments(lattice));
     }
-    if (dataset->edge.attribute.size == 0) {
+    if (!tr_training_has_edges(training, dataset)) {
         return TRELLIS_OK;
     }
     if (!tr_lattice_make_edges(lattice)) {

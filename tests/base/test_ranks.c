@@ -150,6 +150,60 @@ static void test_sums_are_exact_in_any_order(void **state)
     }
 }
 
+/* With carries from the lower half into the upper one, and out of that. */
+static uint64_t integer(unsigned rank, size_t j)
+{
+    return UINT64_MAX / 3 * (rank + 1) + j * 0xFFFFFFFFu;
+}
+
+static void integers(struct tr_ranks *ranks)
+{
+    enum { SIZE = (1 << 21) + 3 }; // more than travels at once
+    uint64_t *numbers = tr_alloc(SIZE, sizeof *numbers);
+    size_t wrong = 0;
+    for (size_t j = 0; j < SIZE; j++) {
+        numbers[j] = integer(ranks->rank, j);
+    }
+    expect(tr_ranks_sum_integers(ranks, numbers, SIZE, NULL) == TRELLIS_OK);
+    for (size_t j = 0; j < SIZE; j++) {
+        uint64_t sum = 0;
+        for (unsigned r = 0; r < ranks->count; r++) {
+            sum += integer(r, j);
+        }
+        wrong += numbers[j] != sum;
+    }
+    expect(wrong == 0);
+    free(numbers);
+}
+
+/* Every rank in turn gives an array, of another size than those of the others. */
+static void gives(struct tr_ranks *ranks)
+{
+    for (unsigned from = 0; from < ranks->count; from++) {
+        size_t size = ranks->rank * 3; // the first has none
+        uint32_t *numbers = tr_alloc(size, sizeof *numbers);
+        for (size_t i = 0; i < size; i++) {
+            numbers[i] = 100 * ranks->rank + (uint32_t)i;
+        }
+        expect(tr_ranks_give(ranks, from, &numbers, &size, NULL) == TRELLIS_OK);
+        expect(size == (size_t)from * 3);
+        for (size_t i = 0; i < size; i++) {
+            expect(numbers[i] == 100 * from + i);
+        }
+        free(numbers);
+    }
+}
+
+static void test_sums_of_integers_and_arrays_of_one(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= MOST; count++) {
+        on_ranks(count, gives);
+    }
+    on_ranks(1, integers);
+    on_ranks(3, integers);
+}
+
 static void gathers(struct tr_ranks *ranks)
 {
     size_t begin[MOST + 1] = {0};
@@ -230,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_are_exact_in_any_order),
         cmocka_unit_test(test_gather_broadcast_compare),
+        cmocka_unit_test(test_sums_of_integers_and_arrays_of_one),
         cmocka_unit_test(test_all_fail_with_the_first),
         cmocka_unit_test(test_misuse_is_an_error),
     };

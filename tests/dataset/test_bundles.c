@@ -136,7 +136,7 @@ static struct tr_bundles *bundle(const struct corpus *c)
 {
     struct tr_bundles *bundles;
     trellis_error error = {0};
-    assert_int_equal(tr_bundles_create(&c->occurrences, TOKENS, c->rows, &bundles, &error),
+    assert_int_equal(tr_bundles_create(&c->occurrences, TOKENS, c->rows, NULL, &bundles, &error),
                      TRELLIS_OK);
     return bundles;
 }

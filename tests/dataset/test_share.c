@@ -69,7 +69,7 @@ static void finds_attributes_that_occur_together(void **state)
         struct naive naive;
         draw(&random, &naive);
         struct tr_occurrences occurrences = occurrences_of(&naive);
-        uint32_t *first = tr_share_find(&occurrences, TOKENS, ATTRIBUTES);
+        uint32_t *first = tr_share_find(&occurrences, TOKENS, ATTRIBUTES, NULL);
         assert_non_null(first);
         for (uint32_t a = 0; a < ATTRIBUTES; a++) {
             uint32_t expected = 0;

@@ -40,6 +40,8 @@ ends "other options on one rank" "rank 1 has other options"
 head -n 2000 data/english/train.conll >$t/other
 broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options -m $t/model $t/train
 ends "other data on one rank" "rank 1 has read other training data"
+broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options --warm-up 0 -m $t/model $t/train
+ends "other data on one rank, where each keeps its share" "rank 1 has read other training data"
 
 broken : train $options --bogus 1 -m $t/model $t/train
 ends "an unknown option" "bogus"

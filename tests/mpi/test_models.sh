@@ -19,6 +19,32 @@ same() {
 same "1 2 3 4 8" "crf by L-BFGS" -t crf -f chunk -e 8
 same 4 "crf by L-BFGS, with two threads" -t crf -f chunk -e 8 -j 2
 same "2 3" "crf by OWL-QN with dev data" -t crf -f chunk --l1 0.5 -e 8 --dev $t/dev
+
+# kept NAME OPTION...: each rank keeps its share of the data, and says so.
+kept() {
+    local name=$1
+    shift
+    same "2 3" "$name" "$@"
+    ranks 2 train --label 3 "$@" -e 1 -m $t/together $t/train
+    want "$name: each rank keeps its share" grep -q "each rank keeps the attributes of its share" $err
+}
+same "2 4 8 20" "crf, each rank with its share of the data" -t crf -f chunk --warm-up 0 -e 8
+kept "crf without a warm-up" -t crf -f chunk --warm-up 0 -e 8 -j 2
+kept "crf by OWL-QN with shares" -t crf -f chunk --warm-up 0 --l1 0.5 -e 8 --dev $t/dev
+kept "crf by gradient descent, rare attributes dropped" -t crf -a gd -f pos --min-count 3 -e 3
+kept "memm with shares" -t memm -f chunk --warm-up 0 -e 6
+kept "maxent with shares and all features" -t maxent -f chunk --warm-up 0 --all-features -e 4
+kept "crf with shares and a tag dictionary" -t crf -f general --warm-up 0 --dictionary learn -e 4
+printf 'U0:%%x[0,0]\nU1:%%x[1,0]/%%x[0,1]\nB\nB1:%%x[0,1]\n' >$t/edges
+kept "crf with shares and edge attributes" -t crf -f $t/edges --warm-up 0 -e 5
+run 0 train -q --label 3 -t crf -f chunk --warm-up 0 -e 3 -m $t/from $t/dev
+kept "crf from another model" -t crf -f chunk --from $t/from -e 4
+gzip -c $t/train >$t/train.gz
+ranks 3 train -q --label 3 -t crf -f chunk --warm-up 0 -e 8 -m $t/together $t/train.gz
+run 0 train -q --label 3 -t crf -f chunk --warm-up 0 -e 8 -m $t/alone $t/train.gz
+want "shares of a compressed file give the same bytes" cmp $t/alone $t/together
+same 2 "crf with rare features dropped" -t crf -f chunk --warm-up 0 --min-feature-count 2 -e 3
+same 2 "crf with a selection" -t crf -f chunk --warm-up 0 --select-l1 1 -e 3
 same 3 "crf at order 2" -t crf -f chunk --order 2 -e 4
 same 2 "memm" -t memm -f chunk -e 6
 same 2 "crf by conjugate gradients" -t crf -a cg -f chunk -e 5
