@@ -14,33 +14,62 @@
 
 #define WEIGHT "@weight:"
 
-/* The next field from *at on; false if the row has no more. */
-static bool next_field(trellis_text row, size_t *at, trellis_text *field)
-{
-    if (*at > row.size) {
-        return false;
-    }
-    const char *begin = row.data + *at;
-    size_t left = row.size - *at;
-    const char *tab = left ? memchr(begin, '\t', left) : NULL;
-    *field = (trellis_text){begin, tab ? (size_t)(tab - begin) : left};
-    *at += field->size + 1;
-    return true;
-}
-
 trellis_text tr_crfsuite_label(trellis_text row)
 {
-    trellis_text field = {row.data, 0};
-    for (size_t at = 0; next_field(row, &at, &field);) {
+    trellis_text rest = row;
+    while (rest.size) {
+        const char *tab = memchr(rest.data, '\t', rest.size);
+        trellis_text field = {rest.data, tab ? (size_t)(tab - rest.data) : rest.size};
         if (!tr_text_begins(field, WEIGHT)) {
             return field;
         }
+        if (!tab) {
+            return (trellis_text){NULL, 0};
+        }
+        rest = (trellis_text){tab + 1, rest.size - field.size - 1};
     }
-    return (trellis_text){NULL, 0};
+    return rest;
 }
 
-/* Where the name of an attribute ends: at the first colon that is not escaped. */
-static size_t name_size(trellis_text field)
+/* What is left of a row, whose marks are those of the whole block. */
+struct row {
+    const char *block;
+    size_t at, end; // offsets into the block; at > end: there is nothing left
+    struct tr_mark_walk walk;
+};
+
+struct field {
+    trellis_text text;
+    size_t colon; // the offset of the first one; the size of the text if it has none
+    bool escaped; // it has a backslash
+};
+
+/* The next field of a row; false if the row has no more. */
+static inline bool next_field(struct row *row, struct field *field)
+{
+    if (row->at > row->end) {
+        return false;
+    }
+    size_t begin = row->at, colon = SIZE_MAX, mark;
+    bool escaped = false;
+    while ((mark = tr_mark(&row->walk)) < row->end) {
+        tr_mark_pass(&row->walk);
+        if (row->block[mark] == '\t') {
+            break;
+        }
+        escaped |= row->block[mark] == '\\';
+        colon = colon == SIZE_MAX && row->block[mark] == ':' ? mark : colon;
+    }
+    size_t end = mark < row->end ? mark : row->end;
+    field->text = (trellis_text){row->block + begin, end - begin};
+    field->colon = colon < end ? colon - begin : end - begin;
+    field->escaped = escaped;
+    row->at = end + 1;
+    return true;
+}
+
+/* Where the name of an attribute with a backslash ends: at the first colon that is not escaped. */
+static size_t escaped_name_size(trellis_text field)
 {
     for (size_t i = 0; i < field.size; i++) {
         if (field.data[i] == '\\' && i + 1 < field.size) {
@@ -66,19 +95,22 @@ static bool finite_number(trellis_text text, double *value)
     return tr_text_real(text, value) && isfinite(*value);
 }
 
-static trellis_status add_attribute(trellis_reader *reader, size_t index, trellis_text field,
+static trellis_status add_attribute(trellis_reader *reader, size_t index, const struct field *field,
                                     trellis_error *error)
 {
-    trellis_attribute attribute = {field, 1};
-    attribute.name.size = name_size(field);
+    trellis_text text = field->text;
+    trellis_attribute attribute = {text, 1};
+    attribute.name.size = field->escaped ? escaped_name_size(text) : field->colon;
     size_t behind = attribute.name.size + 1;
-    if (behind < field.size) {
-        trellis_text value = {field.data + behind, field.size - behind};
+    if (behind < text.size) {
+        trellis_text value = {text.data + behind, text.size - behind};
         if (!finite_number(value, &attribute.value)) {
-            return bad_value(reader, index, field, value, error);
+            return bad_value(reader, index, text, value, error);
         }
     }
-    attribute.name = tr_unescape(reader, attribute.name, ":\\");
+    if (field->escaped) {
+        attribute.name = tr_unescape(reader, attribute.name, ":\\");
+    }
     return tr_push(&reader->attributes, attribute) ? TRELLIS_OK : tr_fail_memory(error);
 }
 
@@ -111,19 +143,20 @@ static trellis_status add_label(trellis_reader *reader, size_t index, trellis_te
 }
 
 /* Weights, then the label, then attributes. */
-static trellis_status read_row(trellis_reader *reader, size_t index, trellis_error *error)
+static trellis_status read_row(trellis_reader *reader, size_t index, struct row *row,
+                               trellis_error *error)
 {
-    trellis_text row = tr_line(reader, index), field;
+    struct field field;
     bool labelled = false;
     trellis_status status = TRELLIS_OK;
-    for (size_t at = 0; !status && next_field(row, &at, &field);) {
+    while (!status && next_field(row, &field)) {
         if (labelled) {
-            status = field.size ? add_attribute(reader, index, field, error) : TRELLIS_OK;
-        } else if (tr_text_begins(field, WEIGHT)) {
-            status = add_weight(reader, index, field, error);
+            status = field.text.size ? add_attribute(reader, index, &field, error) : TRELLIS_OK;
+        } else if (tr_text_begins(field.text, WEIGHT)) {
+            status = add_weight(reader, index, field.text, error);
         } else {
             labelled = true;
-            status = add_label(reader, index, field, error);
+            status = add_label(reader, index, field.text, error);
         }
     }
     reader->row_token.at[index] = labelled ? reader->labels.size - 1 : SIZE_MAX;
@@ -133,11 +166,17 @@ static trellis_status read_row(trellis_reader *reader, size_t index, trellis_err
 static trellis_status read_rows(trellis_reader *reader, trellis_error *error)
 {
     reader->labels.size = reader->attributes.size = reader->attribute_begin.size = 0;
-    if (!tr_fill_rows(reader) || !tr_unescape_room(reader)) {
+    trellis_text block = tr_block(reader);
+    if (!tr_fill_rows(reader) || !tr_unescape_room(reader) ||
+        !tr_marks_set(&reader->marks, block)) {
         return tr_fail_memory(error);
     }
+    struct row row = {.block = block.data, .walk = tr_marks_walk(&reader->marks)};
     for (size_t i = 0; i < reader->lines.size; i++) {
-        trellis_status status = read_row(reader, i, error);
+        trellis_text line = tr_line(reader, i);
+        row.at = (size_t)(line.data - block.data);
+        row.end = row.at + line.size;
+        trellis_status status = read_row(reader, i, &row, error);
         if (status) {
             return status;
         }

@@ -166,11 +166,10 @@ static size_t line_at(const trellis_reader *reader, size_t offset)
 trellis_status tr_fix_lines(trellis_reader *reader, trellis_error *error)
 {
     reader->base = tr_input_base(reader->input);
-    struct tr_slice last = reader->lines.at[reader->lines.size - 1];
     size_t begin = reader->lines.at[0].begin;
     /* The lines are contiguous, so one pass over all of them is enough: the end of a line is never
      * part of a longer code point. */
-    trellis_text block = {reader->base + begin, last.begin + last.size - begin};
+    trellis_text block = tr_block(reader);
     const char *zero = block.size ? memchr(block.data, '\0', block.size) : NULL;
     if (zero) {
         size_t index = line_at(reader, (size_t)(zero - reader->base));
@@ -223,10 +222,9 @@ bool tr_fill_labels(trellis_reader *reader, size_t length)
 
 bool tr_unescape_room(trellis_reader *reader)
 {
-    struct tr_slice first = reader->lines.at[0], last = reader->lines.at[reader->lines.size - 1];
     struct tr_buffer *room = &reader->unescaped;
     room->size = 0;
-    return tr_make_room(room->data, room->capacity, last.begin + last.size - first.begin);
+    return tr_make_room(room->data, room->capacity, tr_block(reader).size);
 }
 
 trellis_text tr_unescape(trellis_reader *reader, trellis_text text, const char *escaped)
@@ -460,6 +458,7 @@ void trellis_reader_close(trellis_reader *reader)
     free(reader->rows.at);
     free(reader->row_token.at);
     free(reader->attributes.at);
+    free(reader->marks.words.at);
     free(reader->attribute_begin.at);
     free(reader);
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "corpus/corpus.h"
+#include "corpus/marks.h"
 #include "corpus/memory_corpus.h"
 #include "corpus/part.h"
 #include "corpus/tokenize.h"
@@ -104,6 +105,7 @@ struct trellis_reader {
     TR_ARRAY(size_t) row_token;    // [lines]
     TR_ARRAY(trellis_attribute) attributes;
     TR_ARRAY(size_t) attribute_begin; // [tokens + 1]
+    struct tr_marks marks;            // of the block
     struct tr_buffer unescaped;       // never grows while slices of it are in use
     enum tr_tokenizer tokenizer;      // --tokenizer
     TR_ARRAY(char) breaks;            // [bytes of the passage] see tr_prose
@@ -131,6 +133,13 @@ static inline trellis_text tr_line(const trellis_reader *reader, size_t index)
 {
     struct tr_slice slice = reader->lines.at[index];
     return (trellis_text){reader->base + slice.begin, slice.size};
+}
+
+/* All lines of the sequence, once fixed, and what is between them. */
+static inline trellis_text tr_block(const trellis_reader *reader)
+{
+    struct tr_slice first = reader->lines.at[0], last = reader->lines.at[reader->lines.size - 1];
+    return (trellis_text){reader->base + first.begin, last.begin + last.size - first.begin};
 }
 
 /* The place of a line of the sequence, or of a byte in it. */
