@@ -98,20 +98,26 @@ static bool finite_number(trellis_text text, double *value)
 static trellis_status add_attribute(trellis_reader *reader, size_t index, const struct field *field,
                                     trellis_error *error)
 {
+    if (!tr_reserve(&reader->attributes, reader->attributes.size + 1)) {
+        return tr_fail_memory(error);
+    }
     trellis_text text = field->text;
-    trellis_attribute attribute = {text, 1};
-    attribute.name.size = field->escaped ? escaped_name_size(text) : field->colon;
-    size_t behind = attribute.name.size + 1;
-    if (behind < text.size) {
-        trellis_text value = {text.data + behind, text.size - behind};
-        if (!finite_number(value, &attribute.value)) {
+    size_t size = field->escaped ? escaped_name_size(text) : field->colon;
+    /* Filled in its place: a copy would wait for its parts to be stored. */
+    trellis_attribute *attribute = &reader->attributes.at[reader->attributes.size++];
+    attribute->name.data = text.data;
+    attribute->name.size = size;
+    attribute->value = 1;
+    if (size + 1 < text.size) {
+        trellis_text value = {text.data + size + 1, text.size - size - 1};
+        if (!finite_number(value, &attribute->value)) {
             return bad_value(reader, index, text, value, error);
         }
     }
     if (field->escaped) {
-        attribute.name = tr_unescape(reader, attribute.name, ":\\");
+        attribute->name = tr_unescape(reader, attribute->name, ":\\");
     }
-    return tr_push(&reader->attributes, attribute) ? TRELLIS_OK : tr_fail_memory(error);
+    return TRELLIS_OK;
 }
 
 static trellis_status add_weight(trellis_reader *reader, size_t index, trellis_text field,
