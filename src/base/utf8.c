@@ -21,10 +21,19 @@ size_t tr_utf8_step(trellis_text text, size_t at)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Skips ASCII from `at`, eight bytes at a time; the caller handles the rest. */
+/* Skips ASCII from `at`, 64 bytes and then eight at a time; the caller handles the rest. */
 static size_t skip_ascii(trellis_text text, size_t at)
 {
-    uint64_t bytes;
+    uint64_t bytes, words[8];
+    while (text.size - at >= sizeof words) {
+        memcpy(words, text.data + at, sizeof words);
+        if ((words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
+             words[7]) &
+            0x8080808080808080u) {
+            break;
+        }
+        at += sizeof words;
+    }
     while (text.size - at >= sizeof bytes) {
         memcpy(&bytes, text.data + at, sizeof bytes);
         if (bytes & 0x8080808080808080u) {

@@ -146,12 +146,19 @@ trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequen
                    writer->format, TR_SHOW(text), (unsigned long long)sequence->line);
 }
 
-/* strchr() also finds the terminating zero byte of `set`, so a zero byte in the text counts as
- * well. */
+/* Whether a character is in a set of a few, of which the terminating zero byte is one. */
+static inline bool is_one_of(char c, const char *set)
+{
+    while (*set && *set != c) {
+        set++;
+    }
+    return *set == c;
+}
+
 static bool has_any(trellis_text text, const char *set)
 {
     for (size_t i = 0; i < text.size; i++) {
-        if (strchr(set, text.data[i])) {
+        if (is_one_of(text.data[i], set)) {
             return true;
         }
     }
@@ -176,7 +183,7 @@ trellis_status tr_put_escaped(trellis_writer *writer, const trellis_sequence *se
         return tr_cannot_hold(writer, sequence, text, error);
     }
     for (size_t i = 0; i < text.size; i++) {
-        if (strchr(escaped, text.data[i])) {
+        if (is_one_of(text.data[i], escaped)) {
             tr_buffer_char(&writer->buffer, '\\');
         }
         tr_buffer_char(&writer->buffer, text.data[i]);
