@@ -60,7 +60,9 @@ const struct command command_serve = {
         "is loaded at SIGHUP, or by --watch, while requests go on; one that cannot be loaded is "
         "reported, and the older model stays.",
     .own = own,
+    .groups = TRELLIS_GROUP_LIMITS,
     .with = "threads",
+    .without = "max-sequence max-token max-file max-ratio",
     .examples = "trellis serve -m chunk.model\n"
                 "curl -d '{\"text\": \"The dog barks.\"}' http://127.0.0.1:8080/v1/tag\n"
                 "# two models with names, reloaded when they change\n"

@@ -71,7 +71,7 @@ _trellis() {
         export) names="--help --model --json --output" ;;
         import) names="--help --model" ;;
         sample) names="--help --model --output --output-format --labels --vocabulary --tokens --mean-length --seed" ;;
-        serve) names="--help --model --listen --queue --max-body --max-tokens --max-connections --timeout --client-timeout --grace --watch --access-log --token-file --allow-host --allow-origin --threads" ;;
+        serve) names="--help --model --listen --queue --max-body --max-tokens --max-connections --timeout --client-timeout --grace --watch --access-log --token-file --allow-host --allow-origin --threads --max-length --max-matches --max-labellings" ;;
         help) names="--help --completion" ;;
         version) names="--help" ;;
     esac

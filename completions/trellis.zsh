@@ -746,6 +746,9 @@ _trellis() {
             '--allow-host:Also accept requests to this host name; may be given several times'
             '--allow-origin:Let pages of this origin, such as https://example.org, use the service; may be given several times'
             '--threads:Number of threads; 0 uses all available processors'
+            '--max-length:Maximum number of tokens in a sequence'
+            '--max-matches:Maximum number of steps of all regular expressions in one sequence; each match has the first 1000 free'
+            '--max-labellings:Maximum number of labels in an n-best list: labellings times tokens'
         ) ;;
     (help) names=(
             '--help:Show the help'

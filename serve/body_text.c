@@ -108,7 +108,7 @@ trellis_status body_text_open(struct body_text *text, const struct service *serv
     *text = (struct body_text){
         .request = request, .snapshot = snapshot, .max_tokens = service->limits.tokens};
     trellis_status status = check_parameters(request, error);
-    status = status ? status : trellis_options_create(&text->options, error);
+    status = status ? status : trellis_options_copy(snapshot->limits, &text->options, error);
     status = status ? status : set_options(text, gold, error);
     status = status ? status : open_reader(text, error);
     status = status ? status

@@ -526,7 +526,7 @@ static trellis_status open_prose(struct input *input, const json_t *text, trelli
                                 ? check_columns(input->snapshot, 1ULL << word, error)
                                 : fail(error, TRELLIS_FORMAT, "\"text\" must be a string");
     if (!status && !input->prose.options) {
-        status = trellis_options_create(&input->prose.options, error);
+        status = trellis_options_copy(input->snapshot->limits, &input->prose.options, error);
     }
     if (!status) {
         status = trellis_options_set(input->prose.options, "format", "text", error);

@@ -80,6 +80,7 @@ int launch_service(const struct arguments *arguments)
     const char *listen = argument(arguments, "listen");
     struct serve_settings settings = {.listen = listen ? listen : "127.0.0.1:8080",
                                       .workers = argument_threads(arguments),
+                                      .limits = arguments->options,
                                       .request_seconds = 10,
                                       .client_seconds = 30,
                                       .grace_seconds = 10,

@@ -128,10 +128,11 @@ void snapshot_release(struct snapshot *snapshot)
 }
 
 /* A model that opens may still lack what tagging needs. */
-static trellis_status try_tagger(const trellis_model *model, trellis_error *error)
+static trellis_status try_tagger(const struct snapshot *snapshot, trellis_error *error)
 {
     trellis_tagger *tagger;
-    trellis_status status = trellis_tagger_create(model, NULL, &tagger, error);
+    trellis_status status = trellis_tagger_create(snapshot->model, snapshot->limits, &tagger,
+                                                  error);
     trellis_tagger_destroy(tagger);
     return status;
 }
@@ -157,7 +158,7 @@ static trellis_status load(const char *path, struct snapshot *snapshot, trellis_
         status = describe_input(snapshot, &inner);
     }
     if (!status) {
-        status = try_tagger(snapshot->model, &inner);
+        status = try_tagger(snapshot, &inner);
     }
     return status ? fail(error, status, "%s: %s", path, inner.message) : TRELLIS_OK;
 }
@@ -171,6 +172,7 @@ static trellis_status snapshot_open(struct models *models, const struct model_en
     }
     atomic_init(&snapshot->users, 1);
     snapshot->name = entry->name;
+    snapshot->limits = models->limits;
     snapshot->loaded = time(NULL);
     trellis_status status = load(entry->path, snapshot, error);
     if (status) {
@@ -244,9 +246,9 @@ static trellis_status add_entry(struct models *models, const char *specification
 }
 
 trellis_status models_create(struct models *models, const char *const *specifications, size_t count,
-                             trellis_error *error)
+                             const trellis_options *limits, trellis_error *error)
 {
-    *models = (struct models){.entries = calloc(count, sizeof *models->entries)};
+    *models = (struct models){.entries = calloc(count, sizeof *models->entries), .limits = limits};
     pthread_mutex_init(&models->lock, NULL);
     trellis_status status = models->entries ? TRELLIS_OK
                                             : fail(error, TRELLIS_MEMORY, "out of memory");

@@ -24,8 +24,9 @@ struct snapshot {
     trellis_model *model;
     void *bytes; // [size] of the file
     size_t size;
-    const char *name; // of the entry
-    uint64_t version; // unlike that of every other snapshot
+    const char *name;              // of the entry
+    const trellis_options *limits; // on the input of requests; NULL: the defaults
+    uint64_t version;              // unlike that of every other snapshot
     time_t loaded;
     struct stat about; // of the file that was read
     atomic_size_t users;
@@ -48,13 +49,15 @@ struct models {
     pthread_mutex_t lock;
     struct model_entry *entries; // [count]
     size_t count;
-    atomic_uint_fast64_t version; // of the snapshot loaded last
+    const trellis_options *limits; // of every snapshot
+    atomic_uint_fast64_t version;  // of the snapshot loaded last
     atomic_uint_fast64_t reloads, failures;
 };
 
-/* Opens models [count], each FILE or NAME=FILE. */
+/* Opens models [count], each FILE or NAME=FILE. The options, which must outlive them, are the
+ * limits on what they are used with; NULL: the defaults. */
 trellis_status models_create(struct models *models, const char *const *specifications, size_t count,
-                             trellis_error *error);
+                             const trellis_options *limits, trellis_error *error);
 void models_destroy(struct models *models);
 
 /* The current snapshot of a name, or of the first model if the name is empty; NULL if there is no

@@ -136,7 +136,7 @@ static trellis_status start(struct http *http, const struct serve_settings *sett
     status = status ? status : access_log_open(&http->log, error);
     status = status ? status
                     : models_create(&http->service.models, settings->models, settings->model_count,
-                                    error);
+                                    settings->limits, error);
     status = status ? status : listen_on(settings->listen, listener, error);
     status = status ? status
                     : queue_start(&http->queue, &http->service, settings->workers, settings->queue,

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "trellis.h"
+
 struct serve_settings {
     const char *const *models; // [model_count] FILE or NAME=FILE
     size_t model_count;
@@ -13,9 +15,10 @@ struct serve_settings {
     size_t queue; // requests that may wait
     size_t max_body, max_tokens;
     unsigned max_connections;
-    double request_seconds; // from the arrival of a request to its answer
-    double client_seconds;  // that a client has for each stage of a request
-    double grace_seconds;   // for requests that are being answered when the service ends
+    const trellis_options *limits; // on the input of requests
+    double request_seconds;        // from the arrival of a request to its answer
+    double client_seconds;         // that a client has for each stage of a request
+    double grace_seconds;          // for requests that are being answered when the service ends
     bool watch;
     const char *access_log, *token_file;       // or NULL
     const char *const *hosts, *const *origins; // [host_count], [origin_count]

@@ -70,11 +70,12 @@ struct worker_model *worker_model(struct worker *worker, trellis_text name)
 /* ---- taggers --------------------------------------------------------------------------------- */
 
 static trellis_status decoding_options(const struct decoding *decoding,
-                                       trellis_options **ret_options, trellis_error *error)
+                                       const trellis_options *limits, trellis_options **ret_options,
+                                       trellis_error *error)
 {
     char threshold[32];
     snprintf(threshold, sizeof threshold, "%.17g", decoding->threshold);
-    trellis_status status = trellis_options_create(ret_options, error);
+    trellis_status status = trellis_options_copy(limits, ret_options, error);
     if (!status && decoding->decode[0]) {
         status = trellis_options_set(*ret_options, "decode", decoding->decode, error);
     }
@@ -91,7 +92,7 @@ static trellis_status make_tagger(struct worker_model *slot, const struct decodi
     trellis_tagger_destroy(slot->tagger);
     slot->tagger = NULL;
     slot->bound[0] = '\0';
-    trellis_status status = decoding_options(decoding, &options, error);
+    trellis_status status = decoding_options(decoding, slot->snapshot->limits, &options, error);
     if (!status) {
         status = trellis_tagger_create(slot->snapshot->model, options, &slot->tagger, error);
     }
@@ -165,7 +166,8 @@ trellis_status worker_explainer(struct worker_model *slot, const struct column_l
     trellis_reader *reader = NULL;
     trellis_status status = TRELLIS_OK;
     if (!slot->explainer) {
-        status = trellis_explainer_create(slot->snapshot->model, NULL, &slot->explainer, error);
+        status = trellis_explainer_create(slot->snapshot->model, slot->snapshot->limits,
+                                          &slot->explainer, error);
     }
     if (!status) {
         status = columns_reader(columns, &reader, error);

@@ -152,6 +152,7 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     }
     if (!status) {
         tr_extractor_limit(tagger->input.extractor, limits.matches);
+        tagger->result.max_length = limits.length;
         tagger->result.max_labels = limits.labellings;
         status = make_graph(tagger, options, error);
     }
@@ -447,6 +448,10 @@ static trellis_status begin_result(trellis_tagger *tagger, size_t length, size_t
     tagger->result.impossible = false;
     tagger->result.length = length;
     tagger->result.ranks = ranks;
+    if (length > tagger->result.max_length) {
+        return tr_fail(error, TRELLIS_LIMIT, "a sequence of more than %llu tokens (--max-length)",
+                       (unsigned long long)tagger->result.max_length);
+    }
     if (ranks > 1 &&
         (__builtin_mul_overflow(max, length, &labels) || labels > tagger->result.max_labels)) {
         return tr_fail(error, TRELLIS_LIMIT,

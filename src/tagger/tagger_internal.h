@@ -56,6 +56,7 @@ struct tr_tagger_allowed {
 
 /* The labellings of the last sequence, best first. */
 struct tr_tagger_labellings {
+    uint64_t max_length; // of a sequence (--max-length)
     uint64_t max_labels; // in all labellings (--max-labellings)
     size_t length;
     size_t ranks;              // asked for; 0 where a search for one path will do

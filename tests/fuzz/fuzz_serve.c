@@ -64,7 +64,8 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     for (size_t i = 0; i < MODEL_COUNT; i++) {
         specifications[i] = make_model(i);
     }
-    if (models_create(&service.models, (const char *const *)specifications, MODEL_COUNT, NULL) ||
+    if (models_create(&service.models, (const char *const *)specifications, MODEL_COUNT, NULL,
+                      NULL) ||
         !worker_create(&worker, &service.models)) {
         abort();
     }

@@ -58,6 +58,25 @@ class Limits(unittest.TestCase):
             self.assertIn(b" 413 ", raw(service, late).split(b"\r\n")[0])  # before the body comes
             self.assertEqual(service.tag(tokens=["a"]).status, 200)
 
+    def test_limits_on_a_sequence(self):
+        with words("--max-length", "5", "--max-labellings", "8") as service:
+            text = {"Content-Type": "text/plain"}
+            self.assertEqual(service.tag(tokens=["a"] * 5).status, 200)
+            self.assertEqual(service.tag(sequences=[{"tokens": ["a"] * 5}] * 2).status, 200)
+            self.assertEqual(service.ask("POST", "/v1/tag", "a\n" * 5 + "\n" + "a\n" * 5, text).status, 200)
+            for answer in (
+                service.tag(tokens=["a"] * 6),
+                service.tag(text="a " * 6),
+                service.tag(sequences=[{"tokens": ["a"]}, {"tokens": ["a"] * 6}]),
+                service.ask("POST", "/v1/tag", "a\n" * 6, text),
+            ):
+                self.assertEqual(answer.status, 413)
+                self.assertIn("--max-length", str(answer.json))
+            self.assertEqual(service.tag(tokens=["a"] * 4, nbest=2).status, 200)
+            answer = service.tag(tokens=["a"] * 4, nbest=3)
+            self.assertEqual(answer.status, 413)
+            self.assertIn("--max-labellings", str(answer.json))
+
     def test_full_queue(self):
         """Beyond the queue the answer is 503; what was accepted is answered, and so is /health."""
         answers, refused = [], []
