@@ -825,10 +825,11 @@ TRELLIS_API trellis_status trellis_tagger_tag(trellis_tagger *tagger,
 TRELLIS_API double trellis_tagger_score(const trellis_tagger *tagger);
 
 /* Finds the n >= 1 best labellings by Viterbi, whatever the option `decode` says. *ret_count is
- * less than n if there are fewer. They are numbered by rank, from 0 in order of falling score, and
- * valid until the next sequence is tagged; other ranks give NULL or NaN. After trellis_tagger_tag()
- * rank 0 exists. With --train-scheme, different labellings inside the model may convert to the same
- * labels. */
+ * less than n if there are fewer, and memory is asked for no more than there can be; a list of more
+ * labels than the option `max-labellings` allows is TRELLIS_LIMIT. They are numbered by rank, from
+ * 0 in order of falling score, and valid until the next sequence is tagged; other ranks give NULL
+ * or NaN. After trellis_tagger_tag() rank 0 exists. With --train-scheme, different labellings
+ * inside the model may convert to the same labels. */
 TRELLIS_API trellis_status trellis_tagger_nbest(trellis_tagger *tagger,
                                                 const trellis_sequence *sequence, size_t n,
                                                 size_t *ret_count, trellis_error *error);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/test_model.h"
+#include "tagger/tagger_internal.h"
 
 static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks VB\nloudly RB\n\n"
                              "dogs NN\nchase VB\nthe DT\ncats NN\n\nCats NN\nsleep VB\n";
@@ -129,12 +130,56 @@ static void test_unusual_requests(void **state)
     trellis_model_close(model);
 }
 
+/* However many are asked for, there is room for those that exist. */
+static void test_more_than_there_are(void **state)
+{
+    (void)state;
+    static const size_t wanted[] = {257, 1000000000, SIZE_MAX};
+    trellis_model *model = train_on(corpus, "type=crf label=2");
+    trellis_sequence sequence = make_sequence(4);
+    trellis_error error = {0};
+    size_t count;
+    for (size_t i = 0; i < TR_COUNT(wanted); i++) {
+        trellis_tagger *tagger = make_tagger(model, "");
+        assert_ok(trellis_tagger_nbest(tagger, &sequence, wanted[i], &count, &error), error);
+        assert_int_equal(count, 256);
+        assert_true(tagger->result.paths.capacity <= 2 * 256 * 4);
+        assert_true(tagger->result.scores.capacity <= 2 * 256);
+        trellis_tagger_destroy(tagger);
+    }
+    trellis_model_close(model);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    trellis_model *model = train_on(corpus, "type=crf label=2");
+    trellis_tagger *tagger = make_tagger(model, "max-labellings=75 max-length=3");
+    trellis_sequence sequence = make_sequence(3), longer = make_sequence(4);
+    trellis_error error = {0};
+    const trellis_text *labels;
+    size_t count;
+    assert_ok(trellis_tagger_nbest(tagger, &sequence, 25, &count, &error), error);
+    assert_int_equal(count, 25);
+    assert_int_equal(trellis_tagger_nbest(tagger, &sequence, 26, &count, &error), TRELLIS_LIMIT);
+    assert_int_equal(count, 0);
+    assert_non_null(strstr(error.message, "--max-labellings"));
+    assert_int_equal(trellis_tagger_nbest(tagger, &sequence, SIZE_MAX, &count, &error),
+                     TRELLIS_LIMIT);
+    assert_int_equal(trellis_tagger_tag(tagger, &longer, &labels, &error), TRELLIS_LIMIT);
+    assert_non_null(strstr(error.message, "--max-length"));
+    assert_null(labels);
+    assert_ok(trellis_tagger_tag(tagger, &sequence, &labels, &error), error);
+    trellis_tagger_destroy(tagger);
+    trellis_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_labellings),
-        cmocka_unit_test(test_after_tagging),
-        cmocka_unit_test(test_unusual_requests),
+        cmocka_unit_test(test_all_labellings),   cmocka_unit_test(test_after_tagging),
+        cmocka_unit_test(test_unusual_requests), cmocka_unit_test(test_more_than_there_are),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
