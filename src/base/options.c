@@ -310,7 +310,7 @@ static const trellis_option table[] = {
      "Maximum size of a cell, label or attribute."},
     {"max-file", 0, TRELLIS_STRING, LIMITS, "SIZE", "1G", 0, 0, NULL,
      "Maximum size, decompressed, of a file that is read as a whole: tag dictionary, costs, "
-     "constraints, word lists, clusters."},
+     "constraints, word lists, clusters, embeddings."},
     {"max-ratio", 0, TRELLIS_INTEGER, LIMITS, "N", "250", 1, 1e9, NULL,
      "Stop if compressed input becomes more than N times as large (beyond 64 MB)."},
     {"max-matches", 0, TRELLIS_INTEGER, LIMITS, "N", "100000000", 1, MANY, NULL,

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "corpus/corpus.h"
+#include "features/embedding.h"
 #include "features/gazetteer.h"
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -33,12 +34,13 @@ static void mark_used(const trellis_features *features, bool *used)
 }
 
 /* 0 for the cell itself, 1 for functions of it, 2 for numbers, 3 for what depends on the cells
- * beside it. */
+ * beside it, 4 for components of vectors. */
 static int rank_of(enum tr_operation operation)
 {
     return operation == TR_OP_COLUMN      ? 0
            : operation == TR_OP_REAL      ? 2
            : operation == TR_OP_GAZETTEER ? 3
+           : operation == TR_OP_EMBEDDING ? 4
                                           : 1;
 }
 
@@ -66,8 +68,8 @@ static bool add_group(struct tr_column_views *rows, const bool *used, uint32_t c
     group.computed = assign_rows(rows, used, column, 1);
     group.reals = assign_rows(rows, used, column, 2);
     group.matched = assign_rows(rows, used, column, 3);
-    bool any = group.plain + group.computed + group.reals + group.matched > 0;
-    return !any || tr_push(&rows->groups, group);
+    group.components = assign_rows(rows, used, column, 4);
+    return rows->count == group.first || tr_push(&rows->groups, group);
 }
 
 static bool lay_out_rows(struct tr_column_views *rows)
@@ -438,6 +440,47 @@ static void fill_matched(struct tr_column_views *rows, const struct tr_view_grou
     }
 }
 
+/* ---- embeddings ------------------------------------------------------------------------------ */
+
+/* The row of a cell's vector: of the word as it is written, else in lower case. */
+static bool find_vector(struct tr_column_views *rows, const struct tr_view *view, trellis_text cell,
+                        const struct tr_embedding *embedding, uint64_t *ret_row)
+{
+    trellis_text word;
+    if (!embedding->words || !tr_view_text(&rows->evaluation, view->argument, cell, &word)) {
+        return false;
+    }
+    if (tr_embedding_find(embedding, word, ret_row)) {
+        return true;
+    }
+    struct tr_buffer *lower = &rows->evaluation.scratch[view->depth];
+    lower->size = 0;
+    tr_lower_text(word, lower);
+    return tr_embedding_find(embedding, (trellis_text){lower->data, lower->size}, ret_row);
+}
+
+/* Rows of the same vector are adjacent: it is looked for once. */
+static void fill_components(struct tr_column_views *rows, const struct tr_view_group *group,
+                            trellis_text cell, size_t token)
+{
+    const struct tr_view *views = rows->features->views.at, *before = NULL;
+    struct tr_embedding embedding = {0};
+    uint32_t first = group->first + group->plain + group->computed + group->reals + group->matched;
+    uint64_t found = 0;
+    bool there = false;
+    for (uint32_t row = first; row < first + group->components; row++) {
+        const struct tr_view *view = &views[rows->view_of[row]];
+        if (!before || before->argument != view->argument || before->resource != view->resource) {
+            tr_embedding_open(rows->features->resources.at[view->resource].data, &embedding);
+            there = find_vector(rows, view, cell, &embedding, &found);
+        }
+        before = view;
+        put(rows, row, token, presence_key(there));
+        rows->real[row * rows->room + rows->features->reach + token] =
+            there ? tr_embedding_component(&embedding, found, view->number - 1) : 0;
+    }
+}
+
 /* ---- columns --------------------------------------------------------------------------------- */
 
 /* The key of a cell, which no function has seen. */
@@ -465,6 +508,9 @@ static trellis_status fill_column(struct tr_column_views *rows, const struct tr_
                                              : TRELLIS_OK;
         if (status) {
             return status;
+        }
+        if (group->components) {
+            fill_components(rows, group, cell, i);
         }
     }
     fill_matched(rows, group, sequence);

@@ -7,11 +7,11 @@
 #include "features/compiled.h"
 
 /* The views of one column, whose rows are adjacent: the cell itself, then functions of it, then its
- * numbers, then its places in entries of gazetteers. */
+ * numbers, then its places in entries of gazetteers, then the components of its vectors. */
 struct tr_view_group {
     uint32_t column; // TR_NONE for the views of the position
     uint32_t first;  // its first row
-    uint32_t plain, computed, reals, matched;
+    uint32_t plain, computed, reals, matched, components;
     /* [slots][1 + computed * halves] the cell's hash, the low halves, the high halves;
      * then the spans of strings, likewise */
     uint64_t *cache;

@@ -340,6 +340,7 @@ static void add_arguments(const trellis_features *features, const struct tr_view
         add_entries_arguments(resource, view->number, buffer);
         break;
     case TR_TAKES_PATHS:
+    case TR_TAKES_VECTORS:
         tr_buffer_format(buffer, ",\"%s\"", resource->name);
         if (view->number) {
             tr_buffer_format(buffer, ",%u", view->number);

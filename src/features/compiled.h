@@ -50,6 +50,7 @@ enum tr_signature {
     TR_TAKES_LIST,    // inlist(x, "file"[, lower])
     TR_TAKES_PATHS,   // cluster(x, "file"[, 4 6])
     TR_TAKES_ENTRIES, // gazetteer(x, "file"[, lower])
+    TR_TAKES_VECTORS, // embedding(x, "file")
     TR_TAKES_WINDOW   // ngram(x, -2..2, 2)
 };
 
@@ -81,6 +82,8 @@ enum tr_value_type {
       "beginnings of its Brown cluster's path; without lengths the whole")                         \
     X(GAZETTEER, "gazetteer", ENTRIES, TEXT, "gazetteer(x, \"file\"[, lower])",                    \
       "B, I, E or S: where x is in an entry of one or more words, for each type of entry")         \
+    X(EMBEDDING, "embedding", VECTORS, REAL, "embedding(x, \"file\")",                             \
+      "the components of its vector, an attribute each, as their values")                          \
     X(REAL, "real", TEXT, REAL, "real(x)", "x as a number, which becomes the attribute's value")   \
     X(ISUPPER, "isupper", TEXT, TEST, "isupper(x)", "test: begins with an upper-case letter")      \
     X(ALLCAPS, "allcaps", TEXT, TEST, "allcaps(x)",                                                \

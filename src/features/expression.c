@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "features/embedding.h"
 #include "features/gazetteer.h"
 
 void tr_choices_free(struct tr_choices *choices)
@@ -141,6 +142,7 @@ static trellis_status parse_offsets(struct tr_parser *parser, uint32_t view,
 /* The arguments of a function after the first. */
 struct arguments {
     struct tr_numbers numbers; // one choice each; a single 0 where the function takes none
+    uint32_t dimensions;       // of an embedding: their numbers, from 1, take the place of these
     uint32_t regex, resource;
     int64_t from, to; // ngram's window
 };
@@ -160,6 +162,19 @@ static trellis_status list_types(struct tr_parser *parser, size_t at, struct arg
     return TRELLIS_OK;
 }
 
+/* And an embedding for one for each of its dimensions. */
+static trellis_status count_dimensions(struct tr_parser *parser, size_t at,
+                                       struct arguments *arguments)
+{
+    struct tr_embedding embedding;
+    const struct tr_resource *resource = &parser->features->resources.at[arguments->resource];
+    if (!tr_embedding_open(resource->data, &embedding)) {
+        return tr_parse_fail(parser, at, "the embedding is corrupt");
+    }
+    arguments->dimensions = embedding.dimensions;
+    return TRELLIS_OK;
+}
+
 static trellis_status parse_file(struct tr_parser *parser, enum tr_operation operation,
                                  struct arguments *arguments)
 {
@@ -173,11 +188,12 @@ static trellis_status parse_file(struct tr_parser *parser, enum tr_operation ope
     if (memchr(file.data, '\0', file.size)) {
         return tr_parse_fail(parser, at, "the file name contains a zero byte");
     }
-    bool gazetteer = operation == TR_OP_GAZETTEER;
+    bool gazetteer = operation == TR_OP_GAZETTEER, embedding = operation == TR_OP_EMBEDDING;
     enum tr_resource_kind kind = operation == TR_OP_CLUSTER ? TR_CLUSTERS
                                  : gazetteer                ? TR_GAZETTEER
+                                 : embedding                ? TR_EMBEDDING
                                                             : TR_WORDS;
-    if (tr_scan_take(parser, ',')) {
+    if (!embedding && tr_scan_take(parser, ',')) {
         if (operation == TR_OP_CLUSTER) {
             status = tr_scan_numbers(parser, 1000, &arguments->numbers);
         } else if (tr_scan_take_word(parser, "lower")) {
@@ -187,7 +203,10 @@ static trellis_status parse_file(struct tr_parser *parser, enum tr_operation ope
         }
     }
     status = status ? status : tr_compile_resource(parser, kind, file, at, &arguments->resource);
-    return status || !gazetteer ? status : list_types(parser, at, arguments);
+    return status      ? status
+           : gazetteer ? list_types(parser, at, arguments)
+           : embedding ? count_dimensions(parser, at, arguments)
+                       : TRELLIS_OK;
 }
 
 static trellis_status parse_regex(struct tr_parser *parser, struct arguments *arguments)
@@ -240,12 +259,17 @@ static trellis_status apply(struct tr_parser *parser, enum tr_operation operatio
                             const struct arguments *arguments, const struct tr_choices *inner,
                             struct tr_choices *choices)
 {
+    uint32_t dimensions = arguments->dimensions;
+    size_t count = dimensions ? dimensions : arguments->numbers.count;
     for (size_t i = 0; i < inner->terms.size; i++) {
-        for (size_t k = 0; k < arguments->numbers.count; k++) {
+        for (size_t k = 0; k < count; k++) {
             struct tr_expression_term term = inner->terms.at[i];
-            struct tr_view view = {
-                operation,           term.view,        0, arguments->numbers.at[k],
-                arguments->resource, arguments->regex, 0};
+            struct tr_view view = {.operation = operation,
+                                   .argument = term.view,
+                                   .number = dimensions ? (uint32_t)k + 1
+                                                        : arguments->numbers.at[k],
+                                   .resource = arguments->resource,
+                                   .regex = arguments->regex};
             trellis_status status = TRELLIS_OK;
             if (tr_function_signature(operation) == TR_TAKES_COUNT) {
                 enum tr_resource_kind kind = operation == TR_OP_UNKNOWN ? TR_KNOWN : TR_COUNTED;

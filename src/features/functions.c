@@ -167,9 +167,10 @@ static bool apply_cluster(struct tr_evaluation *evaluation, const struct tr_view
     return true;
 }
 
-/* The place of a word in an entry depends on the words beside it: column_views.c computes it. */
-static bool apply_gazetteer(struct tr_evaluation *evaluation, const struct tr_view *view,
-                            trellis_text x, trellis_text *ret_text)
+/* The place of a word in an entry depends on the words beside it, and a vector is no text:
+ * column_views.c computes them. */
+static bool apply_nothing(struct tr_evaluation *evaluation, const struct tr_view *view,
+                          trellis_text x, trellis_text *ret_text)
 {
     (void)evaluation, (void)view, (void)x;
     *ret_text = TR_TEXT("");
@@ -415,7 +416,8 @@ static const apply_function applies[TR_OP_COUNT] = {
     [TR_OP_LENGTH] = apply_length,
     [TR_OP_MATCH] = find_match,
     [TR_OP_CLUSTER] = apply_cluster,
-    [TR_OP_GAZETTEER] = apply_gazetteer,
+    [TR_OP_GAZETTEER] = apply_nothing,
+    [TR_OP_EMBEDDING] = apply_nothing,
     [TR_OP_REAL] = apply_real,
     [TR_OP_ISUPPER] = apply_kinds,
     [TR_OP_ALLCAPS] = apply_kinds,

@@ -6,6 +6,7 @@
 
 #include "base/input.h"
 #include "features/name_list.h"
+#include "features/embedding.h"
 #include "features/gazetteer.h"
 #include "features/tables.h"
 
@@ -233,10 +234,11 @@ static trellis_status load_lines(struct tr_resource *resource, trellis_status op
     trellis_status status = opened;
     bool gazetteer = resource->kind == TR_GAZETTEER || resource->kind == TR_LOWER_GAZETTEER;
     if (!status) {
-        status = resource->kind == TR_CLUSTERS ? load_clusters(resource, input, error)
-                 : resource->kind == TR_NAMES  ? tr_name_list_load(resource, input, error)
-                 : gazetteer                   ? tr_gazetteer_load(resource, input, error)
-                                               : load_words(resource, input, error);
+        status = resource->kind == TR_CLUSTERS    ? load_clusters(resource, input, error)
+                 : resource->kind == TR_NAMES     ? tr_name_list_load(resource, input, error)
+                 : resource->kind == TR_EMBEDDING ? tr_embedding_load(resource, input, error)
+                 : gazetteer                      ? tr_gazetteer_load(resource, input, error)
+                                                  : load_words(resource, input, error);
     }
     tr_input_close(input);
     return status;

@@ -1,4 +1,5 @@
-/* resources.h - word lists, clusters, gazetteers and counted words, as tables that are searched in place.
+/* resources.h - word lists, clusters, gazetteers, embeddings and counted words, as tables that are
+ * searched in place.
  *
  * A table is one run of bytes that may come straight from a mapped model, unaligned and hostile: it
  * is read with memcpy, and every index in it is checked when it is used.
@@ -6,7 +7,7 @@
  *     word list, counted words   sorted u64 hashes
  *     clusters                   u64 words, u64 paths; sorted u64 hash [words]; u32 path [words];
  *                                u32 end [paths]; the paths, one after the other
- *     gazetteers                 see gazetteer.h
+ *     gazetteers, embeddings     see gazetteer.h, embedding.h
  *     learned names, filters     as clusters: texts by hash (learned_names.c, segment_filter.c)
  */
 #ifndef TRELLIS_FEATURES_RESOURCES_H
@@ -25,6 +26,7 @@ enum tr_resource_kind {
     TR_LOWER_GAZETTEER,
     TR_LEARNED, // names of the training data (learned_names.c)
     TR_FILTER,  // roles of words in segments (segment_filter.c)
+    TR_EMBEDDING,
     TR_RESOURCE_KINDS
 };
 

@@ -3,7 +3,7 @@
  *     META  notes of the training: key, zero byte, value, zero byte, ...
  *     LABL  the labels, each ended by a zero byte
  *     GRPH  the plan of the graph       STEP  a weight for each of its grams
- *     FEAT  templates, word lists, clusters
+ *     FEAT  templates, word lists, clusters, embeddings
  *     NROW NKEY NTXT  node attributes   EROW EKEY ETXT  edge attributes
  *     NFIX EFIX  in place of NROW and EROW: their weights in 16 bits (bits.c)
  *     DICT  the tag dictionary, where there is one

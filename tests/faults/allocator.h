@@ -53,7 +53,8 @@ static const char prose[] = "The cat isn't here. \"Go,\" she said.\n";
 static const char templates_text[] =
     "columns word pos\nnode word\nnode suffix(word,2)\nnode lower(word[-1]) & pos\n"
     "node shape(word)\nnode match(word, /^[a-c]+/)\nnode inlist(word, \"LIST\")\n"
-    "node cluster(word, \"CLUSTER\", 2)\nnode word if rare(word, 2)\nedge word\nstep start end\n";
+    "node cluster(word, \"CLUSTER\", 2)\nnode embedding(word, \"VECTORS\")\n"
+    "node word if rare(word, 2)\nedge word\nstep start end\n";
 
 static const char hmm_text[] =
     "trellis-text 1\nnote\ttype\thmm\ntemplate\tcolumns word\n"
@@ -97,15 +98,19 @@ static inline void put(int which, const char *name, const void *data, size_t siz
 static inline void put_templates(void)
 {
     struct tr_buffer text = {0};
-    char list[600], cluster[600];
+    char list[600], cluster[600], vectors[600];
     snprintf(list, sizeof list, "%s", put_text("list.txt", "cat\nred\tdog\nthe\n"));
     snprintf(cluster, sizeof cluster, "%s", put_text("cluster.txt", "0010\tcat\t3\n01\tdog\t2\n"));
+    snprintf(vectors, sizeof vectors, "%s", put_text("vectors.txt", "2 2\ncat 1 2\ndog 0.5 1\n"));
     for (const char *at = templates_text; *at; at++) {
         if (strncmp(at, "LIST", 4) == 0) {
             tr_buffer_string(&text, list);
             at += 3;
         } else if (strncmp(at, "CLUSTER", 7) == 0) {
             tr_buffer_string(&text, cluster);
+            at += 6;
+        } else if (strncmp(at, "VECTORS", 7) == 0) {
+            tr_buffer_string(&text, vectors);
             at += 6;
         } else {
             tr_buffer_char(&text, *at);

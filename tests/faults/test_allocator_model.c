@@ -44,7 +44,8 @@ static trellis_status open_bytes(const char *about, struct outcome *outcome)
     trellis_weight_iterator *iterator = NULL;
     trellis_error *error = &outcome->error;
     trellis_bytes_use use = strcmp(about, "copy") ? TRELLIS_BORROW : TRELLIS_COPY;
-    trellis_resource given[] = {{"LIST", "cat\nthe\n", 8}, {"CLUSTER", "01\tdog\t2\n", 9}};
+    trellis_resource given[] = {
+        {"LIST", "cat\nthe\n", 8}, {"CLUSTER", "01\tdog\t2\n", 9}, {"VECTORS", "dog 1 2\n", 8}};
     trellis_status status = trellis_model_open(paths[CRF_MODEL], &model, error);
     if (!status) {
         status = trellis_model_open_bytes(model->image.data, model->image.size, use, &again, error);
@@ -56,7 +57,8 @@ static trellis_status open_bytes(const char *about, struct outcome *outcome)
         status = trellis_model_import_bytes(hmm_text, strlen(hmm_text), NULL, &imported, error);
     }
     if (!status) {
-        status = trellis_features_parse(tr_text(templates_text), NULL, given, 2, &features, error);
+        status = trellis_features_parse(tr_text(templates_text), NULL, given, TR_COUNT(given),
+                                        &features, error);
     }
     if (!status) {
         status = trellis_weight_iterator_create(again, &iterator, error);

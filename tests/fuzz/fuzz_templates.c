@@ -1,6 +1,6 @@
 /* fuzz_templates.c - any bytes as templates in one of the three languages, as a list of words or
- * names, as clusters, as costs or as constraints: whatever a training reads besides its corpus. The first
- * byte selects which. What compiles is run on a few tokens and trained with. */
+ * names, as clusters, as vectors, as costs or as constraints: whatever a training reads besides its
+ * corpus. The first byte selects which. What compiles is run on a few tokens and trained with. */
 #include "base/text.h"
 #include "fuzz/files.h"
 
@@ -42,7 +42,7 @@ static void train_with(const char *format, const char *path)
 /* Otherwise templates could read any file of this machine. */
 static bool names_a_file(const uint8_t *data, size_t size)
 {
-    static const char *const readers[] = {"inlist", "cluster", "gazetteer",
+    static const char *const readers[] = {"inlist", "cluster", "gazetteer", "embedding",
                                           "listed", "fuzzy",   "similarity"};
     bool found = false;
     for (size_t i = 0; i < TR_COUNT(readers); i++) {
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     struct memory_file file = memory_file(data + 1, size - 1);
-    switch (data[0] % 8) {
+    switch (data[0] == 'E' ? 8 : data[0] % 8) { // so that the inputs kept before 'E' mean the same
     case 0:
         train_with("columns word\nnode inlist(word, \"%s\")\n", file.path);
         break;
@@ -80,6 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         train_with("columns word\nnode word\nsegment listed(word, \"%1$s\")\n"
                    "segment fuzzy(word, \"%1$s\", 50 80)\n",
                    file.path);
+        break;
+    case 8:
+        train_with("columns word\nnode embedding(word, \"%s\")\n", file.path);
         break;
     default:
         if (!names_a_file(data + 1, size - 1)) {
