@@ -15,6 +15,24 @@ static size_t piece_size(const struct tr_ranks *ranks)
     return ROOM / ranks->count > LEAST ? ROOM / ranks->count : LEAST;
 }
 
+static bool make_parcels(struct tr_parcels *parcels, unsigned count)
+{
+    parcels->send = tr_alloc(count, sizeof *parcels->send);
+    parcels->send_size = tr_alloc(count, sizeof *parcels->send_size);
+    parcels->receive = tr_alloc(count, sizeof *parcels->receive);
+    parcels->receive_size = tr_alloc(count, sizeof *parcels->receive_size);
+    return parcels->send && parcels->send_size && parcels->receive && parcels->receive_size;
+}
+
+void tr_ranks_close(struct tr_ranks *ranks)
+{
+    free(ranks->parcels.send);
+    free(ranks->parcels.send_size);
+    free(ranks->parcels.receive);
+    free(ranks->parcels.receive_size);
+    ranks->parcels = (struct tr_parcels){0};
+}
+
 trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
                              trellis_error *error)
 {
@@ -30,6 +48,10 @@ trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
     }
     ranks->rank = ranks->given.rank;
     ranks->count = ranks->given.count;
+    if (!make_parcels(&ranks->parcels, ranks->count)) {
+        tr_ranks_close(ranks);
+        return tr_fail_memory(error);
+    }
     return TRELLIS_OK;
 }
 
@@ -56,59 +78,35 @@ trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, tre
     return ranks->failure.status;
 }
 
-/* What travels in one exchange: [count] each. */
-struct parcels {
-    const void **send;
-    size_t *send_size;
-    void **receive;
-    size_t *receive_size;
-};
-
-static void parcels_free(struct parcels *parcels)
+static trellis_status exchange(struct tr_ranks *ranks, trellis_error *error)
 {
-    free(parcels->send);
-    free(parcels->send_size);
-    free(parcels->receive);
-    free(parcels->receive_size);
-}
-
-static bool parcels_make(const struct tr_ranks *ranks, struct parcels *parcels)
-{
-    parcels->send = tr_alloc(ranks->count, sizeof *parcels->send);
-    parcels->send_size = tr_alloc(ranks->count, sizeof *parcels->send_size);
-    parcels->receive = tr_alloc(ranks->count, sizeof *parcels->receive);
-    parcels->receive_size = tr_alloc(ranks->count, sizeof *parcels->receive_size);
-    return parcels->send && parcels->send_size && parcels->receive && parcels->receive_size;
-}
-
-static trellis_status exchange(struct tr_ranks *ranks, const struct parcels *parcels,
-                               trellis_error *error)
-{
+    const struct tr_parcels *parcels = &ranks->parcels;
     return ranks->given.exchange(ranks->given.user, parcels->send, parcels->send_size,
                                  parcels->receive, parcels->receive_size, error);
+}
+
+trellis_status tr_ranks_gather_at_once(struct tr_ranks *ranks, void *bytes, const size_t *begin,
+                                       trellis_error *error)
+{
+    const struct tr_parcels *parcels = &ranks->parcels;
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    for (unsigned r = 0; r < ranks->count; r++) {
+        bool other = r != ranks->rank;
+        parcels->send[r] = (char *)bytes + begin[ranks->rank];
+        parcels->send_size[r] = other ? begin[ranks->rank + 1] - begin[ranks->rank] : 0;
+        parcels->receive[r] = (char *)bytes + begin[r];
+        parcels->receive_size[r] = other ? begin[r + 1] - begin[r] : 0;
+    }
+    return exchange(ranks, error);
 }
 
 trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t *begin,
                                trellis_error *error)
 {
-    if (tr_ranks_alone(ranks)) {
-        return TRELLIS_OK;
-    }
-    struct parcels parcels = {0};
-    trellis_status status = parcels_make(ranks, &parcels) ? TRELLIS_OK : tr_fail_memory(error);
-    status = tr_ranks_agree(ranks, status, error);
-    for (unsigned r = 0; !status && r < ranks->count; r++) {
-        bool other = r != ranks->rank;
-        parcels.send[r] = (char *)bytes + begin[ranks->rank];
-        parcels.send_size[r] = other ? begin[ranks->rank + 1] - begin[ranks->rank] : 0;
-        parcels.receive[r] = (char *)bytes + begin[r];
-        parcels.receive_size[r] = other ? begin[r + 1] - begin[r] : 0;
-    }
-    if (!status) {
-        status = exchange(ranks, &parcels, error);
-    }
-    parcels_free(&parcels);
-    return status;
+    trellis_status status = tr_ranks_agree(ranks, TRELLIS_OK, error);
+    return status ? status : tr_ranks_gather_at_once(ranks, bytes, begin, error);
 }
 
 trellis_status tr_ranks_broadcast(struct tr_ranks *ranks, unsigned from, void *bytes, size_t size,
@@ -139,9 +137,10 @@ static size_t piece_of(const struct tr_ranks *ranks, const size_t *begin, unsign
 }
 
 /* Sends one piece of every part to its owner, and adds what comes for the part of this rank. */
-static trellis_status sum_piece(struct tr_ranks *ranks, struct parcels *parcels, double *numbers,
-                                const size_t *begin, size_t at, double *room, trellis_error *error)
+static trellis_status sum_piece(struct tr_ranks *ranks, double *numbers, const size_t *begin,
+                                size_t at, double *room, trellis_error *error)
 {
+    const struct tr_parcels *parcels = &ranks->parcels;
     size_t most = piece_size(ranks), mine, first;
     size_t size = piece_of(ranks, begin, ranks->rank, at, &mine);
     for (unsigned r = 0; r < ranks->count; r++) {
@@ -151,7 +150,7 @@ static trellis_status sum_piece(struct tr_ranks *ranks, struct parcels *parcels,
         parcels->receive[r] = room + r * most;
         parcels->receive_size[r] = r == ranks->rank ? 0 : size * sizeof *numbers;
     }
-    trellis_status status = exchange(ranks, parcels, error);
+    trellis_status status = exchange(ranks, error);
     for (unsigned r = 0; !status && r < ranks->count; r++) {
         for (size_t j = 0; r != ranks->rank && j < size; j++) {
             numbers[mine + j] += room[r * most + j];
@@ -164,20 +163,16 @@ static trellis_status sum_piece(struct tr_ranks *ranks, struct parcels *parcels,
 static trellis_status sum_parts(struct tr_ranks *ranks, double *numbers, const size_t *begin,
                                 trellis_error *error)
 {
-    struct parcels parcels = {0};
     size_t longest = 0;
     for (unsigned r = 0; r < ranks->count; r++) {
         longest = begin[r + 1] - begin[r] > longest ? begin[r + 1] - begin[r] : longest;
     }
     double *room = tr_alloc(ranks->count * piece_size(ranks), sizeof *room);
-    trellis_status status = parcels_make(ranks, &parcels) && room ? TRELLIS_OK
-                                                                  : tr_fail_memory(error);
-    status = tr_ranks_agree(ranks, status, error);
+    trellis_status status = tr_ranks_agree(ranks, room ? TRELLIS_OK : tr_fail_memory(error), error);
     for (size_t at = 0; !status && at < longest; at += piece_size(ranks)) {
-        status = sum_piece(ranks, &parcels, numbers, begin, at, room, error);
+        status = sum_piece(ranks, numbers, begin, at, room, error);
     }
     free(room);
-    parcels_free(&parcels);
     return status;
 }
 

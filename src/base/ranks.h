@@ -17,15 +17,25 @@
 
 #include "base/error.h"
 
+/* What travels in one exchange: [count] each. */
+struct tr_parcels {
+    const void **send;
+    size_t *send_size;
+    void **receive;
+    size_t *receive_size;
+};
+
 struct tr_ranks {
     unsigned rank, count;  // 0 and at most 1 where the process is alone
     trellis_error failure; // of the first rank that has failed, which all ranks know
     trellis_ranks given;
+    struct tr_parcels parcels;
 };
 
 /* `given` may be NULL. */
 trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
                              trellis_error *error);
+void tr_ranks_close(struct tr_ranks *ranks);
 
 /* All ranks fail with the message of the first that does. */
 trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, trellis_error *error);
@@ -41,6 +51,11 @@ trellis_status tr_ranks_sum_integers(struct tr_ranks *ranks, uint64_t *numbers, 
 /* Every rank r has the bytes begin[r] .. begin[r + 1] - 1, and gets those of the others. */
 trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t *begin,
                                trellis_error *error);
+
+/* The same without asking first whether all are well, for what is done very often: no rank may have
+ * failed since they last agreed. */
+trellis_status tr_ranks_gather_at_once(struct tr_ranks *ranks, void *bytes, const size_t *begin,
+                                       trellis_error *error);
 
 /* Gives the bytes of one rank to all. */
 trellis_status tr_ranks_broadcast(struct tr_ranks *ranks, unsigned from, void *bytes, size_t size,

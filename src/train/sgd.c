@@ -174,6 +174,9 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
     if (!status) {
         status = tr_sgd_make_slots(sgd, t, sgd->batch, error);
     }
+    if (!status && tr_sgd_is_shared(&t->ranks, sgd->batch)) {
+        status = tr_sgd_share_batches(sgd, error);
+    }
     for (uint32_t i = 0; i < n; i++) {
         sgd->order[i] = i;
     }
@@ -188,7 +191,7 @@ static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trell
 /* Batches give all threads something to do, and set the steps once for all their sequences. 16 of
  * 9,000 sequences led to about the same objective as single ones (docs/performance.md); few
  * sequences are best taken one by one. */
-static size_t warm_up_batch(size_t sequences)
+size_t tr_sgd_warm_up_batch(size_t sequences)
 {
     size_t batch = sequences / 512;
     return batch < 1 ? 1 : batch < 16 ? batch : 16;
@@ -201,7 +204,8 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
     trellis_progress figures = tr_training_figures(training);
     figures.phase = TRELLIS_PHASE_WARM_UP;
     figures.max_iterations = epochs;
-    trellis_status status = prepare(&sgd, l2, warm_up_batch(training->data.train.sequences), error);
+    size_t batch = tr_sgd_warm_up_batch(training->data.train.sequences);
+    trellis_status status = prepare(&sgd, l2, batch, error);
     if (!status) {
         status = calibrate(&sgd, error);
     }

@@ -30,8 +30,19 @@ struct tr_sgd_slot {
     trellis_error error;
 };
 
+/* What the ranks tell each other of a batch (sgd_exchange.c). */
+struct tr_sgd_exchange {
+    size_t *first; // [ranks + 1] the first sequence of each
+    size_t *begin; // [ranks + 1] where the bytes of each begin, in
+    TR_ARRAY(char) bytes;
+    struct tr_sgd_announcement *announced; // [ranks]
+    size_t *announced_begin;               // [ranks + 1] in bytes
+    size_t fired;                          // room in every slot
+};
+
 struct tr_sgd {
     struct tr_training *training;
+    struct tr_sgd_exchange *exchange; // NULL where this rank computes all gradients
     double lambda, eta0;
     double t;            // sequences seen, in units of N
     struct tr_iterate v; // its weights are v
@@ -46,6 +57,8 @@ struct tr_sgd {
     struct tr_sgd_slot *slots; // [slot_count], at least as many as any step needs
     size_t slot_count;
     size_t batch, count; // the largest number of sequences of a step, and those of this one
+    size_t *mine;        // [batch] the slots whose gradients this rank computes, and
+    size_t mine_count;   // behind them the others
     size_t shares;       // of the attributes, each moved by one thread
     uint32_t *node_cuts; // [shares + 1] the first attribute of each
     uint32_t *edge_cuts; // [shares + 1]
@@ -58,6 +71,18 @@ struct tr_sgd {
  * how many there are. */
 trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
                            trellis_error *error);
+/* Where ranks share the sequences of a batch: who computes which gradients of this step; ... */
+void tr_sgd_divide_batch(struct tr_sgd *sgd);
+/* ... gives all ranks the gradients of all sequences, or what failed; ... */
+trellis_status tr_sgd_exchange(struct tr_sgd *sgd, trellis_error *error);
+/* ... for sequences of this training from now on; to be called once. */
+trellis_status tr_sgd_share_batches(struct tr_sgd *sgd, trellis_error *error);
+void tr_sgd_exchange_destroy(struct tr_sgd_exchange *exchange);
+/* Whether ranks share batches of so many sequences. */
+bool tr_sgd_is_shared(const struct tr_ranks *ranks, size_t batch);
+/* The batch of a warm-up on so many sequences. */
+size_t tr_sgd_warm_up_batch(size_t sequences);
+
 /* Cuts the attributes into shares; to be called once. */
 trellis_status tr_sgd_cut_shares(struct tr_sgd *sgd, trellis_error *error);
 /* Makes the steps and `count` slots for the graph of the training, in the place of those there are;

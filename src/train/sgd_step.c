@@ -37,9 +37,11 @@ trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *t
     const struct tr_layout *layout = &training->layout;
     struct tr_sgd_slot *slots = tr_alloc(count, sizeof *slots);
     float *step_weights = tr_alloc(layout->step_size, sizeof *step_weights);
+    size_t *mine = tr_alloc(count, sizeof *mine);
     struct tr_steps *steps = NULL;
-    trellis_status status = slots && step_weights ? tr_steps_create(layout->graph, &steps, error)
-                                                  : tr_fail_memory(error);
+    trellis_status status = slots && step_weights && mine
+                                ? tr_steps_create(layout->graph, &steps, error)
+                                : tr_fail_memory(error);
     for (size_t i = 0; !status && i < count; i++) {
         slots[i].steps = tr_alloc(layout->step_size, sizeof(float));
         status = slots[i].steps ? tr_lattice_create(layout->graph, &slots[i].lattice, error)
@@ -48,14 +50,17 @@ trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *t
     if (status) {
         free_slots(slots, count);
         free(step_weights);
+        free(mine);
         tr_steps_destroy(steps);
         return status;
     }
     free_slots(sgd->slots, sgd->slot_count);
     free(sgd->step_weights);
     tr_steps_destroy(sgd->steps);
+    free(sgd->mine);
     sgd->slots = slots;
     sgd->slot_count = count;
+    sgd->mine = mine;
     sgd->step_weights = step_weights;
     sgd->steps = steps;
     return TRELLIS_OK;
@@ -69,6 +74,8 @@ void tr_sgd_free(struct tr_sgd *sgd)
     free(sgd->node_cuts);
     free(sgd->edge_cuts);
     free(sgd->order);
+    free(sgd->mine);
+    tr_sgd_exchange_destroy(sgd->exchange);
     tr_iterate_free(&sgd->v);
     tr_iterate_free(&sgd->result);
     free(sgd->first);
@@ -103,7 +110,7 @@ static trellis_status take_partial(struct tr_sgd *sgd, struct tr_sgd_slot *slot,
 {
     const struct tr_training *t = sgd->training;
     size_t nodes = n * t->layout.graph->width, edges = nodes * t->layout.graph->labels;
-    bool has_edges = t->data.train.edge.attribute.size > 0;
+    bool has_edges = tr_training_has_edges(t, &t->data.train);
     size_t segments = nodes * t->data.train.max_segment;
     const float *p = has_edges ? tr_lattice_edge_marginals(slot->lattice, sgd->steps) : NULL;
     if (!tr_reserve(&slot->nodes, nodes) || !tr_reserve(&slot->segments, segments) ||
@@ -186,7 +193,7 @@ static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     const uint16_t *gold = t->data.train.gold.at + first;
     float *edge = NULL;
     bool pruned = t->layout.graph->pruned;
-    bool has_edges = t->data.train.edge.attribute.size &&
+    bool has_edges = tr_training_has_edges(t, &t->data.train) &&
                      !(pruned && tr_lattice_level(slot->lattice) == 0);
     if (!(pruned ? count_pruned_steps(sgd, slot, gold)
                  : tr_lattice_expect_steps(slot->lattice, sgd->steps, 1, slot->steps)) ||
@@ -280,13 +287,34 @@ static trellis_status score(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
                : tr_training_restrict_words(t, data, slot->sequence, slot->lattice, &slot->error);
 }
 
+/* The same for all kinds, in a batch of several. */
+static void cut_slot(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, bool edges, bool segments)
+{
+    if (sgd->count > 1 && (!cut_tokens(sgd, slot, TR_NODE_ATTRIBUTE) ||
+                           (edges && !cut_tokens(sgd, slot, TR_EDGE_ATTRIBUTE)) ||
+                           (segments && !cut_tokens(sgd, slot, TR_SEGMENT_ATTRIBUTE)))) {
+        slot->status = tr_fail_memory(&slot->error);
+    }
+}
+
+/* Of a sequence whose gradient another rank has computed. */
+static void cut_theirs(void *user, size_t index, unsigned thread)
+{
+    (void)thread;
+    struct tr_sgd *sgd = user;
+    struct tr_sgd_slot *slot = &sgd->slots[sgd->mine[sgd->mine_count + index]];
+    if (!slot->status) {
+        cut_slot(sgd, slot, slot->edge_change, slot->segment_change);
+    }
+}
+
 /* Marginals, loss and step expectations of one sequence under the present weights. */
 static void compute_gradient(void *user, size_t index, unsigned thread)
 {
     (void)thread;
     struct tr_sgd *sgd = user;
     struct tr_training *t = sgd->training;
-    struct tr_sgd_slot *slot = &sgd->slots[index];
+    struct tr_sgd_slot *slot = &sgd->slots[sgd->mine[index]];
     size_t n = t->data.train.sequence.at[slot->sequence + 1] -
                t->data.train.sequence.at[slot->sequence];
     size_t width = t->layout.graph->width;
@@ -298,10 +326,8 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     }
     float *edges = tr_lattice_edges(slot->lattice);
     float *segments = tr_lattice_segments(slot->lattice);
-    if (sgd->count > 1 && (!cut_tokens(sgd, slot, TR_NODE_ATTRIBUTE) ||
-                           (edges && !cut_tokens(sgd, slot, TR_EDGE_ATTRIBUTE)) ||
-                           (segments && !cut_tokens(sgd, slot, TR_SEGMENT_ATTRIBUTE)))) {
-        slot->status = tr_fail_memory(&slot->error);
+    cut_slot(sgd, slot, edges, segments);
+    if (slot->status) {
         return;
     }
     scale_scores(tr_lattice_nodes(slot->lattice), n * width, (float)sgd->scale);
@@ -505,9 +531,26 @@ static void share_work(struct tr_sgd *sgd, size_t blocks, tr_pool_work work)
 {
     if (blocks > 1) {
         tr_pool_run(sgd->training->pool, blocks, work, sgd);
-    } else {
+    } else if (blocks == 1) {
         work(sgd, 0, 0);
     }
+}
+
+/* The gradients of all sequences of the batch: those of this rank are computed, the others come from
+ * theirs. */
+static trellis_status compute_gradients(struct tr_sgd *sgd, trellis_error *error)
+{
+    set_steps(sgd);
+    tr_sgd_divide_batch(sgd);
+    share_work(sgd, sgd->mine_count, compute_gradient);
+    if (!sgd->exchange) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = tr_sgd_exchange(sgd, error);
+    if (!status) {
+        share_work(sgd, sgd->count - sgd->mine_count, cut_theirs);
+    }
+    return status;
 }
 
 trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
@@ -518,14 +561,16 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
     for (size_t i = 0; i < count; i++) {
         sgd->slots[i].sequence = sequences[i];
     }
-    set_steps(sgd);
-    share_work(sgd, count, compute_gradient);
-    for (size_t i = 0; i < count; i++) {
+    trellis_status status = compute_gradients(sgd, error);
+    for (size_t i = 0; !status && i < count; i++) {
         const struct tr_sgd_slot *slot = &sgd->slots[i];
         if (slot->status) {
-            forget_counts(sgd);
-            return tr_fail(error, slot->status, "%s", slot->error.message);
+            status = tr_fail(error, slot->status, "%s", slot->error.message);
         }
+    }
+    if (status) {
+        forget_counts(sgd);
+        return status;
     }
     eta *= (double)count / (double)sgd->batch; // the last batch of an epoch may be smaller
     sgd->scale *= 1 - eta * sgd->lambda;

@@ -75,6 +75,7 @@ static void training_free(struct tr_training *training)
     trellis_features_destroy(data->features);
     tr_training_free_sources(&training->sources);
     trellis_options_destroy(training->options);
+    tr_ranks_close(&training->ranks);
 }
 
 trellis_status tr_training_same(struct tr_training *training, uint64_t number, const char *differs,

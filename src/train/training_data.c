@@ -6,6 +6,7 @@
 
 #include "corpus/corpus.h"
 #include "train/pass.h"
+#include "train/sgd.h"
 #include "train/unsupervised.h"
 
 static bool reading_progress(void *user, uint64_t tokens)
@@ -51,24 +52,35 @@ struct survey {
     bool ready_made;                // attributes that may have values
 };
 
-/* Whether the learner reads the attributes of the training data in passes alone, and sums over ranks
- * of what these count are exact: then no rank needs those of others. */
+/* Whether the learner reads the attributes of the training data in passes and stochastic steps alone,
+ * and sums over ranks of what these count are exact: then no rank needs those of others. */
 static bool can_share(const struct tr_training *training)
 {
     const struct tr_settings *settings = &training->settings;
     const struct tr_training_sources *sources = &training->sources;
     const trellis_features *features = training->data.features;
-    bool warms_up = settings->warm_up > 0 && !sources->from &&
-                    tr_learner_listens(settings->learner, settings->algorithm, "warm-up");
     bool rereadable = true;
     for (size_t i = 0; i < sources->train_count; i++) {
         rereadable = rereadable && tr_source_is_rereadable(&sources->train[i]) &&
                      !tr_source_is_ready_made(&sources->train[i], settings->options);
     }
     return !tr_ranks_alone(&training->ranks) && tr_training_can(training, TR_SHARED_DATA) &&
-           rereadable && !warms_up && settings->select_l1 == 0 && settings->max_segment == 0 &&
+           rereadable && settings->select_l1 == 0 && settings->max_segment == 0 &&
            settings->min_feature_count == 0 && !tr_option_flag(settings->options, "partial") &&
            !*tr_option_text(settings->options, "checkpoint") && !tr_features_has_reals(features);
+}
+
+/* Whether the stochastic steps on so many sequences are shared, where there are any. */
+static bool shares_steps(const struct tr_training *training, size_t sequences)
+{
+    const struct tr_settings *settings = &training->settings;
+    bool warms_up = settings->warm_up > 0 && !training->sources.from &&
+                    tr_learner_listens(settings->learner, settings->algorithm, "warm-up");
+    if (!warms_up && !tr_training_can(training, TR_STOCHASTIC)) {
+        return true;
+    }
+    size_t batch = warms_up ? tr_sgd_warm_up_batch(sequences) : settings->batch;
+    return tr_sgd_is_shared(&training->ranks, batch < sequences ? batch : sequences);
 }
 
 static bool add_length(struct survey *survey, const trellis_sequence *sequence)
@@ -167,7 +179,8 @@ static void end_lengths(struct tr_training *training, struct survey *survey)
 {
     struct tr_training_data *data = &training->data;
     data->shared = survey->lengths && !survey->ready_made && survey->lengths_only.tokens > 0 &&
-                   survey->lengths_only.tokens < UINT32_MAX;
+                   survey->lengths_only.tokens < UINT32_MAX &&
+                   shares_steps(training, survey->lengths_only.sequences);
     if (data->shared) {
         tr_pass_share(training, &survey->lengths_only, training->ranks.rank, &data->first,
                       &data->end);

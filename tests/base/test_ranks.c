@@ -87,6 +87,7 @@ static void *run_member(void *user)
     struct tr_ranks ranks;
     me->ok = tr_ranks_open(&ranks, &given, NULL) == TRELLIS_OK;
     me->body(&ranks);
+    tr_ranks_close(&ranks);
     return NULL;
 }
 
