@@ -196,6 +196,7 @@ complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l wa
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l batch -x -d 'Mini-batch size of -a sgd, in sequences; batches of more than one use all threads'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l rate -x -d 'Initial learning rate of -a sgd; 0 calibrates it on a sample'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l dropout -x -d 'At each step of -a sgd, leave out every attribute of a token with probability P, so that the weights of attributes that usually occur together do not come to depend on each other'
+complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l seeds -x -d 'Train N times, with the seeds S to S + N - 1 where --seed is S, side by side in as many threads, and average the weights: one model that varies less with the seed than each of them'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l no-average -f -d 'Average the weights: of -a sgd from the second epoch on, of online learners from the first; --no-average keeps the last ones'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l dictionary -r -d 'Tag dictionary: restricts words to the labels it lists, in training and in tagging'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l dictionary-count -x -d 'With --dictionary learn, minimum count of a word to be listed'

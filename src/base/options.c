@@ -146,6 +146,10 @@ static const trellis_option table[] = {
      "At each step of -a sgd, leave out every attribute of a token with probability P, so that the "
      "weights of attributes that usually occur together do not come to depend on each other. A "
      "lower --l2 goes with it."},
+    {"seeds", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1000, NULL,
+     "Train N times, with the seeds S to S + N - 1 where --seed is S, side by side in as many "
+     "threads, and average the weights: one model that varies less with the seed than each of "
+     "them. For learners that shuffle the data or leave attributes out at random."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
      "Average the weights: of -a sgd from the second epoch on, of online learners from the first; "
      "--no-average keeps the last ones."},

@@ -15,26 +15,30 @@
 #define SEGMENTS " segments max-segment filter"
 
 static const struct tr_algorithm perceptron[] = {
-    {"averaged", tr_train_online, 20, .options = "average", .online = &tr_averaged_perceptron},
-    {"plain", tr_train_online, 20, .options = "", .online = &tr_plain_perceptron},
-    {"pa", tr_train_online, 20, .options = MARGIN " average", .online = &tr_pa},
-    {"pa1", tr_train_online, 20, .options = MARGIN " aggressiveness average", .online = &tr_pa1},
-    {"pa2", tr_train_online, 20, .options = MARGIN " aggressiveness average", .online = &tr_pa2},
-    {"arow", tr_train_online, 20, .options = MARGIN " variance average", .online = &tr_arow},
+    {"averaged", tr_train_online, 20, .options = "average seeds",
+     .online = &tr_averaged_perceptron},
+    {"plain", tr_train_online, 20, .options = "seeds", .online = &tr_plain_perceptron},
+    {"pa", tr_train_online, 20, .options = MARGIN " average seeds", .online = &tr_pa},
+    {"pa1", tr_train_online, 20, .options = MARGIN " aggressiveness average seeds",
+     .online = &tr_pa1},
+    {"pa2", tr_train_online, 20, .options = MARGIN " aggressiveness average seeds",
+     .online = &tr_pa2},
+    {"arow", tr_train_online, 20, .options = MARGIN " variance average seeds", .online = &tr_arow},
     {0}};
 
 static const struct tr_algorithm mira[] = {
-    {"hildreth", tr_train_online, 20, .options = "average", .online = &tr_mira}, {0}};
+    {"hildreth", tr_train_online, 20, .options = "average seeds", .online = &tr_mira}, {0}};
 
-static const struct tr_algorithm ssvm[] = {{"bcfw", tr_train_bcfw, 50, .options = "gap"},
-                                           {"subgradient", tr_train_subgradient, 50, .options = ""},
-                                           {0}};
+static const struct tr_algorithm ssvm[] = {
+    {"bcfw", tr_train_bcfw, 50, .options = "gap seeds"},
+    {"subgradient", tr_train_subgradient, 50, .options = "seeds"},
+    {0}};
 
 #define STOPPING "epsilon delta period"
 static const struct tr_algorithm crf[] = {
     {"lbfgs", tr_train_lbfgs, 0, TR_SHARED_DATA,
      .options = STOPPING " history select-l1 l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout prune",
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout seeds prune",
      .abilities = TR_STOCHASTIC | TR_SHARED_DATA},
     {"cg", tr_train_cg, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
@@ -42,7 +46,7 @@ static const struct tr_algorithm crf[] = {
 static const struct tr_algorithm unpruned[] = {
     {"lbfgs", tr_train_lbfgs, 0, TR_SHARED_DATA,
      .options = STOPPING " history select-l1 l1 warm-up"},
-    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout",
+    {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout seeds",
      .abilities = TR_STOCHASTIC | TR_SHARED_DATA},
     {"cg", tr_train_cg, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},

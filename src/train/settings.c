@@ -209,6 +209,8 @@ static void resolve_method(struct tr_settings *settings)
     settings->batch = (size_t)tr_option_integer(options, "batch");
     settings->rate = tr_option_real(options, "rate");
     settings->dropout = tr_option_real(options, "dropout");
+    settings->seed = (uint64_t)tr_option_integer(options, "seed");
+    settings->seeds = (uint64_t)tr_option_integer(options, "seeds");
     settings->average = tr_option_flag(options, "average");
     settings->aggressiveness = tr_option_real(options, "aggressiveness");
     settings->variance = tr_option_real(options, "variance");
@@ -263,6 +265,19 @@ static trellis_status check_segments(const struct tr_settings *settings, trellis
     return TRELLIS_OK;
 }
 
+/* Trainings that run side by side have one set of features, and no file of their own. */
+static trellis_status check_seeds(const struct tr_settings *settings, trellis_error *error)
+{
+    static const char *const others[] = {"select-l1", "checkpoint", "resume"};
+    for (size_t i = 0; settings->seeds > 1 && i < TR_COUNT(others); i++) {
+        if (asks(settings->options, trellis_option_find(others[i]))) {
+            return tr_fail(error, TRELLIS_OPTION, "--seeds cannot be combined with --%s",
+                           others[i]);
+        }
+    }
+    return TRELLIS_OK;
+}
+
 /* Values that do not go together. */
 static trellis_status check_values(const struct tr_settings *settings, trellis_error *error)
 {
@@ -289,7 +304,8 @@ static trellis_status check_values(const struct tr_settings *settings, trellis_e
                        "hamming",
                        tr_option_text(settings->options, "loss"), type);
     }
-    return check_segments(settings, error);
+    trellis_status status = check_seeds(settings, error);
+    return status ? status : check_segments(settings, error);
 }
 
 trellis_status tr_settings_resolve(const trellis_options *options, struct tr_settings *ret_settings,

@@ -58,6 +58,7 @@ struct tr_settings {
     size_t batch;
     double rate; // 0: calibrated
     double dropout;
+    uint64_t seed, seeds; // the first, and how many trainings are averaged
     bool average;
     double aggressiveness, variance;
     size_t mbest;

@@ -259,10 +259,10 @@ static bool take_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     struct tr_random random;
     bool ok = true;
     struct {
-        int64_t seed;
+        uint64_t seed;
         double step;
         uint64_t sequence;
-    } key = {tr_option_integer(sgd->training->settings.options, "seed"), sgd->t, slot->sequence};
+    } key = {sgd->training->settings.seed, sgd->t, slot->sequence};
     tr_random_seed(&random, tr_hash64(&key, sizeof key));
     for (int kind = 0; ok && kind < TR_ATTRIBUTE_KINDS; kind++) {
         struct tr_tokens *tokens = &slot->tokens[kind];

@@ -11,6 +11,7 @@
 #include "train/dev_score.h"
 #include "train/hmm_gaussian.h"
 #include "train/recipe.h"
+#include "train/seeds.h"
 
 /* Reports the size of the training, and refuses it where --memory does not suffice. */
 static trellis_status estimate_memory(struct tr_training *training, trellis_error *error)
@@ -19,8 +20,13 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     size_t held = tr_dataset_bytes(&training->data.train) + tr_dataset_bytes(&training->data.dev) +
                   tr_vocabulary_bytes(v);
     const struct tr_learner *learner = training->settings.learner;
+    double copies = (double)training->settings.seeds; // as many as run side by side
+    if (copies > tr_pool_threads(training->pool)) {
+        copies = tr_pool_threads(training->pool);
+    }
     double needed = (double)held +
-                    4.0 * (double)training->layout.size * (learner->floats_per_weight + 2) +
+                    4.0 * (double)training->layout.size *
+                        (copies * learner->floats_per_weight + 4) +
                     learner->bytes_per_token * (double)training->data.train.tokens;
     double limit = (double)training->settings.limits.memory;
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);
@@ -194,7 +200,7 @@ trellis_status trellis_train(const trellis_options *options, const trellis_train
     }
     status = prepare(&training, options, &given, error);
     if (!status) {
-        status = training.settings.algorithm->train(&training, error);
+        status = tr_train_seeds(&training, error);
         if (status == TRELLIS_INTERRUPTED && training.report.interrupted) {
             status = TRELLIS_OK; // within a pass; the best iterate so far is the result
         }

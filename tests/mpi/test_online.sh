@@ -19,4 +19,5 @@ mixed() {
 }
 mixed "the averaged perceptron" -t perceptron
 mixed "arow" -t perceptron -a arow
+mixed "the mean of two perceptrons" -t perceptron --seeds 2
 finish
