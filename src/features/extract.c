@@ -16,7 +16,8 @@
 #include <math.h>
 
 #include "corpus/corpus.h"
-#include "features/extractor.h"
+#include "features/contexts.h"
+#include "features/template_keys.h"
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
@@ -74,6 +75,8 @@ void tr_extractor_destroy(struct tr_extractor *extractor)
     free(extractor->edge_plan.at);
     free(extractor->segment_plan.at);
     free(extractor->sources);
+    free(extractor->contexts.home);
+    free(extractor->contexts.planned);
     free_seen(&extractor->observation.node, &extractor->node_room);
     free_seen(&extractor->observation.edge, &extractor->edge_room);
     free_seen(&extractor->observation.segment, &extractor->segment_room);
@@ -109,9 +112,8 @@ bool tr_extractor_uses(const struct tr_extractor *extractor, size_t column)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Whether all columns of a template are in the sequences. */
-static bool is_active(const struct tr_extractor *extractor, const struct tr_template *template,
-                      size_t columns)
+bool tr_extractor_is_active(const struct tr_extractor *extractor,
+                            const struct tr_template *template, size_t columns)
 {
     const trellis_features *features = extractor->features;
     uint32_t count = template->mixed + template->conditions + template->factors;
@@ -167,27 +169,35 @@ static bool is_even(const struct tr_extractor *extractor, const struct tr_templa
     return even;
 }
 
+struct tr_planned tr_plan_template(const struct tr_extractor *extractor, uint32_t number)
+{
+    const struct tr_template *template = &extractor->features->templates.at[number];
+    return (struct tr_planned){template->key,        number,
+                               template->parts,      template->mixed,
+                               template->conditions, template->factors};
+}
+
 static void make_plan(struct tr_extractor *extractor, const trellis_sequence *sequence)
 {
     const trellis_features *features = extractor->features;
     extractor->node_plan.count = extractor->edge_plan.count = extractor->segment_plan.count = 0;
     extractor->node_plan.even = extractor->edge_plan.even = true;
+    for (size_t i = 0; i < features->parts.size; i++) {
+        if (!features->parts.at[i].span) {
+            extractor->sources[i] = make_source(extractor, &features->parts.at[i],
+                                                sequence->length);
+        }
+    }
+    tr_contexts_find(extractor, sequence->columns);
     for (uint32_t i = 0; i < features->templates.size; i++) {
         const struct tr_template *template = &features->templates.at[i];
         struct tr_plan *plan = template->edge      ? &extractor->edge_plan
                                : template->segment ? &extractor->segment_plan
                                                    : &extractor->node_plan;
-        if (is_active(extractor, template, sequence->columns)) {
+        if (tr_extractor_is_active(extractor, template, sequence->columns) &&
+            !tr_contexts_have(&extractor->contexts, i)) {
             plan->even = plan->even && !template->segment && is_even(extractor, template);
-            plan->at[plan->count++] = (struct tr_planned){template->key,        i,
-                                                          template->parts,      template->mixed,
-                                                          template->conditions, template->factors};
-        }
-    }
-    for (size_t i = 0; i < features->parts.size; i++) {
-        if (!features->parts.at[i].span) {
-            extractor->sources[i] = make_source(extractor, &features->parts.at[i],
-                                                sequence->length);
+            plan->at[plan->count++] = tr_plan_template(extractor, i);
         }
     }
     extractor->planned = !extractor->has_absolute;
@@ -228,138 +238,6 @@ trellis_status tr_reserve_seen(struct tr_extractor *extractor, struct tr_seen *s
         room->attributes = ok ? need : room->attributes;
     }
     return ok ? TRELLIS_OK : tr_fail_memory(error);
-}
-
-/* A value of a source at token i, joined to the key so far. The flags are constants where this is
- * called. */
-static inline __attribute__((always_inline)) struct tr_key join(struct tr_key key,
-                                                                const struct tr_source *source,
-                                                                size_t i, bool whole)
-{
-    size_t at = i & source->mask;
-    struct tr_string_key value = {{source->low[at], 0}, {source->low_span[at] & ~TR_STRING_END, 0}};
-    if (whole) {
-        value.hash.high = source->high[at];
-        value.span.high = source->high_span[at];
-    }
-    return tr_string_join(key, value);
-}
-
-/* The keys of all templates of a set keyed by strings, as below. */
-static inline __attribute__((always_inline)) size_t see_strings(const struct tr_plan *plan,
-                                                                const struct tr_source *sources,
-                                                                size_t i, bool whole,
-                                                                struct tr_seen *seen, size_t at)
-{
-    for (size_t t = 0; t < plan->count; t++, at++) {
-        const struct tr_planned *planned = &plan->at[t];
-        struct tr_key key = planned->key;
-        bool ended = false;
-        for (uint32_t k = 0; k < planned->mixed && !ended; k++) {
-            const struct tr_source *source = sources + planned->source + k;
-            key = join(key, source, i, whole);
-            ended = source->low_span[i & source->mask] & TR_STRING_END;
-        }
-        seen->low[at] = key.low;
-        if (seen->value) {
-            seen->value[at] = 1;
-        }
-        if (whole) {
-            seen->high[at] = key.high;
-            seen->template[at] = planned->number;
-        }
-    }
-    return at;
-}
-
-/* The keys of all templates of a plan at token i, written from `at` on; returns where they end. The
- * two flags are constants where this is called, so the parts they guard fall away. */
-static inline __attribute__((always_inline)) size_t see_token(const struct tr_plan *plan,
-                                                              const struct tr_source *sources,
-                                                              size_t i, bool whole, bool valued,
-                                                              struct tr_seen *seen, size_t at)
-{
-    for (size_t t = 0; t < plan->count; t++) {
-        const struct tr_planned *planned = &plan->at[t];
-        const struct tr_source *source = sources + planned->source;
-        const struct tr_source *end = source + planned->mixed;
-        struct tr_key key = planned->key;
-        bool there = true;
-        for (; source < end; source++) {
-            struct tr_key value = {source->low[i & source->mask], 0};
-            if (whole) {
-                value.high = source->high[i & source->mask];
-            }
-            there &= value.low != 0;
-            key = tr_mix(key, value);
-        }
-        for (end += planned->conditions; source < end; source++) {
-            there &= (source->low[i & source->mask] != 0) != source->negated;
-        }
-        if (valued) {
-            float product = 1;
-            for (end += planned->factors; source < end; source++) {
-                there &= source->low[i & source->mask] != 0;
-                product *= source->real[i & source->mask];
-            }
-            seen->value[at] = product;
-        }
-        seen->low[at] = key.low;
-        if (whole) {
-            seen->high[at] = key.high;
-            seen->template[at] = planned->number;
-        }
-        at += there;
-    }
-    return at;
-}
-
-/* The keys of one template at n tokens. The number of sources is a constant at each call, so that
- * they stay in registers. */
-static inline __attribute__((always_inline)) void mix_sources(uint64_t first,
-                                                              const struct tr_source *sources,
-                                                              uint32_t mixed, bool strings,
-                                                              size_t n, uint64_t *keys,
-                                                              size_t stride)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct tr_key key = {first, 0};
-        for (uint32_t k = 0; k < mixed; k++) {
-            struct tr_key value = {sources[k].low[i & sources[k].mask], 0};
-            key = strings ? join(key, &sources[k], i, false) : tr_mix(key, value);
-        }
-        keys[i * stride] = key.low;
-    }
-}
-
-/* The keys of a plan that is even, template by template: tokens need not wait for each other. */
-static inline __attribute__((always_inline)) void see_evenly(const struct tr_plan *plan,
-                                                             const struct tr_source *sources,
-                                                             bool strings, size_t n,
-                                                             struct tr_seen *seen)
-{
-    for (size_t t = 0; t < plan->count; t++) {
-        const struct tr_planned *planned = &plan->at[t];
-        const struct tr_source *from = sources + planned->source;
-        uint64_t first = planned->key.low, *keys = seen->low + t;
-        switch (planned->mixed) {
-        case 1:
-            mix_sources(first, from, 1, strings, n, keys, plan->count);
-            break;
-        case 2:
-            mix_sources(first, from, 2, strings, n, keys, plan->count);
-            break;
-        case 3:
-            mix_sources(first, from, 3, strings, n, keys, plan->count);
-            break;
-        default:
-            mix_sources(first, from, planned->mixed, strings, n, keys, plan->count);
-            break;
-        }
-    }
-    for (size_t i = 0; i <= n; i++) {
-        seen->begin[i] = i * plan->count;
-    }
 }
 
 static trellis_status check_value(const trellis_sequence *sequence, size_t token,
@@ -455,11 +333,11 @@ static void see_edges(struct tr_extractor *extractor, const struct tr_plan *plan
     for (size_t i = 0; i < length; i++) {
         seen->begin[i] = at;
         if (i > 0 && extractor->features->strings) {
-            at = see_strings(plan, extractor->sources, i, extractor->whole, seen, at);
+            at = tr_see_strings(plan, extractor->sources, i, extractor->whole, seen, at);
         } else if (i > 0 && extractor->whole) {
-            at = see_token(plan, extractor->sources, i, true, seen->value != NULL, seen, at);
+            at = tr_see_token(plan, extractor->sources, i, true, seen->value != NULL, seen, at);
         } else if (i > 0) {
-            at = see_token(plan, extractor->sources, i, false, seen->value != NULL, seen, at);
+            at = tr_see_token(plan, extractor->sources, i, false, seen->value != NULL, seen, at);
         }
     }
     seen->begin[length] = at;
@@ -492,9 +370,9 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     bool valued = seen->value != NULL;
     if (plan->even && !extractor->whole && !valued) {
         if (extractor->features->strings) {
-            see_evenly(plan, sources, true, sequence->length, seen);
+            tr_see_evenly(plan, sources, true, sequence->length, seen);
         } else {
-            see_evenly(plan, sources, false, sequence->length, seen);
+            tr_see_evenly(plan, sources, false, sequence->length, seen);
         }
         return TRELLIS_OK;
     }
@@ -502,13 +380,13 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     for (size_t i = 0; i < sequence->length; i++) {
         seen->begin[i] = at;
         if (extractor->features->strings) {
-            at = see_strings(plan, sources, i, extractor->whole, seen, at);
+            at = tr_see_strings(plan, sources, i, extractor->whole, seen, at);
         } else if (extractor->whole) {
-            at = see_token(plan, sources, i, true, valued, seen, at);
+            at = tr_see_token(plan, sources, i, true, valued, seen, at);
         } else if (valued) {
-            at = see_token(plan, sources, i, false, true, seen, at);
+            at = tr_see_token(plan, sources, i, false, true, seen, at);
         } else {
-            at = see_token(plan, sources, i, false, false, seen, at);
+            at = tr_see_token(plan, sources, i, false, false, seen, at);
         }
         if (sequence->attributes) {
             trellis_status status = see_ready_made(sequence, i, extractor->whole, seen, &at, error);
@@ -631,7 +509,7 @@ trellis_status tr_features_count(trellis_features *features, struct tr_extractor
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* The text of a part's value at a token, as see_token() mixes its hash; false where it ends the
+/* The text of a part's value at a token, as tr_see_token() mixes its hash; false where it ends the
  * string. */
 static bool add_value(struct tr_extractor *extractor, const trellis_sequence *sequence,
                       const struct tr_template_part *part, size_t token, struct tr_buffer *buffer)

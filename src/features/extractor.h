@@ -26,6 +26,39 @@ struct tr_plan {
     bool even; // all templates have a key at all tokens, and none has a value
 };
 
+/* Contexts (contexts.h). */
+enum {
+    TR_MAX_CONTEXTS = 4,        // that of tokens, and of three cells in a row
+    TR_MAX_CONTEXT_COLUMNS = 4, // of tokens
+    TR_MAX_CONTEXT_OFFSET = 8,
+    TR_MAX_SLOTS = 2 * TR_MAX_CONTEXT_OFFSET + 1,
+    TR_WINDOW = 3, // cells in a row
+};
+
+struct tr_context_slot {
+    ptrdiff_t offset; // of the anchor from the token
+    struct tr_plan plan;
+};
+
+struct tr_context {
+    uint32_t column[TR_MAX_CONTEXT_COLUMNS]; // [columns]
+    size_t columns, span;
+    struct tr_source cells[TR_MAX_CONTEXT_COLUMNS]; // [columns] as written, at the anchor
+    struct tr_context_slot slots[TR_MAX_SLOTS];     // [slot_count]
+    size_t slot_count, template_count;
+};
+
+struct tr_contexts {
+    struct tr_context at[TR_MAX_CONTEXTS]; // [count]
+    size_t count;
+    uint64_t signature; // of the templates in all slots
+    /* NULL where contexts are not asked for: */
+    struct tr_context_home {
+        uint8_t context, slot;  // context: TR_MAX_CONTEXTS for a loose template
+    } * home;                   // [templates]
+    struct tr_planned *planned; // [templates] slot by slot
+};
+
 /* What tr_seen points into. */
 struct tr_seen_room {
     size_t tokens, attributes; // capacity
@@ -46,6 +79,7 @@ struct tr_extractor {
 
     struct tr_observation observation;
     struct tr_seen_room node_room, edge_room, segment_room;
+    struct tr_contexts contexts;
     struct tr_segment_values segments;
 };
 
@@ -54,6 +88,12 @@ struct tr_extractor {
 trellis_status tr_reserve_seen(struct tr_extractor *extractor, struct tr_seen *seen,
                                struct tr_seen_room *room, size_t tokens, size_t attributes,
                                trellis_error *error);
+
+/* Whether all columns of a template are in sequences of so many columns. */
+bool tr_extractor_is_active(const struct tr_extractor *extractor,
+                            const struct tr_template *template, size_t columns);
+/* A template as the loops over tokens see it. */
+struct tr_planned tr_plan_template(const struct tr_extractor *extractor, uint32_t number);
 
 /* The attributes of the segments of a sequence whose rows are filled (extract_segments.c). */
 trellis_status tr_extractor_see_segments(struct tr_extractor *extractor,

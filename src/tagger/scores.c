@@ -1,9 +1,10 @@
 /* scores.c - node and edge scores of a lattice, from the attributes of a sequence.
  *
  * Looking up a key and reading its row are two cache misses. All keys of the sequence are known, so
- * the misses are made to overlap with work on the tokens before:
+ * the misses are made to overlap with work on the tokens before. Tokens are taken in groups with
+ * enough attributes to have many misses under way:
  *
- *     buckets of token i + 2 are fetched -> rows of token i + 1 are found and fetched -> those of i are added
+ *     buckets of group g + 2 are fetched -> rows of g + 1 are found and fetched -> those of g added
  */
 #include <math.h>
 
@@ -12,57 +13,81 @@
 /* Floats for the scores of label pairs at all positions: 4 GB. */
 #define MAX_EDGE_SCORES ((size_t)1 << 30)
 
-static void fetch_buckets(const struct tr_table *table, const struct tr_seen *seen, size_t token)
+/* The attributes that a group of tokens has at least, unless the sequence ends. */
+enum { GROUP_ATTRIBUTES = 32 };
+
+/* The first token after a group that begins at a token. */
+static size_t group_end(const struct tr_seen *seen, size_t begin, size_t n)
 {
-    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
+    size_t end = begin;
+    while (end < n && seen->begin[end] - seen->begin[begin] < GROUP_ATTRIBUTES) {
+        end++;
+    }
+    return end;
+}
+
+static void fetch_buckets(const struct tr_table *table, const struct tr_seen *seen, size_t begin,
+                          size_t end)
+{
+    for (size_t k = seen->begin[begin]; k < seen->begin[end]; k++) {
         __builtin_prefetch(&table->buckets[tr_table_home(table, seen->low[k])]);
     }
 }
 
-/* Finds the rows of the attributes at one token, and prefetches them. Dense and sparse rows are
+/* Finds the rows of the attributes at some tokens, and prefetches them. Dense and sparse rows are
  * listed apart; which a row is cannot be predicted, so there is no branch for it. */
-static void find_rows(trellis_tagger *tagger, const struct tr_table *table,
-                      const struct tr_seen *seen, size_t token)
+static void find_rows(struct tr_tagger_scoring *scoring, const struct tr_table *table,
+                      const struct tr_seen *seen, size_t begin, size_t end)
 {
     const struct tr_table here = *table; // so that nothing is loaded again after a store
-    uint32_t *dense = tagger->scoring.dense.at, *sparse = tagger->scoring.sparse.at;
+    uint32_t *dense = scoring->dense.at, *sparse = scoring->sparse.at;
     size_t dense_count = 0, sparse_count = 0;
-    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
-        uint32_t row = tr_table_find(&here, seen->low[k]);
-        bool known = row < here.word_count;
-        dense[dense_count] = sparse[sparse_count] = row;
-        dense_count += row + (uint64_t)here.width <= here.dense_words;
-        sparse_count += known && row >= here.dense_words;
-        __builtin_prefetch(tr_table_place(&here, known ? row : 0));
+    for (size_t i = begin; i < end; i++) {
+        for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
+            uint32_t row = tr_table_find(&here, seen->low[k]);
+            bool known = row < here.word_count;
+            dense[dense_count] = sparse[sparse_count] = row;
+            dense_count += row + (uint64_t)here.width <= here.dense_words;
+            sparse_count += known && row >= here.dense_words;
+            __builtin_prefetch(tr_table_place(&here, known ? row : 0));
+        }
+        scoring->ends.at[i] = (struct tr_row_ends){(uint32_t)dense_count, (uint32_t)sparse_count};
     }
-    tagger->scoring.dense.size = dense_count;
-    tagger->scoring.sparse.size = sparse_count;
 }
 
-/* Adds the rows listed by find_rows() to the scores of a token: dense ones together, in
+/* Adds the rows listed by find_rows() to the scores of the tokens: dense ones together, in
  * registers. */
-static void add_rows(const trellis_tagger *tagger, const struct tr_table *table, float *scores)
+static void add_rows(const struct tr_tagger_scoring *scoring, const struct tr_table *table,
+                     size_t begin, size_t end, float *scores, size_t stride)
 {
-    if (table->shorts) {
-        tagger->scoring.kernels->add_listed_shorts(
-            scores, (const int16_t *)table->shorts, tagger->scoring.dense.at,
-            tagger->scoring.dense.size, table->unit, table->width);
-    } else {
-        tagger->scoring.kernels->add_listed(scores, (const float *)table->words,
-                                            tagger->scoring.dense.at, tagger->scoring.dense.size,
-                                            table->width);
-    }
-    for (size_t k = 0; k < tagger->scoring.sparse.size; k++) {
-        tr_table_add(table, tagger->scoring.sparse.at[k], 1, scores);
+    struct tr_row_ends from = {0, 0};
+    for (size_t i = begin; i < end; i++) {
+        struct tr_row_ends to = scoring->ends.at[i];
+        const uint32_t *dense = scoring->dense.at + from.dense;
+        float *sums = scores + i * stride;
+        if (table->shorts) {
+            scoring->kernels->add_listed_shorts(sums, (const int16_t *)table->shorts, dense,
+                                                to.dense - from.dense, table->unit, table->width);
+        } else {
+            scoring->kernels->add_listed(sums, (const float *)table->words, dense,
+                                         to.dense - from.dense, table->width);
+        }
+        for (size_t k = from.sparse; k < to.sparse; k++) {
+            tr_table_add(table, scoring->sparse.at[k], 1, sums);
+        }
+        from = to;
     }
 }
 
 /* The same for attributes with values. */
-static void add_valued(const struct tr_table *table, const struct tr_seen *seen, size_t token,
-                       float *scores)
+static void add_valued(const struct tr_table *table, const struct tr_seen *seen, size_t begin,
+                       size_t end, float *scores, size_t stride)
 {
-    for (size_t k = seen->begin[token]; k < seen->begin[token + 1]; k++) {
-        tr_table_add(table, tr_table_find(table, seen->low[k]), seen->value[k], scores);
+    for (size_t i = begin; i < end; i++) {
+        for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
+            tr_table_add(table, tr_table_find(table, seen->low[k]), seen->value[k],
+                         scores + i * stride);
+        }
     }
 }
 
@@ -71,22 +96,25 @@ static bool add_attributes(trellis_tagger *tagger, const struct tr_table *table,
                            const struct tr_seen *seen, size_t from, size_t n, float *scores,
                            size_t stride)
 {
+    struct tr_tagger_scoring *scoring = &tagger->scoring;
     size_t max = n ? seen->begin[n] : 0;
-    if (!tr_reserve(&tagger->scoring.dense, max) || !tr_reserve(&tagger->scoring.sparse, max)) {
+    if (!tr_reserve(&scoring->dense, max) || !tr_reserve(&scoring->sparse, max) ||
+        !tr_reserve(&scoring->ends, n)) {
         return false;
     }
-    for (size_t i = from; i < n + 2; i++) {
-        if (i < n) {
-            fetch_buckets(table, seen, i);
+    /* The groups begin .. middle, middle .. end and end .. last. */
+    for (size_t begin = from, middle = from, end = from; begin < n;) {
+        size_t last = group_end(seen, end, n);
+        fetch_buckets(table, seen, end, last);
+        if (seen->value) {
+            add_valued(table, seen, begin, middle, scores, stride);
+        } else {
+            add_rows(scoring, table, begin, middle, scores, stride);
+            find_rows(scoring, table, seen, middle, end);
         }
-        if (seen->value && i >= from + 2) {
-            add_valued(table, seen, i - 2, scores + (i - 2) * stride);
-        } else if (i >= from + 2) {
-            add_rows(tagger, table, scores + (i - 2) * stride);
-        }
-        if (!seen->value && i > from && i <= n) {
-            find_rows(tagger, table, seen, i - 1);
-        }
+        begin = middle;
+        middle = end;
+        end = last;
     }
     return true;
 }
@@ -121,7 +149,7 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
     for (size_t i = 0; ok && i < sequence->length; i++) {
         double *scores = tagger->scoring.exact.at;
         memset(scores, 0, width * sizeof *scores);
-        fetch_buckets(&model->node, seen, i);
+        fetch_buckets(&model->node, seen, i, i + 1);
         for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
             tr_table_add_exact(&model->node, tr_table_find(&model->node, seen->low[k]),
                                seen->value ? seen->value[k] : 1.0f, scores);
@@ -180,6 +208,13 @@ trellis_status tr_tagger_fill_scores(trellis_tagger *tagger, const trellis_seque
         return status;
     }
     float *scores = tr_lattice_nodes(tagger->decoder.lattice);
+    if (tagger->scoring.contexts) {
+        status = tr_context_cache_add(tagger->scoring.contexts, tagger->input.extractor, n, scores,
+                                      error);
+    }
+    if (status) {
+        return status;
+    }
     bool exact = model->step_residuals;
     bool ok = exact ? fill_exact(tagger, sequence, &observation->node)
                     : add_attributes(tagger, &model->node, &observation->node, 0, n, scores, width);

@@ -108,6 +108,16 @@ static trellis_status read_costs(trellis_tagger *tagger, const trellis_options *
                : tr_fail_memory(error);
 }
 
+/* Has the templates of recurring contexts added up once. */
+static trellis_status use_contexts(trellis_tagger *tagger, trellis_error *error)
+{
+    const trellis_model *model = tagger->model;
+    return tr_extractor_use_contexts(tagger->input.extractor)
+               ? tr_context_cache_create(&model->node, model->integrity, &tagger->scoring.contexts,
+                                         error)
+               : tr_fail_memory(error);
+}
+
 trellis_status trellis_tagger_create(const trellis_model *model, const trellis_options *options,
                                      trellis_tagger **ret_tagger, trellis_error *error)
 {
@@ -145,6 +155,9 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     }
     if (!status && model->segments) {
         tr_extractor_set_segments(tagger->input.extractor, model->segments->max_length);
+    }
+    if (!status && !model->step_residuals && model->graph->width <= TR_MAX_CONTEXT_WIDTH) {
+        status = use_contexts(tagger, error);
     }
     struct tr_limits limits = {0};
     if (!status) {
@@ -202,7 +215,9 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     free(tagger->output.labels.at);
     free(tagger->scoring.dense.at);
     free(tagger->scoring.sparse.at);
+    free(tagger->scoring.ends.at);
     free(tagger->scoring.exact.at);
+    tr_context_cache_destroy(tagger->scoring.contexts);
     tr_decoder_free(&tagger->decoder.shared);
     free(tagger->allowed.option);
     free(tagger->input.real_columns);

@@ -5,6 +5,7 @@
 #include "base/kernels.h"
 #include "lattice/decode.h"
 #include "lattice/loss.h"
+#include "tagger/context_cache.h"
 #include "tagger/tagger.h"
 
 /* The labels allowed at a position of the next sequence. */
@@ -22,11 +23,17 @@ struct tr_tagger_input {
     TR_ARRAY(bool) known;                      // [length] whether each word is in the vocabulary
 };
 
+struct tr_row_ends {
+    uint32_t dense, sparse;
+};
+
 /* Scratch for the scores of one token. */
 struct tr_tagger_scoring {
     const struct tr_kernels *kernels;
-    TR_ARRAY(uint32_t) dense, sparse; // rows of the attributes found in the model
-    TR_ARRAY(double) exact;           // [width] in double precision, for an HMM
+    TR_ARRAY(uint32_t) dense, sparse;  // rows of the attributes found in the model, and
+    TR_ARRAY(struct tr_row_ends) ends; // [length] where those of each token end
+    TR_ARRAY(double) exact;            // [width] in double precision, for an HMM
+    struct tr_context_cache *contexts; // NULL where the templates are added one by one
 };
 
 /* How the best labels are searched for. */
