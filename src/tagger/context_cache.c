@@ -20,6 +20,8 @@ enum {
     SET_RECORDS = 5,
     MAX_FLOATS = 5 << 18, // of the records of a context: 5 MiB
     LINE = 16,            // floats of a cache line
+    TRIAL = 4096,         // anchors looked up before it is decided whether to go on
+    PAUSE = 16 * TRIAL,
     MAX_ROWS = TR_MAX_CONTEXTS * TR_MAX_SLOTS
 };
 
@@ -38,6 +40,9 @@ struct keep {
     size_t begin;       // of its records,
     size_t fresh;       // and of those made in this block
     uint32_t used;      // records
+    /* Contexts that hardly recur are not worth keeping: for so many more anchors they are not. */
+    size_t pause;
+    size_t sought, found; // since it was last decided
 };
 
 struct tr_context_cache {
@@ -188,6 +193,33 @@ static void find_records(struct tr_context_cache *cache, size_t c, size_t count)
     cache->missing_count[c] = missing;
 }
 
+/* Lists all records as new, without looking for them. */
+static void find_none(struct tr_context_cache *cache, size_t c, size_t count)
+{
+    const struct keep *keep = &cache->keeps[c];
+    for (size_t k = 0; k < count; k++) {
+        cache->missing[c][k] = (uint32_t)k;
+        cache->place[c][k] = (uint32_t)(keep->fresh + k * keep->record_size);
+    }
+    cache->missing_count[c] = count;
+}
+
+/* Decides, after a trial or a pause, whether records are looked for next: if half of them are
+ * found. */
+static void judge(struct keep *keep, size_t count, size_t missing)
+{
+    if (keep->pause) {
+        keep->pause -= count < keep->pause ? count : keep->pause;
+        return;
+    }
+    keep->sought += count;
+    keep->found += count - missing;
+    if (keep->sought >= TRIAL) {
+        keep->pause = 2 * keep->found < keep->sought ? PAUSE : 0;
+        keep->sought = keep->found = 0;
+    }
+}
+
 /* Lists the attributes of the records that are missing, slot by slot, and fetches their buckets. */
 static size_t list_attributes(struct tr_context_cache *cache, const struct tr_extractor *extractor,
                               const struct tr_context *context, size_t c, ptrdiff_t first)
@@ -275,11 +307,13 @@ static trellis_status add_block(struct tr_context_cache *cache,
         struct span span = slot_span(&contexts->at[c]);
         first[c] = (ptrdiff_t)begin + span.first;
         count[c] = end - begin + (size_t)(span.last - span.first);
-        find_keys(cache, &contexts->at[c], c, n, first[c], count[c]);
+        if (!cache->keeps[c].pause) {
+            find_keys(cache, &contexts->at[c], c, n, first[c], count[c]);
+        }
     }
     trellis_status status = TRELLIS_OK;
     for (size_t c = 0; !status && c < contexts->count; c++) {
-        find_records(cache, c, count[c]);
+        (cache->keeps[c].pause ? find_none : find_records)(cache, c, count[c]);
         status = make_records(cache, extractor, &contexts->at[c], c, first[c], error);
     }
     if (status) {
@@ -298,7 +332,11 @@ static trellis_status add_block(struct tr_context_cache *cache,
         cache->kernels->add_listed(scores + i * width, cache->records, rows, row_count, width);
     }
     for (size_t c = 0; c < contexts->count; c++) {
-        keep_records(cache, c);
+        struct keep *keep = &cache->keeps[c];
+        if (!keep->pause) {
+            keep_records(cache, c);
+        }
+        judge(keep, count[c], cache->missing_count[c]);
     }
     return TRELLIS_OK;
 }
