@@ -627,7 +627,8 @@ TRELLIS_API void trellis_cancel(trellis_cancellation *cancellation);
  *   exchange   sends send[r] to each other rank r and receives receive[r] from it; the sizes on both
  *              sides agree, and those of the rank itself are 0.
  *
- * A rank that waits for one that is gone should end the process: there is nothing left to do. */
+ * All ranks get the model, but the texts of attributes may be complete on rank 0 alone. A rank that
+ * waits for one that is gone should end the process: there is nothing left to do. */
 typedef trellis_status (*trellis_agree_function)(void *user, trellis_status status,
                                                  trellis_error *error);
 typedef trellis_status (*trellis_exchange_function)(void *user, const void *const *send,

@@ -109,6 +109,59 @@ trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t
     return status ? status : tr_ranks_gather_at_once(ranks, bytes, begin, error);
 }
 
+/* Tells each rank how many bytes come to it, and hears that of the others: sizes [count]. */
+static trellis_status exchange_sizes(struct tr_ranks *ranks, const size_t *begin, uint64_t *sizes,
+                                     trellis_error *error)
+{
+    const struct tr_parcels *parcels = &ranks->parcels;
+    uint64_t *own = tr_alloc(ranks->count, sizeof *own);
+    trellis_status status = tr_ranks_agree(ranks, own ? TRELLIS_OK : tr_fail_memory(error), error);
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        own[r] = begin[r + 1] - begin[r];
+        parcels->send[r] = &own[r];
+        parcels->receive[r] = &sizes[r];
+        parcels->send_size[r] = parcels->receive_size[r] = r == ranks->rank ? 0 : sizeof *own;
+    }
+    if (!status) {
+        sizes[ranks->rank] = own[ranks->rank];
+        status = exchange(ranks, error);
+    }
+    free(own);
+    return status;
+}
+
+trellis_status tr_ranks_scatter(struct tr_ranks *ranks, const void *bytes, const size_t *begin,
+                                void **ret_bytes, size_t *ret_begin, trellis_error *error)
+{
+    const struct tr_parcels *parcels = &ranks->parcels;
+    uint64_t *sizes = tr_alloc(ranks->count, sizeof *sizes);
+    *ret_bytes = NULL;
+    trellis_status status = tr_ranks_agree(ranks, sizes ? TRELLIS_OK : tr_fail_memory(error),
+                                           error);
+    status = status ? status : exchange_sizes(ranks, begin, sizes, error);
+    ret_begin[0] = 0;
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        ret_begin[r + 1] = ret_begin[r] + sizes[r];
+    }
+    free(sizes);
+    if (!status) {
+        *ret_bytes = tr_alloc(ret_begin[ranks->count], 1);
+        status = tr_ranks_agree(ranks, *ret_bytes ? TRELLIS_OK : tr_fail_memory(error), error);
+    }
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        bool other = r != ranks->rank;
+        parcels->send[r] = (const char *)bytes + begin[r];
+        parcels->send_size[r] = other ? begin[r + 1] - begin[r] : 0;
+        parcels->receive[r] = (char *)*ret_bytes + ret_begin[r];
+        parcels->receive_size[r] = other ? ret_begin[r + 1] - ret_begin[r] : 0;
+        if (!other && begin[r + 1] > begin[r]) {
+            memcpy((char *)*ret_bytes + ret_begin[r], (const char *)bytes + begin[r],
+                   begin[r + 1] - begin[r]);
+        }
+    }
+    return status ? status : exchange(ranks, error);
+}
+
 trellis_status tr_ranks_broadcast(struct tr_ranks *ranks, unsigned from, void *bytes, size_t size,
                                   trellis_error *error)
 {

@@ -57,6 +57,12 @@ trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t
 trellis_status tr_ranks_gather_at_once(struct tr_ranks *ranks, void *bytes, const size_t *begin,
                                        trellis_error *error);
 
+/* Sends each rank r the bytes begin[r] .. begin[r + 1] - 1. What comes for this rank, its own part
+ * too, is *ret_bytes, which the caller frees; ret_begin [count + 1] says where that of each rank
+ * begins. */
+trellis_status tr_ranks_scatter(struct tr_ranks *ranks, const void *bytes, const size_t *begin,
+                                void **ret_bytes, size_t *ret_begin, trellis_error *error);
+
 /* Gives the bytes of one rank to all. */
 trellis_status tr_ranks_broadcast(struct tr_ranks *ranks, unsigned from, void *bytes, size_t size,
                                   trellis_error *error);

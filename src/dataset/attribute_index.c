@@ -116,7 +116,24 @@ bool tr_attribute_index_name(struct tr_attribute_index *index, uint32_t number, 
 trellis_text tr_attribute_index_text(const struct tr_attribute_index *index, uint32_t number)
 {
     const struct tr_entry *entry = &index->entries.at[number];
-    return (trellis_text){index->bytes.at + entry->text, entry->text_size};
+    return entry->text_size ? (trellis_text){index->bytes.at + entry->text, entry->text_size}
+                            : (trellis_text){"", 0};
+}
+
+bool tr_attribute_index_fill(struct tr_attribute_index *index, const uint64_t *low, size_t count)
+{
+    size_t slot_count = 1024;
+    while (slot_count < 2 * count) {
+        slot_count *= 2;
+    }
+    if (count >= TR_NONE - 1 || !tr_reserve(&index->entries, count)) {
+        return false;
+    }
+    index->entries.size = count;
+    for (size_t i = 0; i < count; i++) {
+        index->entries.at[i] = (struct tr_entry){.key = low[i], .text = TR_ELSEWHERE};
+    }
+    return rebuild(index, slot_count);
 }
 
 bool tr_attribute_index_adopt(struct tr_attribute_index *index, uint64_t low, trellis_text text)

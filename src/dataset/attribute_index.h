@@ -9,9 +9,11 @@
 #include "base/hash.h"
 #include "base/intern.h"
 
+#define TR_ELSEWHERE UINT64_MAX
+
 struct tr_entry {
     uint64_t key;  // the low half
-    uint64_t text; // where its text begins in `bytes`
+    uint64_t text; // where its text begins in `bytes`; TR_ELSEWHERE: another rank has it
     uint32_t text_size;
     uint32_t count; // occurrences, saturating
 };
@@ -40,6 +42,10 @@ uint32_t tr_attribute_index_add(struct tr_attribute_index *index, struct tr_key 
                                 bool *ret_clash);
 bool tr_attribute_index_name(struct tr_attribute_index *index, uint32_t number, trellis_text text);
 trellis_text tr_attribute_index_text(const struct tr_attribute_index *index, uint32_t number);
+
+/* Fills an empty index with these keys, each of which is another, numbered in their order. Their
+ * texts are elsewhere until they are set. Nothing can be added afterwards. */
+bool tr_attribute_index_fill(struct tr_attribute_index *index, const uint64_t *low, size_t count);
 
 /* Adds an attribute of which only the lower half of the key is known, with its text; the upper half
  * is that of its first occurrence. False on allocation failure, or where the key is there

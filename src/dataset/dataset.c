@@ -21,8 +21,9 @@ struct reading {
     trellis_scheme_storage *storage;
     struct tr_buffer text; // of an attribute
     size_t word_column;
-    const char *reals;    // the columns of --gaussian
-    size_t *real_columns; // [dataset->reals]
+    uint64_t labels, attributes; // fingerprints of the sequence at hand
+    const char *reals;           // the columns of --gaussian
+    size_t *real_columns;        // [dataset->reals]
 };
 
 /* Where a sequence stands; one in memory is named by its number. */
@@ -156,9 +157,9 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
                 return status;
             }
         }
-        dataset->fingerprint = tr_fold(dataset->fingerprint ^ key.low, 0x9E3779B97F4A7C15u) +
-                               key.high;
-        if (is_kept(reading) && !add_occurrence(occurrences, number, value)) {
+        reading->attributes = tr_fold(reading->attributes ^ key.low, 0x9E3779B97F4A7C15u) +
+                              key.high;
+        if (!add_occurrence(occurrences, number, value)) {
             return tr_fail_memory(error);
         }
     }
@@ -279,7 +280,7 @@ static trellis_status add_labels(struct reading *reading, const trellis_sequence
             return status;
         }
         uint64_t h = tr_hash64(labels[i].data, labels[i].size);
-        dataset->fingerprint = tr_fold(dataset->fingerprint ^ h, 0xD6E8FEB86659FD93u) + i;
+        reading->labels = tr_fold(reading->labels ^ h, 0xD6E8FEB86659FD93u) + i;
     }
     return TRELLIS_OK;
 }
@@ -331,7 +332,7 @@ static trellis_status add_reals(struct reading *reading, const trellis_sequence 
     for (size_t i = 0; !status && i < count; i++) {
         uint64_t bits;
         memcpy(&bits, &x[i], sizeof bits);
-        dataset->fingerprint = tr_fold(dataset->fingerprint ^ bits, 0x9E3779B97F4A7C15u) + i;
+        reading->attributes = tr_fold(reading->attributes ^ bits, 0x9E3779B97F4A7C15u) + i;
     }
     return status;
 }
@@ -349,29 +350,15 @@ static bool add_weight(struct tr_dataset *dataset, double weight)
     return tr_push(&dataset->weight, (float)weight);
 }
 
-static trellis_status add_sequence(struct reading *reading, const trellis_sequence *sequence,
-                                   trellis_error *error)
+/* The attributes of a sequence. */
+static trellis_status add_attributes(struct reading *reading, const trellis_sequence *sequence,
+                                     trellis_error *error)
 {
-    struct tr_dataset *dataset = reading->dataset;
-    if (!isfinite((float)sequence->weight) || sequence->weight < 0) {
-        return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
-                          "the weight of a sequence must be a finite number of at least 0");
-    }
-    trellis_status status = add_labels(reading, sequence, error);
-    if (!status) {
-        status = add_words(reading, sequence, error);
-    }
-    if (!status) {
-        status = add_reals(reading, sequence, error);
-    }
-    if (status) {
-        return status;
-    }
     const struct tr_observation *observation;
     if (!reading->training) {
-        tr_extractor_set_sequence(reading->extractor, dataset->sequences);
+        tr_extractor_set_sequence(reading->extractor, reading->dataset->sequences);
     }
-    status = tr_extractor_run(reading->extractor, sequence, &observation, error);
+    trellis_status status = tr_extractor_run(reading->extractor, sequence, &observation, error);
     for (size_t i = 0; !status && i < sequence->length; i++) {
         prefetch_tokens(reading, &observation->node, i, sequence->length);
         status = add_seen(reading, sequence, TR_NODE_ATTRIBUTE, &observation->node, i, error);
@@ -382,9 +369,62 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     for (size_t c = 0; !status && c < sequence->length * observation->max_segment; c++) {
         status = add_seen(reading, sequence, TR_SEGMENT_ATTRIBUTE, &observation->segment, c, error);
     }
+    return status;
+}
+
+/* A sequence of another rank: its tokens are without attributes here. */
+static trellis_status add_places(struct reading *reading, const trellis_sequence *sequence,
+                                 trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    bool ok = true;
+    for (size_t i = 0; ok && i < sequence->length; i++) {
+        ok = tr_push(&dataset->node.begin, (uint32_t)dataset->node.attribute.size) &&
+             tr_push(&dataset->edge.begin, (uint32_t)dataset->edge.attribute.size);
+    }
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* A sum over sequences can be made by several ranks. */
+static void add_fingerprints(struct reading *reading, const trellis_sequence *sequence)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    const uint64_t last = 0xA0761D6478BD642Fu;
+    uint64_t labels = tr_fold(reading->labels ^ last, dataset->sequences ^ ~last);
+    uint64_t attributes = tr_fold(reading->attributes ^ last, dataset->sequences ^ last);
+    size_t cells = reading->settings->shared ? sequence->length * sequence->columns : 0;
+    dataset->fingerprint += labels + (is_kept(reading) ? attributes : 0);
+    dataset->label_fingerprint += labels;
+    for (size_t i = 0; i < cells; i++) {
+        uint64_t h = tr_hash64(sequence->cells[i].data, sequence->cells[i].size);
+        dataset->cell_fingerprint = tr_fold(dataset->cell_fingerprint ^ h, 0xD6E8FEB86659FD93u) + i;
+    }
+}
+
+static trellis_status add_sequence(struct reading *reading, const trellis_sequence *sequence,
+                                   trellis_error *error)
+{
+    struct tr_dataset *dataset = reading->dataset;
+    if (!isfinite((float)sequence->weight) || sequence->weight < 0) {
+        return tr_fail_at(error, TRELLIS_DATA, place_of(reading, sequence),
+                          "the weight of a sequence must be a finite number of at least 0");
+    }
+    reading->labels = reading->attributes = 0;
+    trellis_status status = add_labels(reading, sequence, error);
+    if (!status) {
+        status = add_words(reading, sequence, error);
+    }
+    if (!status) {
+        status = add_reals(reading, sequence, error);
+    }
+    if (!status) {
+        status = is_kept(reading) ? add_attributes(reading, sequence, error)
+                                  : add_places(reading, sequence, error);
+    }
     if (status) {
         return status;
     }
+    add_fingerprints(reading, sequence);
     dataset->tokens += sequence->length;
     if (dataset->tokens >= UINT32_MAX) {
         return tr_fail(error, TRELLIS_LIMIT, "more than 4 billion tokens");
@@ -598,101 +638,4 @@ trellis_status tr_dataset_add(struct tr_dataset *dataset, struct tr_vocabulary *
     dataset->label_count = (uint32_t)tr_intern_count(&dataset->labels);
     free_texts(&reading);
     return status;
-}
-
-static void clear_occurrences(struct tr_occurrences *occurrences)
-{
-    occurrences->begin.size = occurrences->attribute.size = occurrences->value.size = 0;
-}
-
-#define DROP(array) (free((array).at), memset(&(array), 0, sizeof(array)))
-
-static void occurrences_free(struct tr_occurrences *occurrences)
-{
-    DROP(occurrences->begin);
-    DROP(occurrences->attribute);
-    DROP(occurrences->value);
-}
-
-void tr_dataset_drop_tokens(struct tr_dataset *dataset)
-{
-    DROP(dataset->sequence);
-    DROP(dataset->gold);
-    DROP(dataset->weight);
-    DROP(dataset->entry);
-    DROP(dataset->open_begin);
-    DROP(dataset->open);
-    DROP(dataset->real);
-    occurrences_free(&dataset->node);
-    occurrences_free(&dataset->edge);
-    occurrences_free(&dataset->segment);
-}
-
-/* New open labels rely on zeros, so their lists are freed. */
-void tr_dataset_clear(struct tr_dataset *dataset)
-{
-    DROP(dataset->open_begin);
-    DROP(dataset->open);
-    clear_occurrences(&dataset->node);
-    clear_occurrences(&dataset->edge);
-    clear_occurrences(&dataset->segment);
-    dataset->sequence.size = dataset->gold.size = dataset->weight.size = 0;
-    dataset->entry.size = dataset->real.size = 0;
-    dataset->sequences = dataset->tokens = 0;
-}
-
-void tr_dataset_free(struct tr_dataset *dataset)
-{
-    tr_dataset_drop_tokens(dataset);
-    tr_intern_free(&dataset->labels);
-    *dataset = (struct tr_dataset){0};
-}
-
-void tr_vocabulary_close(struct tr_vocabulary *vocabulary)
-{
-    tr_attribute_index_close(&vocabulary->node.index);
-    tr_attribute_index_close(&vocabulary->edge.index);
-}
-
-void tr_vocabulary_free(struct tr_vocabulary *vocabulary)
-{
-    tr_attribute_index_free(&vocabulary->node.index);
-    tr_attribute_index_free(&vocabulary->edge.index);
-    tr_rows_destroy(vocabulary->node.rows);
-    tr_rows_destroy(vocabulary->edge.rows);
-    *vocabulary = (struct tr_vocabulary){0};
-}
-
-static size_t occurrences_bytes(const struct tr_occurrences *occurrences)
-{
-    return 4 * (occurrences->begin.capacity + occurrences->attribute.capacity +
-                occurrences->value.capacity);
-}
-
-size_t tr_dataset_bytes(const struct tr_dataset *dataset)
-{
-    return occurrences_bytes(&dataset->node) + occurrences_bytes(&dataset->edge) +
-           occurrences_bytes(&dataset->segment) + 4 * dataset->sequence.capacity +
-           2 * dataset->gold.capacity + 4 * dataset->weight.capacity + 4 * dataset->entry.capacity +
-           8 * dataset->real.capacity + 4 * dataset->open_begin.capacity +
-           2 * dataset->open.capacity;
-}
-
-static size_t attributes_bytes(const struct tr_attributes *attributes)
-{
-    const struct tr_attribute_index *d = &attributes->index;
-    size_t bytes = d->entries.capacity * sizeof *d->entries.at + d->bytes.capacity +
-                   4 * d->slot_count;
-    if (attributes->rows) {
-        bytes += 8 * ((size_t)attributes->rows->attributes + 1) +
-                 4 * tr_rows_pairs(attributes->rows) +
-                 8 * attributes->rows->dense * attributes->rows->mask_words +
-                 4 * attributes->rows->shared;
-    }
-    return bytes;
-}
-
-size_t tr_vocabulary_bytes(const struct tr_vocabulary *vocabulary)
-{
-    return attributes_bytes(&vocabulary->node) + attributes_bytes(&vocabulary->edge);
 }

@@ -20,6 +20,8 @@
 #include "features/features.h"
 #include "graph/graph.h"
 
+struct tr_ranks;
+
 /* The attributes of all tokens: those of token t are attribute[begin[t]] ..
  * attribute[begin[t+1]-1]. */
 struct tr_occurrences {
@@ -48,10 +50,13 @@ struct tr_dataset {
     /* With --segments: the attributes of all segments, which are node attributes by their numbers;
      * [tokens][max_segment] segments in the place of tokens (features.h). */
     struct tr_occurrences segment;
-    size_t max_segment;          // 0: there are none
-    size_t reals;                // real-valued columns: --gaussian
-    TR_ARRAY(double) real;       // [tokens][reals]
-    uint64_t fingerprint;        // of labels and attributes as read
+    size_t max_segment;    // 0: there are none
+    size_t reals;          // real-valued columns: --gaussian
+    TR_ARRAY(double) real; // [tokens][reals]
+    uint64_t fingerprint;  // of labels and attributes as read: a sum over the sequences
+    /* Where ranks share the data: the part of it that is of labels, which all of them have read, and
+     * one of all cells. */
+    uint64_t label_fingerprint, cell_fingerprint;
     struct tr_input_shape shape; // of the first source
     char used[400];              // its columns that templates use, from 1, separated by commas
 };
@@ -86,8 +91,8 @@ struct tr_dataset_settings {
      * as hashes, beyond which none are read from the training corpus. */
     size_t max_segment;
     const struct trellis_words *segment_keys;
-    /* The occurrences of the sequences first .. end-1 alone are kept, where `shared` says so. The
-     * attributes are numbered as if all were. */
+    /* Where `shared` says so, the attributes of the sequences first .. end-1 alone are read; then
+     * tr_dataset_number_together() numbers them. */
     bool shared;
     size_t first, end;
     uint64_t memory; // maximum of bytes for the data; 0: none
@@ -135,6 +140,15 @@ trellis_status tr_dataset_add(struct tr_dataset *dataset, struct tr_vocabulary *
                               trellis_error *error);
 /* Forgets all sequences, but keeps most of the memory for the next; labels and fingerprint stay. */
 void tr_dataset_clear(struct tr_dataset *dataset);
+
+/* Where each rank has read the attributes of its share of the sequences: numbers those of all ranks as
+ * one process does that reads all of them (shared_index.c). */
+trellis_status tr_dataset_number_together(struct tr_dataset *dataset,
+                                          struct tr_vocabulary *vocabulary, struct tr_ranks *ranks,
+                                          trellis_error *error);
+/* Gives rank 0 the texts of all attributes. */
+trellis_status tr_vocabulary_gather_texts(struct tr_vocabulary *vocabulary, struct tr_ranks *ranks,
+                                          trellis_error *error);
 
 /* Sorts the attributes of the tokens first .. end-1, as the row kernels need them: a corpus that is
  * read with the vocabulary of another is sorted after reading, the training corpus when it is

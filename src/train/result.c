@@ -173,7 +173,11 @@ trellis_status tr_training_result(struct tr_training *training, trellis_model **
                                   trellis_error *error)
 {
     trellis_model *model = NULL;
-    trellis_status status = make_model(training, &model, error);
+    trellis_status status = training->data.shared
+                                ? tr_vocabulary_gather_texts(&training->data.vocabulary,
+                                                             &training->ranks, error)
+                                : TRELLIS_OK;
+    status = status ? status : make_model(training, &model, error);
     if (status || tr_option_is(training->settings.options, "bits", "32")) {
         *ret_model = model;
         return status;

@@ -335,9 +335,15 @@ static trellis_status read_train(struct tr_training *training,
     if (!status && data->train.label_count == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no label is known");
     }
-    return status ? status
-                  : tr_training_same(training, data->train.fingerprint + data->shared,
-                                     "has read other training data than", error);
+    uint64_t read = data->shared ? data->train.label_fingerprint ^ data->train.cell_fingerprint
+                                 : data->train.fingerprint;
+    if (!status) {
+        status = tr_training_same(training, read + data->shared,
+                                  "has read other training data than", error);
+    }
+    return status || !data->shared ? status
+                                   : tr_dataset_number_together(&data->train, &data->vocabulary,
+                                                                &training->ranks, error);
 }
 
 /* The dev data, through the vocabulary of the training data. */

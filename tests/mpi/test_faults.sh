@@ -42,6 +42,9 @@ broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $option
 ends "other data on one rank" "rank 1 has read other training data"
 broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options --warm-up 0 -m $t/model $t/train
 ends "other data on one rank, where each keeps its share" "rank 1 has read other training data"
+sed '1s/^[^\t]*/other/' $t/train >$t/other
+broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options --warm-up 0 -m $t/model $t/train
+ends "another word in the share of another rank" "rank 1 has read other training data"
 
 broken : train $options --bogus 1 -m $t/model $t/train
 ends "an unknown option" "bogus"
