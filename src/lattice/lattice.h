@@ -81,6 +81,8 @@ bool tr_lattice_make_segments(struct tr_lattice *lattice);
  * tokens that ends at i, of the type whose head is c. Longer segments have no score of their own.
  * NULL where no room was made. */
 float *tr_lattice_segments(struct tr_lattice *lattice);
+/* Scratch for whoever fills them in [2][length][width]. */
+float *tr_lattice_segment_parts(struct tr_lattice *lattice);
 /* After log Z: the probabilities of those segments, in the same places; may be overwritten. NULL
  * where there are no scores. */
 float *tr_lattice_segment_marginals(struct tr_lattice *lattice);

@@ -6,6 +6,52 @@
 
 /* ---- the workspace --------------------------------------------------------------------------- */
 
+/* Which lengths of which types are seen. */
+static bool make_masks(const struct tr_graph *graph, struct tr_segment_lattice *segment)
+{
+    const struct tr_segments *segments = graph->segments;
+    size_t lanes = segment->lanes, rows = (size_t)segments->max_length + 1;
+    segment->seen = tr_alloc_aligned(rows * lanes, sizeof *segment->seen);
+    segment->longer = tr_alloc_aligned(rows * lanes, sizeof *segment->longer);
+    segment->counted = tr_alloc_aligned(rows * lanes, sizeof *segment->counted);
+    segment->begins = tr_alloc_aligned(graph->width, sizeof *segment->begins);
+    segment->alone = tr_alloc_aligned(graph->width, sizeof *segment->alone);
+    if (!segment->seen || !segment->longer || !segment->counted || !segment->begins ||
+        !segment->alone) {
+        return false;
+    }
+    for (size_t d = 1; d <= rows; d++) {
+        for (size_t t = 0; t < segments->types; t++) {
+            size_t longest = segments->type[t].max_length, at = (d - 1) * lanes + t;
+            segment->seen[at] = d <= longest;
+            segment->longer[at] = d == longest + 1;
+            segment->counted[at] = d <= longest + 1;
+        }
+    }
+    for (size_t c = 0; c < graph->labels; c++) {
+        segment->begins[c] = segments->begins[c];
+        segment->alone[c] = segments->type_of[c] == TR_NO_LABEL;
+    }
+    return true;
+}
+
+/* What is there once for each type. */
+static bool make_types(struct tr_segment_lattice *segment)
+{
+    float **const floats[] = {&segment->in_progress, &segment->direct, &segment->enter,
+                              &segment->stay, &segment->leave};
+    bool ok = true;
+    for (size_t k = 0; ok && k < TR_COUNT(floats); k++) {
+        *floats[k] = tr_alloc_aligned(segment->lanes, sizeof(float));
+        ok = *floats[k];
+    }
+    for (size_t k = 0; ok && k < TR_WITHIN_SEGMENTS; k++) {
+        segment->within[k] = tr_alloc_aligned(segment->lanes, sizeof(double));
+        ok = segment->within[k];
+    }
+    return ok;
+}
+
 static bool make(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
@@ -14,12 +60,13 @@ static bool make(struct tr_lattice *lattice)
         return false;
     }
     size_t max_arcs = graph->labels + (size_t)graph->segments->max_length + 3;
+    segment->lanes = (graph->segments->types + 3) / 4 * 4;
     segment->pair = tr_alloc((size_t)graph->labels * graph->width, sizeof *segment->pair);
     segment->end = tr_alloc(graph->labels, sizeof *segment->end);
     segment->arcs = tr_alloc(max_arcs, sizeof *segment->arcs);
     segment->log_p = tr_alloc(max_arcs, sizeof *segment->log_p);
-    segment->in_progress = tr_alloc(graph->segments->types, sizeof *segment->in_progress);
-    return segment->pair && segment->end && segment->arcs && segment->log_p && segment->in_progress;
+    return segment->pair && segment->end && segment->arcs && segment->log_p &&
+           make_types(segment) && make_masks(graph, segment);
 }
 
 static void destroy(struct tr_lattice *lattice)
@@ -28,6 +75,7 @@ static void destroy(struct tr_lattice *lattice)
     if (segment) {
         free(segment->score.at);
         free(segment->marginal.at);
+        free(segment->part.at);
         free(segment->pair);
         free(segment->end);
         free(segment->inner.at);
@@ -41,8 +89,21 @@ static void destroy(struct tr_lattice *lattice)
         free(segment->back.at);
         free(segment->opened.at);
         free(segment->passed.at);
+        free(segment->to_first.at);
         free(segment->whole.at);
         free(segment->in_progress);
+        free(segment->direct);
+        free(segment->enter);
+        free(segment->stay);
+        free(segment->leave);
+        for (int k = 0; k < TR_WITHIN_SEGMENTS; k++) {
+            free(segment->within[k]);
+        }
+        free(segment->seen);
+        free(segment->longer);
+        free(segment->counted);
+        free(segment->begins);
+        free(segment->alone);
         free(segment);
     }
 }
@@ -62,7 +123,8 @@ bool tr_lattice_make_segments(struct tr_lattice *lattice)
     struct tr_segment_lattice *segment = lattice->of.segment;
     size_t size = row_size(lattice);
     if (!tr_floats_room(&segment->score, lattice->length, size) ||
-        !tr_floats_room(&segment->marginal, lattice->length, size)) {
+        !tr_floats_room(&segment->marginal, lattice->length, size) ||
+        !tr_floats_room(&segment->part, 2 * lattice->length, lattice->graph->width)) {
         return false;
     }
     memset(segment->score.at, 0, lattice->length * size * sizeof(float));
@@ -75,6 +137,11 @@ float *tr_lattice_segments(struct tr_lattice *lattice)
     return lattice->graph->segments && lattice->of.segment->has_scores
                ? lattice->of.segment->score.at
                : NULL;
+}
+
+float *tr_lattice_segment_parts(struct tr_lattice *lattice)
+{
+    return lattice->of.segment->part.at;
 }
 
 float *tr_lattice_segment_marginals(struct tr_lattice *lattice)
@@ -225,13 +292,13 @@ bool tr_segment_clear_results(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
     struct tr_segment_lattice *segment = lattice->of.segment;
-    size_t n = lattice->length, types = graph->segments->types;
+    size_t n = lattice->length;
     if (!tr_floats_room(&lattice->marginal.node, n, graph->width) ||
-        !tr_doubles_room(&segment->inner, n + 1, types)) {
+        !tr_doubles_room(&segment->inner, n + 1, segment->lanes)) {
         return false;
     }
     memset(lattice->marginal.node.at, 0, n * graph->width * sizeof(float));
-    memset(segment->inner.at, 0, (n + 1) * types * sizeof(double));
+    memset(segment->inner.at, 0, (n + 1) * segment->lanes * sizeof(double));
     memset(segment->pair, 0, (size_t)graph->labels * graph->width * sizeof(double));
     memset(segment->end, 0, graph->labels * sizeof(double));
     if (segment->has_scores) {
@@ -246,7 +313,7 @@ void tr_segment_count(struct tr_lattice *lattice, size_t i, size_t d, size_t t, 
     const struct tr_graph *graph = lattice->graph;
     const struct tr_segment_type *x = &graph->segments->type[t];
     struct tr_segment_lattice *segment = lattice->of.segment;
-    size_t width = graph->width, types = graph->segments->types, s = i + 1 - d;
+    size_t width = graph->width, s = i + 1 - d;
     size_t inside = goes_on ? d - 1 : d - 2; // tokens labelled so, from s + 1 on
     double q = (double)p;
     lattice->marginal.node.at[s * width + x->first] += p;
@@ -255,8 +322,8 @@ void tr_segment_count(struct tr_lattice *lattice, size_t i, size_t d, size_t t, 
         segment->pair[(inside ? x->inside : x->first) * width + x->last] += q;
     }
     if (inside) {
-        segment->inner.at[(s + 1) * types + t] += q;
-        segment->inner.at[(s + 1 + inside) * types + t] -= q;
+        segment->inner.at[(s + 1) * segment->lanes + t] += q;
+        segment->inner.at[(s + 1 + inside) * segment->lanes + t] -= q;
         segment->pair[x->first * width + x->inside] += q;
         segment->pair[x->inside * width + x->inside] += q * (double)(inside - 1);
     }
@@ -269,14 +336,14 @@ void tr_segment_add_inner(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
     double *inner = lattice->of.segment->inner.at;
-    size_t types = graph->segments->types;
-    for (size_t i = 0; i < lattice->length; i++, inner += types) {
-        for (size_t t = 0; t < types; t++) {
+    size_t lanes = lattice->of.segment->lanes;
+    for (size_t i = 0; i < lattice->length; i++, inner += lanes) {
+        for (size_t t = 0; t < graph->segments->types; t++) {
             uint16_t inside = graph->segments->type[t].inside;
             if (inside != TR_NO_LABEL) {
                 lattice->marginal.node.at[i * graph->width + inside] += (float)fmax(inner[t], 0);
             }
-            inner[types + t] += inner[t];
+            inner[lanes + t] += inner[t];
         }
     }
 }

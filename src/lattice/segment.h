@@ -37,15 +37,20 @@ struct tr_segment_arc {
     uint32_t length; // tokens from the beginning of the segment; 0: none is begun
 };
 
+/* Steps within a segment, by the labels of their tokens. */
+enum { TR_FIRST_LAST, TR_FIRST_INSIDE, TR_INSIDE_INSIDE, TR_INSIDE_LAST, TR_WITHIN_SEGMENTS };
+
 struct tr_segment_lattice {
     struct tr_floats score;    // [n][L][width] of segments, where there are any
     struct tr_floats marginal; // [n][L][width]
+    struct tr_floats part;     // [2][n][width] scratch of who fills in scores
     bool has_scores;
 
     /* What both kernels leave behind, beside the marginals. */
     double *pair;            // [labels][width] expected counts of transitions
     double *end;             // [labels] P(last label)
-    struct tr_doubles inner; // [n + 1][types] differences of P(inside at i)
+    size_t lanes;            // types, padded to a multiple of 4
+    struct tr_doubles inner; // [n + 1][lanes] differences of P(inside at i)
 
     /* In double precision and log space, by cell. */
     struct tr_doubles alpha, beta;
@@ -53,13 +58,20 @@ struct tr_segment_lattice {
     double *log_p;               // [max_arcs] scratch
 
     /* In single precision with scaling (segment_sums.c). */
-    bool is_fast;                    // the kernel that was used last
-    struct tr_floats factor;         // [n][width] of nodes
-    struct tr_floats begin;          // [n][width] forward sums of begin()
-    struct tr_floats onwards, back;  // [n][types] forward and backward sums of long()
-    struct tr_floats opened, passed; // [n][types] of first tokens, and of tokens inside
-    struct tr_floats whole;          // [n][L][types] of segments
-    float *in_progress;              // [types] forward sums of segments that have begun
+    bool is_fast;                         // the kernel that was used last
+    struct tr_floats factor;              // [n][width] of nodes
+    struct tr_floats begin;               // [n][width] forward sums of begin()
+    struct tr_floats onwards, back;       // [n][lanes] forward and backward sums of long()
+    struct tr_floats opened, passed;      // [n][lanes] of first tokens, and of tokens inside
+    struct tr_floats to_first;            // [n][lanes] backward sums of first tokens
+    struct tr_floats whole;               // [n][L + 1][lanes] of segments
+    float *in_progress;                   // [lanes] forward sums of segments that have begun
+    float *direct, *enter, *stay, *leave; // [lanes] factors of steps within a segment
+    double *within[TR_WITHIN_SEGMENTS];   // [lanes] expected counts of these
+    /* By length and type [L + 1][lanes], each 1 or 0: segments that have a score, those of one token
+     * more, and both. */
+    float *seen, *longer, *counted;
+    float *begins, *alone; // [width] 1 for labels that begin a segment, and that have no type
 };
 
 /* ---- cells ----------------------------------------------------------------------------------- */

@@ -16,6 +16,10 @@
  * to nothing. Backward the same with the same s_i; the probability of a segment is the product of
  * what is before, in and after it.
  *
+ * All that is done for each type and length is done for four types at once, and without branches:
+ * factors of transitions that a type does not have are 0, and g is 1 for the segments of D tokens,
+ * which have no score, and 0 for longer ones, which are in long_i.
+ *
  * Single precision is enough under the conditions of forward_backward.c; otherwise the result is
  * discarded and the reference is used.
  */
@@ -23,13 +27,21 @@
 
 #include "lattice/segment.h"
 
+/* Kept out of their callers, whose variables would take the registers of the inner loops. */
+#define APART __attribute__((noinline))
+
+/* Four types at once. */
+enum { QUAD = 4 };
+typedef float quad __attribute__((vector_size(16), aligned(4)));
+typedef double double_quad __attribute__((vector_size(32), aligned(8)));
+
 /* Of the current sequence; shapes as in struct tr_segment_lattice. */
 struct segment_sums {
     struct tr_lattice *lattice;
     const struct tr_steps *steps;
     const struct tr_segments *segments;
     struct tr_segment_lattice *at;
-    size_t n, width, types, rows;
+    size_t n, width, types, lanes, rows;
     float *end, *to, *inverse;
     float max_whole; // no factor of a segment is larger; at least 1
 };
@@ -39,17 +51,28 @@ static float *row(const struct segment_sums *x, const struct tr_floats *floats, 
     return floats->at + i * x->width;
 }
 
-static inline float step_factor(const struct segment_sums *x, uint16_t a, uint16_t b)
+/* Those of four types from t on; position i of an array [n][lanes]. */
+static inline quad *four(const struct segment_sums *x, const struct tr_floats *floats, size_t i,
+                         size_t t)
 {
-    return x->steps->of.dense.factor[a * x->width + b];
+    return (quad *)(floats->at + i * x->lanes + t);
 }
 
 /* g_i(d, t) */
-static inline float whole(const struct segment_sums *x, size_t i, size_t d, size_t t)
+static inline quad whole(const struct segment_sums *x, size_t i, size_t d, size_t t)
 {
-    return x->at->has_scores && d <= x->segments->type[t].max_length
-               ? x->at->whole.at[(i * x->rows + d - 1) * x->types + t]
-               : 1;
+    return *(const quad *)(x->at->whole.at + (i * (x->rows + 1) + d - 1) * x->lanes + t);
+}
+
+static inline quad constant(const float *of, size_t t)
+{
+    return *(const quad *)(of + t);
+}
+
+/* An element of a row of labels, 0 where a type does not have the label. */
+static inline float of_label(const float *row, uint16_t label)
+{
+    return label == TR_NO_LABEL ? 0 : row[label];
 }
 
 static bool has_several(const struct tr_segment_type *type)
@@ -58,10 +81,9 @@ static bool has_several(const struct tr_segment_type *type)
 }
 
 /* The longest segment up to i that is summed one by one. */
-static size_t longest_at(const struct tr_segment_type *type, size_t i)
+static size_t longest_at(const struct segment_sums *x, size_t i)
 {
-    size_t longest = type->inside == TR_NO_LABEL ? 2 : (size_t)type->max_length + 1;
-    return longest < i + 1 ? longest : i + 1;
+    return x->rows + 1 < i + 1 ? x->rows + 1 : i + 1;
 }
 
 /* ---- factors --------------------------------------------------------------------------------- */
@@ -69,15 +91,15 @@ static size_t longest_at(const struct tr_segment_type *type, size_t i)
 bool tr_segment_make_room(struct tr_lattice *lattice)
 {
     struct tr_segment_lattice *at = lattice->of.segment;
-    size_t n = lattice->length, width = lattice->graph->width;
-    size_t types = lattice->graph->segments->types, rows = lattice->graph->segments->max_length;
+    size_t n = lattice->length, width = lattice->graph->width, lanes = at->lanes;
+    size_t rows = lattice->graph->segments->max_length;
     return tr_floats_room(&lattice->fast.alpha, n, width) &&
            tr_floats_room(&lattice->fast.to, n, width) &&
            tr_floats_room(&lattice->fast.inverse, n, 1) && tr_floats_room(&at->factor, n, width) &&
-           tr_floats_room(&at->begin, n, width) && tr_floats_room(&at->onwards, n, types) &&
-           tr_floats_room(&at->back, n, types) && tr_floats_room(&at->opened, n, types) &&
-           tr_floats_room(&at->passed, n, types) &&
-           (!at->has_scores || tr_floats_room(&at->whole, n * rows + TR_LANES, types + 1));
+           tr_floats_room(&at->begin, n, width) && tr_floats_room(&at->onwards, n, lanes) &&
+           tr_floats_room(&at->back, n, lanes) && tr_floats_room(&at->opened, n, lanes) &&
+           tr_floats_room(&at->passed, n, lanes) && tr_floats_room(&at->to_first, n, lanes) &&
+           tr_floats_room(&at->whole, n * (rows + 1) + TR_LANES, lanes);
 }
 
 /* psi_i; returns m_i. */
@@ -94,22 +116,47 @@ static float node_factors(const struct segment_sums *x, size_t i)
     return x->lattice->kernels->exp_row(psi, psi, x->width);
 }
 
+/* M of the steps within segments; 0 where a type does not have both labels. */
+static void step_factors(const struct segment_sums *x)
+{
+    const float *factor = x->steps->of.dense.factor;
+    for (size_t t = 0; t < x->types; t++) {
+        const struct tr_segment_type *type = &x->segments->type[t];
+        bool several = has_several(type), inside = several && type->inside != TR_NO_LABEL;
+        const float *first = factor + (several ? type->first : 0) * x->width;
+        const float *within = factor + (inside ? type->inside : 0) * x->width;
+        x->at->direct[t] = several ? first[type->last] : 0;
+        x->at->enter[t] = inside ? first[type->inside] : 0;
+        x->at->stay[t] = inside ? within[type->inside] : 0;
+        x->at->leave[t] = inside ? within[type->last] : 0;
+    }
+}
+
 /* g of all segments. */
 static void whole_factors(struct segment_sums *x)
 {
-    const float *score = x->at->score.at;
+    size_t row_size = (x->rows + 1) * x->lanes, count = x->n * row_size;
     float *g = x->at->whole.at, largest = 0;
-    for (size_t k = 0; k < x->n * x->rows; k++, score += x->width) {
-        for (size_t t = 0; t < x->types; t++) {
-            float value = score[x->segments->type[t].head];
-            g[k * x->types + t] = value;
-            largest = value > largest ? value : largest;
+    memset(g, 0, tr_padded(count) * sizeof *g);
+    const float *score = x->at->score.at;
+    for (size_t i = 0; x->at->has_scores && i < x->n; i++) {
+        for (size_t d = 0; d < x->rows; d++, score += x->width) {
+            for (size_t t = 0; t < x->types; t++) {
+                float value = score[x->segments->type[t].head] * x->at->seen[d * x->lanes + t];
+                g[i * row_size + d * x->lanes + t] = value;
+                largest = value > largest ? value : largest;
+            }
         }
     }
-    size_t count = tr_padded(x->n * x->rows * x->types);
-    memset(g + x->n * x->rows * x->types, 0, (count - x->n * x->rows * x->types) * sizeof *g);
-    x->lattice->kernels->exp(g, g, count);
-    x->max_whole = expf(largest);
+    if (x->at->has_scores) {
+        x->lattice->kernels->exp(g, g, tr_padded(count));
+        x->max_whole = expf(largest);
+    }
+    for (size_t i = 0; i < x->n; i++, g += row_size) {
+        for (size_t k = 0; k < row_size; k++) {
+            g[k] = x->at->has_scores ? g[k] * x->at->counted[k] : x->at->counted[k];
+        }
+    }
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -117,116 +164,113 @@ static void whole_factors(struct segment_sums *x)
 static void begin_row(struct segment_sums *x, size_t i)
 {
     float *begin = row(x, &x->at->begin, i);
-    if (i > 0) {
-        x->lattice->kernels->vector_matrix(begin, x->end + (i - 1) * x->width,
-                                           x->steps->of.dense.factor, x->segments->labels,
-                                           x->width);
+    if (i == 0) {
+        memcpy(begin, x->at->begins, x->width * sizeof *begin);
+        return;
     }
+    x->lattice->kernels->vector_matrix(begin, x->end + (i - 1) * x->width,
+                                       x->steps->of.dense.factor, x->segments->labels, x->width);
     for (size_t c = 0; c < x->width; c++) {
-        bool begins = c < x->segments->labels && x->segments->begins[c];
-        begin[c] = !begins ? 0 : i > 0 ? begin[c] : 1;
+        begin[c] *= x->at->begins[c];
     }
 }
 
-/* Segments of one token. */
+/* Segments of one token, and the first tokens of longer ones; opened and passed are not divided by
+ * s_i yet. */
 static void single_row(const struct segment_sums *x, size_t i)
 {
     const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
+    const float *g = x->at->whole.at + i * (x->rows + 1) * x->lanes;
     float *end = x->end + i * x->width;
-    memset(end, 0, x->width * sizeof *end);
-    for (size_t c = 0; c < x->segments->labels; c++) {
-        end[c] = x->segments->type_of[c] == TR_NO_LABEL ? begin[c] * psi[c] : 0;
+    float *opened = x->at->opened.at + i * x->lanes, *passed = x->at->passed.at + i * x->lanes;
+    for (size_t c = 0; c < x->width; c++) {
+        end[c] = begin[c] * psi[c] * x->at->alone[c];
     }
+    memset(opened, 0, x->lanes * sizeof *opened);
+    memset(passed, 0, x->lanes * sizeof *passed);
     for (size_t t = 0; t < x->types; t++) {
-        uint16_t c = x->segments->type[t].single;
-        if (c != TR_NO_LABEL) {
-            end[c] = begin[c] * psi[c] * whole(x, i, 1, t);
+        const struct tr_segment_type *type = &x->segments->type[t];
+        if (type->single != TR_NO_LABEL) {
+            end[type->single] = begin[type->single] * psi[type->single] * g[t];
+        }
+        opened[t] = has_several(type) ? begin[type->first] * psi[type->first] : 0;
+        passed[t] = of_label(psi, type->inside);
+    }
+}
+
+/* end_i(L) / psi_i(L) of segments of several tokens of four types; sets long_i. */
+APART static quad several(const struct segment_sums *x, size_t i, size_t t)
+{
+    const struct tr_segment_lattice *at = x->at;
+    quad enter = constant(at->enter, t), stay = constant(at->stay, t);
+    quad before = *four(x, &at->onwards, i - 1, t), run = {1, 1, 1, 1};
+    quad opened = *four(x, &at->opened, i - 1, t), inner = {0}, later = {0};
+    quad two = constant(at->direct, t) * opened * whole(x, i, 2, t);
+    quad sooner = opened * constant(at->longer + x->lanes, t);
+    for (size_t d = 3; d <= longest_at(x, i); d++) {
+        run *= *four(x, &at->passed, i + 2 - d, t) * (d > 3 ? stay : (quad){1, 1, 1, 1});
+        quad sum = *four(x, &at->opened, i + 1 - d, t) * run;
+        inner += sum * whole(x, i, d, t);
+        later += sum * constant(at->longer + (d - 1) * x->lanes, t);
+    }
+    *four(x, &at->onwards, i, t) = *four(x, &at->passed, i, t) *
+                                   (stay * before + enter * (sooner + stay * later));
+    return two + constant(at->leave, t) * (enter * inner + before);
+}
+
+static void several_row(const struct segment_sums *x, size_t i)
+{
+    const float *psi = row(x, &x->at->factor, i);
+    if (i == 0) {
+        memset(x->at->onwards.at, 0, x->lanes * sizeof(float));
+    }
+    for (size_t t = 0; i > 0 && t < x->lanes; t += QUAD) {
+        quad sum = several(x, i, t);
+        for (size_t k = 0; k < QUAD && t + k < x->types; k++) {
+            const struct tr_segment_type *type = &x->segments->type[t + k];
+            if (has_several(type)) {
+                x->end[i * x->width + type->last] += psi[type->last] * sum[k];
+            }
         }
     }
-}
-
-/* end_i(L) / psi_i(L) of segments with tokens inside, and long_i. */
-static float with_inside(const struct segment_sums *x, size_t i, size_t t)
-{
-    const struct tr_segment_type *type = &x->segments->type[t];
-    const float *opened = x->at->opened.at + t, *passed = x->at->passed.at + t;
-    size_t types = x->types, longest = longest_at(type, i), longer = (size_t)type->max_length + 1;
-    float *onwards = x->at->onwards.at + i * types + t, before = onwards[-(ptrdiff_t)types];
-    float on = step_factor(x, type->inside, type->inside), inner = 0, run = 1;
-    float enter = step_factor(x, type->first, type->inside);
-    for (size_t d = 3; d <= longest; d++) {
-        run *= passed[(i + 2 - d) * types] * (d > 3 ? on : 1);
-        inner += opened[(i + 1 - d) * types] * run * whole(x, i, d, t);
-    }
-    *onwards = on * before;
-    if (longest == longer) { // run is that of the D - 2 tokens before i
-        *onwards += enter * opened[(i + 1 - longer) * types] * run * (longer > 2 ? on : 1);
-    }
-    *onwards *= row(x, &x->at->factor, i)[type->inside];
-    return step_factor(x, type->inside, type->last) * (enter * inner + before);
-}
-
-/* Segments of several tokens of one type, and long ones. */
-static void several(const struct segment_sums *x, size_t i, size_t t)
-{
-    const struct tr_segment_type *type = &x->segments->type[t];
-    x->at->onwards.at[i * x->types + t] = 0;
-    if (!has_several(type) || i == 0) {
-        return;
-    }
-    float sum = step_factor(x, type->first, type->last) * x->at->opened.at[(i - 1) * x->types + t] *
-                whole(x, i, 2, t);
-    if (type->inside != TR_NO_LABEL) {
-        sum += with_inside(x, i, t);
-    }
-    x->end[i * x->width + type->last] += row(x, &x->at->factor, i)[type->last] * sum;
 }
 
 /* s_i, with what is in progress. */
 static float row_sum(const struct segment_sums *x, size_t i)
 {
-    const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
+    const float *opened = x->at->opened.at + i * x->lanes,
+                *passed = x->at->passed.at + i * x->lanes;
+    const float *onwards = x->at->onwards.at + i * x->lanes;
     float sum = x->lattice->kernels->sum(x->end + i * x->width, x->width);
     for (size_t t = 0; t < x->types; t++) {
-        const struct tr_segment_type *type = &x->segments->type[t];
         float *progress = &x->at->in_progress[t];
-        *progress = type->inside != TR_NO_LABEL && type->first != TR_NO_LABEL
-                        ? *progress * psi[type->inside] *
-                              fmaxf(step_factor(x, type->first, type->inside),
-                                    step_factor(x, type->inside, type->inside))
-                        : 0;
-        *progress += has_several(type) ? begin[type->first] * psi[type->first] : 0;
-        sum += *progress + x->at->onwards.at[i * x->types + t];
+        float larger = x->at->enter[t] > x->at->stay[t] ? x->at->enter[t] : x->at->stay[t];
+        *progress = *progress * passed[t] * larger + opened[t];
+        sum += *progress + onwards[t];
     }
     return sum;
 }
 
 static void scale_row(const struct segment_sums *x, size_t i, float inverse)
 {
-    const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
     x->lattice->kernels->scale(x->end + i * x->width, inverse, x->width);
-    for (size_t t = 0; t < x->types; t++) {
-        const struct tr_segment_type *type = &x->segments->type[t];
-        size_t at = i * x->types + t;
-        x->at->in_progress[t] *= inverse;
-        x->at->onwards.at[at] *= inverse;
-        x->at->opened.at[at] = has_several(type) ? begin[type->first] * psi[type->first] * inverse
-                                                 : 0;
-        x->at->passed.at[at] = type->inside != TR_NO_LABEL ? psi[type->inside] * inverse : 0;
+    for (size_t t = 0; t < x->lanes; t += QUAD) {
+        *(quad *)(x->at->in_progress + t) *= inverse;
+        *four(x, &x->at->onwards, i, t) *= inverse;
+        *four(x, &x->at->opened, i, t) *= inverse;
+        *four(x, &x->at->passed, i, t) *= inverse;
     }
 }
 
 static bool forward(struct segment_sums *x)
 {
     struct tr_log_product z = {0, 1};
-    memset(x->at->in_progress, 0, x->types * sizeof *x->at->in_progress);
+    memset(x->at->in_progress, 0, x->lanes * sizeof *x->at->in_progress);
     for (size_t i = 0; i < x->n; i++) {
         z.log += (double)node_factors(x, i) + (i > 0 ? (double)x->steps->shift : 0);
         begin_row(x, i);
         single_row(x, i);
-        for (size_t t = 0; t < x->types; t++) {
-            several(x, i, t);
-        }
+        several_row(x, i);
         float sum = row_sum(x, i);
         if (!(sum > 0 && sum < INFINITY)) {
             return false;
@@ -242,140 +286,114 @@ static bool forward(struct segment_sums *x)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* What a type has at position i of the way back. */
-struct way_back {
-    float end;  // what follows a segment that ends here, with its last token
-    float goes; // what follows a long one that goes on here, with this token
-};
-
-/* Where segments that end at i have their marginals, by type and length; NULL: they have none. */
-static float *marginals_at(const struct segment_sums *x, size_t i, size_t t)
+/* Adds to what is kept in double precision. */
+static inline void add(double *to, quad amount)
 {
-    return x->at->has_scores
-               ? x->at->marginal.at + i * x->rows * x->width + x->segments->type[t].head
-               : NULL;
+    *(double_quad *)to += __builtin_convertvector(amount, double_quad);
 }
 
-/* Segments of two tokens that end at i: their probabilities, and what they add to `to` of where they
- * begin, still without the factors of their first tokens. */
-static void two_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
+/* The probabilities of the segments of d tokens of four types that end at i. */
+static void set_marginals(struct segment_sums *x, size_t i, size_t d, size_t t, quad p)
 {
-    const struct tr_segment_type *type = &x->segments->type[t];
-    float *marginal = marginals_at(x, i, t);
-    float part = step_factor(x, type->first, type->last) * after.end * whole(x, i, 2, t);
-    float p = part * x->at->opened.at[(i - 1) * x->types + t];
-    x->to[(i - 1) * x->width + type->first] += part;
-    x->at->pair[type->first * x->width + type->last] += (double)p;
-    if (marginal && type->max_length >= 2) {
-        marginal[x->width] = p;
+    float *marginal = x->at->marginal.at + (i * x->rows + d - 1) * x->width;
+    p *= constant(x->at->seen + (d - 1) * x->lanes, t);
+    for (size_t k = 0; k < QUAD && t + k < x->types; k++) {
+        marginal[x->segments->type[t + k].head] = p[k];
     }
 }
 
-/* The same of those with tokens inside: all of them together, and the steps from inside to inside.
- * Returns the factors of the tokens inside the longest one. */
-static float inside_back(struct segment_sums *x, size_t i, size_t t, struct way_back after,
-                         double *ret_all, double *ret_steps)
+/* Segments of several tokens of four types that end at i (`end` is what follows them, with their last
+ * tokens), or become long there and go on (`goes`): their probabilities, and what they add to
+ * to_first of where they begin, still without the factors of their first tokens. */
+APART static void several_back(struct segment_sums *x, size_t i, size_t t, quad end, quad goes)
 {
-    const struct tr_segment_type *type = &x->segments->type[t];
-    const float *opened = x->at->opened.at + t, *passed = x->at->passed.at + t;
-    size_t types = x->types, longest = longest_at(type, i);
-    double *inner = x->at->inner.at + t, all = 0, steps = 0;
-    float *marginal = marginals_at(x, i, t), run = 1;
-    float on = step_factor(x, type->inside, type->inside);
-    float leave = step_factor(x, type->first, type->inside) *
-                  step_factor(x, type->inside, type->last) * after.end;
-    for (size_t d = 3; d <= longest; d++) {
-        run *= passed[(i + 2 - d) * types] * (d > 3 ? on : 1);
-        float part = leave * run * whole(x, i, d, t), p = part * opened[(i + 1 - d) * types];
-        x->to[(i + 1 - d) * x->width + type->first] += part;
-        inner[(i + 2 - d) * types] += (double)p;
-        all += (double)p;
-        steps += (double)p * (double)(d - 3);
-        if (marginal && d <= type->max_length) {
-            marginal[(d - 1) * x->width] = p;
+    struct tr_segment_lattice *at = x->at;
+    double *inner = at->inner.at + t;
+    quad enter = constant(at->enter, t), stay = constant(at->stay, t);
+    quad leave = enter * constant(at->leave, t) * end, onwards = enter * goes;
+    quad one = {1, 1, 1, 1}, run = one, ending = {0}, stays = {0};
+    quad opened = *four(x, &at->opened, i - 1, t);
+    quad part = constant(at->direct, t) * end * whole(x, i, 2, t), p = part * opened;
+    quad longer = onwards * constant(at->longer + x->lanes, t), going = longer * opened;
+    *four(x, &at->to_first, i - 1, t) += part + longer;
+    add(at->within[TR_FIRST_LAST] + t, p);
+    add(inner + i * x->lanes, going);
+    if (at->has_scores && x->rows >= 2) {
+        set_marginals(x, i, 2, t, p);
+    }
+    onwards *= stay;
+    for (size_t d = 3; d <= longest_at(x, i); d++) {
+        run *= *four(x, &at->passed, i + 2 - d, t) * (d > 3 ? stay : one);
+        opened = *four(x, &at->opened, i + 1 - d, t);
+        part = leave * run * whole(x, i, d, t);
+        longer = onwards * run * constant(at->longer + (d - 1) * x->lanes, t);
+        p = part * opened;
+        quad q = longer * opened;
+        *four(x, &at->to_first, i + 1 - d, t) += part + longer;
+        add(inner + (i + 2 - d) * x->lanes, p + q);
+        ending += p;
+        going += q;
+        stays += p * (float)(d - 3) + q * (float)(d - 2);
+        if (at->has_scores && d <= x->rows) {
+            set_marginals(x, i, d, t, p);
         }
     }
-    inner[i * types] -= all;
-    *ret_all = all;
-    *ret_steps = steps;
-    return run;
-}
-
-/* The same of those that have just become long at i, and go on; `run` is that of their tokens
- * inside before i. Returns their probability. */
-static double becoming_long(struct segment_sums *x, size_t i, size_t t, struct way_back after,
-                            float run)
-{
-    const struct tr_segment_type *type = &x->segments->type[t];
-    size_t types = x->types, longer = (size_t)type->max_length + 1, s = i + 1 - longer;
-    double *inner = x->at->inner.at + t;
-    float on = step_factor(x, type->inside, type->inside);
-    float part = step_factor(x, type->first, type->inside) * run * (longer > 2 ? on : 1) *
-                 after.goes;
-    double p = (double)(part * x->at->opened.at[s * types + t]);
-    x->to[s * x->width + type->first] += part;
-    inner[(s + 1) * types] += p;
-    inner[(i + 1) * types] -= p;
-    return p;
-}
-
-/* Segments of several tokens that end at i, or become long there. */
-static void several_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
-{
-    const struct tr_segment_type *type = &x->segments->type[t];
-    size_t longer = (size_t)type->max_length + 1;
-    double *pair = x->at->pair, all, steps;
-    two_back(x, i, t, after);
-    if (type->inside == TR_NO_LABEL) {
-        return;
-    }
-    float run = inside_back(x, i, t, after, &all, &steps);
-    pair[type->inside * x->width + type->last] += all;
-    if (longest_at(type, i) == longer) {
-        double p = becoming_long(x, i, t, after, run);
-        all += p;
-        steps += p * (double)(longer - 2);
-    }
-    pair[type->first * x->width + type->inside] += all;
-    pair[type->inside * x->width + type->inside] += steps;
+    add(inner + i * x->lanes, -ending);
+    add(inner + (i + 1) * x->lanes, -going);
+    add(at->within[TR_FIRST_INSIDE] + t, ending + going);
+    add(at->within[TR_INSIDE_INSIDE] + t, stays);
+    add(at->within[TR_INSIDE_LAST] + t, ending);
 }
 
 /* Long segments that were going on before i. */
-static void long_back(struct segment_sums *x, size_t i, size_t t, struct way_back after)
+static void long_back(struct segment_sums *x, size_t i, size_t t, quad end, quad goes)
 {
-    const struct tr_segment_type *type = &x->segments->type[t];
-    if (type->inside == TR_NO_LABEL) {
-        return;
+    quad before = *four(x, &x->at->onwards, i - 1, t);
+    quad leave = constant(x->at->leave, t) * end, stay = constant(x->at->stay, t) * goes;
+    float *node = x->lattice->marginal.node.at + i * x->width;
+    *four(x, &x->at->back, i - 1, t) = leave + stay;
+    leave *= before;
+    stay *= before;
+    add(x->at->within[TR_INSIDE_LAST] + t, leave);
+    add(x->at->within[TR_INSIDE_INSIDE] + t, stay);
+    for (size_t k = 0; k < QUAD && t + k < x->types; k++) {
+        uint16_t inside = x->segments->type[t + k].inside;
+        if (inside != TR_NO_LABEL) {
+            node[inside] += stay[k];
+        }
     }
-    float before = x->at->onwards.at[(i - 1) * x->types + t];
-    float leave = step_factor(x, type->inside, type->last) * after.end;
-    float on = step_factor(x, type->inside, type->inside) * after.goes;
-    double *pair = x->at->pair + type->inside * x->width;
-    x->at->back.at[(i - 1) * x->types + t] = leave + on;
-    pair[type->last] += (double)(before * leave);
-    pair[type->inside] += (double)(before * on);
-    x->lattice->marginal.node.at[i * x->width + type->inside] += before * on;
 }
 
 /* Segments of one token, and the label marginals of all that begin or end at i. */
-static void single_back(struct segment_sums *x, size_t i, const float *after)
+APART static void single_back(struct segment_sums *x, size_t i, const float *after)
 {
     const float *begin = row(x, &x->at->begin, i), *psi = row(x, &x->at->factor, i);
-    const float *end = x->end + i * x->width;
+    const float *end = x->end + i * x->width, *begins = x->at->begins;
+    const float *g = x->at->whole.at + i * (x->rows + 1) * x->lanes;
+    const float *to_first = x->at->to_first.at + i * x->lanes;
     float *to = x->to + i * x->width, *node = x->lattice->marginal.node.at + i * x->width;
-    for (size_t c = 0; c < x->segments->labels; c++) {
-        uint16_t t = x->segments->type_of[c];
-        const struct tr_segment_type *type = t == TR_NO_LABEL ? NULL : &x->segments->type[t];
-        float add = 0;
-        if (!type || c == type->single) {
-            add = after[c] * (type ? whole(x, i, 1, t) : 1);
-            if (type && x->at->has_scores) {
+    float inverse = x->inverse[i];
+    for (size_t c = 0; c < x->width; c++) {
+        to[c] = after[c] * x->at->alone[c];
+    }
+    for (size_t t = 0; t < x->types; t++) {
+        const struct tr_segment_type *type = &x->segments->type[t];
+        uint16_t c = type->single;
+        if (c != TR_NO_LABEL) {
+            float add = after[c] * g[t];
+            to[c] += add;
+            if (x->at->has_scores) {
                 x->at->marginal.at[i * x->rows * x->width + type->head] = begin[c] * psi[c] *
-                                                                          x->inverse[i] * add;
+                                                                          inverse * add;
             }
         }
-        to[c] = x->segments->begins[c] ? (to[c] + add) * psi[c] * x->inverse[i] : 0;
-        node[c] += x->segments->begins[c] ? begin[c] * to[c] : end[c] * after[c];
+        if (type->first != TR_NO_LABEL) {
+            to[type->first] += to_first[t];
+        }
+    }
+    for (size_t c = 0; c < x->width; c++) {
+        to[c] *= begins[c] * psi[c] * inverse;
+        node[c] += begin[c] * to[c] + (1 - begins[c]) * end[c] * after[c];
     }
 }
 
@@ -383,15 +401,31 @@ static void single_back(struct segment_sums *x, size_t i, const float *after)
 static void types_back(struct segment_sums *x, size_t i, const float *after)
 {
     const float *psi = row(x, &x->at->factor, i);
-    for (size_t t = 0; i > 0 && t < x->types; t++) {
+    for (size_t t = 0; i > 0 && t < x->lanes; t += QUAD) {
+        quad end = {0}, goes = *four(x, &x->at->back, i, t) * *four(x, &x->at->passed, i, t);
+        for (size_t k = 0; k < QUAD && t + k < x->types; k++) {
+            const struct tr_segment_type *type = &x->segments->type[t + k];
+            end[k] = has_several(type) ? after[type->last] * psi[type->last] * x->inverse[i] : 0;
+        }
+        several_back(x, i, t, end, goes);
+        long_back(x, i, t, end, goes);
+    }
+}
+
+/* Transitions within segments, of all positions. */
+static void add_within(struct segment_sums *x)
+{
+    double *const *within = x->at->within;
+    for (size_t t = 0; t < x->types; t++) {
         const struct tr_segment_type *type = &x->segments->type[t];
+        double *first = x->at->pair + (has_several(type) ? type->first : 0) * x->width;
         if (has_several(type)) {
-            struct way_back way = {after[type->last] * psi[type->last] * x->inverse[i], 0};
-            way.goes = type->inside == TR_NO_LABEL
-                           ? 0
-                           : x->at->back.at[i * x->types + t] * psi[type->inside] * x->inverse[i];
-            several_back(x, i, t, way);
-            long_back(x, i, t, way);
+            first[type->last] += within[TR_FIRST_LAST][t];
+        }
+        if (has_several(type) && type->inside != TR_NO_LABEL) {
+            first[type->inside] += within[TR_FIRST_INSIDE][t];
+            x->at->pair[type->inside * x->width + type->inside] += within[TR_INSIDE_INSIDE][t];
+            x->at->pair[type->inside * x->width + type->last] += within[TR_INSIDE_LAST][t];
         }
     }
 }
@@ -406,8 +440,11 @@ static bool backward(struct segment_sums *x)
         after[c] = 1 / last;
         x->at->end[c] += (double)(x->end[(x->n - 1) * x->width + c] / last);
     }
-    memset(x->to, 0, x->n * x->width * sizeof *x->to);
-    memset(x->at->back.at + (x->n - 1) * x->types, 0, x->types * sizeof(float));
+    memset(x->at->to_first.at, 0, x->n * x->lanes * sizeof(float));
+    memset(x->at->back.at + (x->n - 1) * x->lanes, 0, x->lanes * sizeof(float));
+    for (int k = 0; k < TR_WITHIN_SEGMENTS; k++) {
+        memset(x->at->within[k], 0, x->lanes * sizeof(double));
+    }
     for (size_t i = x->n; i-- > 0;) {
         types_back(x, i, after);
         single_back(x, i, after);
@@ -420,6 +457,7 @@ static bool backward(struct segment_sums *x)
                                                x->width);
         }
     }
+    add_within(x);
     return true;
 }
 
@@ -433,15 +471,15 @@ bool tr_segment_fast_sums(struct tr_lattice *lattice, const struct tr_steps *ste
                              .n = lattice->length,
                              .width = lattice->graph->width,
                              .types = segments->types,
+                             .lanes = lattice->of.segment->lanes,
                              .rows = segments->max_length,
                              .max_whole = 1};
     tr_lattice_pad_nodes(lattice);
     x.end = lattice->fast.alpha.at;
     x.to = lattice->fast.to.at;
     x.inverse = lattice->fast.inverse.at;
-    if (x.at->has_scores) {
-        whole_factors(&x);
-    }
+    step_factors(&x);
+    whole_factors(&x);
     if (!forward(&x) || !backward(&x)) {
         return false;
     }
