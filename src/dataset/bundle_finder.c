@@ -5,6 +5,8 @@
  */
 #include "dataset/bundle_finder.h"
 
+#include "dataset/segment_parts.h"
+
 /* What the members of a set would cost one by one, in vectors or pairs that are added. */
 static uint32_t cost_of(const struct tr_rows *rows, uint32_t attribute)
 {
@@ -297,24 +299,26 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
     return status;
 }
 
-/* Those of segments behind those of tokens; false on allocation failure. */
-static bool join(const struct tr_dataset *dataset, size_t segments, struct tr_occurrences *joined)
+/* The tokens of what begin[first] .. begin[end]-1 lists; NULL on allocation failure. */
+static uint32_t *tokens_of(const uint32_t *begin, size_t first, size_t end)
 {
-    const struct tr_occurrences *node = &dataset->node, *segment = &dataset->segment;
-    size_t before = node->attribute.size, more = segment->attribute.size;
-    if (!tr_reserve(&joined->begin, dataset->tokens + segments + 1) ||
-        !tr_reserve(&joined->attribute, before + more)) {
-        return false;
+    uint32_t *token = tr_alloc(begin[end] - begin[first], sizeof *token);
+    for (size_t t = first; token && t < end; t++) {
+        for (uint32_t k = begin[t]; k < begin[t + 1]; k++) {
+            token[k - begin[first]] = (uint32_t)t;
+        }
     }
-    memcpy(joined->attribute.at, node->attribute.at, before * sizeof(uint32_t));
-    memcpy(joined->attribute.at + before, segment->attribute.at, more * sizeof(uint32_t));
-    joined->attribute.size = before + more;
-    memcpy(joined->begin.at, node->begin.at, dataset->tokens * sizeof(uint32_t));
-    for (size_t c = 0; c <= segments; c++) {
-        joined->begin.at[dataset->tokens + c] = (uint32_t)before + segment->begin.at[c];
-    }
-    joined->begin.size = dataset->tokens + segments + 1;
-    return true;
+    return token;
+}
+
+/* Segments have a row or two each. */
+static trellis_status list_segments(const struct tr_dataset *dataset, struct tr_bundles *bundles,
+                                    trellis_error *error)
+{
+    bundles->listed = tr_segment_rest(dataset, 0);
+    bundles->row_token = tokens_of(bundles->row_begin, bundles->listed, bundles->tokens);
+    bundles->pair_token = tokens_of(bundles->pair_begin, bundles->listed, bundles->tokens);
+    return bundles->row_token && bundles->pair_token ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
@@ -322,19 +326,18 @@ trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const str
                                      trellis_error *error)
 {
     const struct tr_occurrences *node = &dataset->node, *segment = &dataset->segment;
-    size_t segments = dataset->tokens * dataset->max_segment;
+    size_t tokens = tr_segment_rest(dataset, dataset->tokens);
     if (segment->attribute.size == 0 || node->attribute.size == 0 || segment->value.size ||
         node->attribute.size + segment->attribute.size > UINT32_MAX / 2 ||
-        segments > UINT32_MAX / 2) {
+        tokens > UINT32_MAX / 2) {
         return tr_bundles_create(node, dataset->tokens, rows, ranks, ret_bundles, error);
     }
-    struct tr_occurrences joined = {0};
+    struct tr_occurrences parts;
     *ret_bundles = NULL;
-    trellis_status status = join(dataset, segments, &joined)
-                                ? tr_bundles_create(&joined, dataset->tokens + segments, rows,
-                                                    ranks, ret_bundles, error)
+    trellis_status status = tr_segment_parts(dataset, &parts)
+                                ? tr_bundles_create(&parts, tokens, rows, ranks, ret_bundles, error)
                                 : tr_fail_memory(error);
-    free(joined.begin.at);
-    free(joined.attribute.at);
-    return status;
+    free(parts.begin.at);
+    free(parts.attribute.at);
+    return status || !*ret_bundles ? status : list_segments(dataset, *ret_bundles, error);
 }

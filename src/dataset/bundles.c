@@ -16,6 +16,8 @@ void tr_bundles_destroy(struct tr_bundles *bundles)
         free(bundles->row);
         free(bundles->pair);
         free(bundles->outcome);
+        free(bundles->row_token);
+        free(bundles->pair_token);
         free(bundles->sum);
         free(bundles->gradient);
         free(bundles);
@@ -27,14 +29,22 @@ void tr_bundles_destroy(struct tr_bundles *bundles)
 struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, size_t first,
                                            size_t end)
 {
-    return (struct tr_bundled_tokens){.row_begin = bundles->row_begin + first,
-                                      .row = bundles->row,
-                                      .pair_begin = bundles->pair_begin + first,
-                                      .pair = bundles->pair,
-                                      .outcome = bundles->outcome,
-                                      .n = end - first,
-                                      .bundles = bundles->count,
-                                      .width = bundles->rows->width};
+    struct tr_bundled_tokens tokens = {.row_begin = bundles->row_begin + first,
+                                       .row = bundles->row,
+                                       .pair_begin = bundles->pair_begin + first,
+                                       .pair = bundles->pair,
+                                       .outcome = bundles->outcome,
+                                       .n = end - first,
+                                       .bundles = bundles->count,
+                                       .width = bundles->rows->width,
+                                       .first = (uint32_t)first};
+    if (bundles->row_token && first >= bundles->listed) {
+        tokens.row_token = bundles->row_token +
+                           (tokens.row_begin[0] - bundles->row_begin[bundles->listed]);
+        tokens.pair_token = bundles->pair_token +
+                            (tokens.pair_begin[0] - bundles->pair_begin[bundles->listed]);
+    }
+    return tokens;
 }
 
 /* The members of the bundles first .. end-1 as if these were tokens. */

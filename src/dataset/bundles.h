@@ -40,6 +40,9 @@ struct tr_bundles {
     uint32_t *row;
     uint32_t *pair;
     uint16_t *outcome;
+    /* Of the tokens from `listed` on, the token of each row and pair. */
+    size_t listed;
+    uint32_t *row_token, *pair_token;
     float *sum;       // [count][rows->width] under the weights of tr_bundles_add_up()
     double *gradient; // [count][rows->width] what tr_bundles_take_marked() has added
 };
@@ -53,23 +56,17 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
 void tr_bundles_destroy(struct tr_bundles *bundles);
 
 /* The same of a training corpus: of its tokens and, where they have no values, of all segments, which
- * count as tokens behind the others. */
+ * count as tokens in the parts of segment_parts.h. */
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
                                      struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
                                      trellis_error *error);
-/* Whether segments are bundled, and which of the bundled tokens is the first segment that ends at a
- * token of the corpus. */
 static inline bool tr_bundles_have_segments(const struct tr_bundles *bundles,
                                             const struct tr_dataset *dataset)
 {
     return bundles && bundles->tokens > dataset->tokens;
 }
-static inline size_t tr_bundles_segment(const struct tr_dataset *dataset, size_t token)
-{
-    return dataset->tokens + token * dataset->max_segment;
-}
 
-/* The tokens first .. end-1. */
+/* The tokens first .. end-1, all of them before `listed` or none. */
 struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, size_t first,
                                            size_t end);
 /* Sets `sum` from the weights. */

@@ -32,6 +32,10 @@ struct tr_bundled_tokens {
     const uint16_t *outcome;
     size_t n;
     uint32_t bundles, width;
+    /* Where most tokens have a row or two: the token of each row and pair, from those of the first
+     * on, so that one loop takes all of them. NULL: tokens are taken one by one. */
+    const uint32_t *row_token, *pair_token;
+    uint32_t first; // the number of the first token there
 };
 
 /* A step against a gradient, of some attributes of each token: of token i those at from[i * stride]
@@ -61,6 +65,12 @@ struct tr_row_kernels {
     /* The rows and weights of token i += amounts[i * stride + outcome]. */
     void (*collect_bundled)(const struct tr_bundled_tokens *tokens, float *sums, float *weights,
                             const float *amounts, size_t stride);
+    /* Segments of up to L tokens of a sequence of n (segment_parts.h), [n][L][width]: with part
+     * [2][n][width], score[e][d - 1] = part[0][e + 1 - d] + part[1][e]. */
+    void (*spread)(const float *part, size_t n, size_t longest, size_t width, float *scores);
+    /* The other way: part[0][s] = the sum of amounts[s + d - 1][d - 1], part[1][e] = that of
+     * amounts[e][d - 1], over d. */
+    void (*gather)(const float *amounts, size_t n, size_t longest, size_t width, float *part);
 };
 
 extern const struct tr_row_kernels tr_row_kernels_baseline;

@@ -4,6 +4,8 @@
  * so that the scores of a token stay in registers while its rows are added. The next tokens are
  * prefetched: the index of an attribute's pairs two tokens early, the pairs one.
  */
+#include <string.h>
+
 #include "dataset/row_kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -269,10 +271,54 @@ INLINE void score_any(const struct tr_bundled_tokens *tokens, const struct bases
     }
 }
 
+/* The rows of all tokens in one loop; how many a token has would often be guessed wrong. */
+INLINE void score_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                         float *scores, size_t stride, size_t width)
+{
+    const uint32_t *token = tokens->row_token, *row = tokens->row + tokens->row_begin[0];
+    uint32_t count = tokens->row_begin[tokens->n] - tokens->row_begin[0];
+    for (uint32_t k = 0; k < count; k++) {
+        const float *from = bundled_row(bases, row[k], width);
+        float *to = scores + (token[k] - tokens->first) * stride;
+        fetch_row(bases, row[k + TR_ROWS_AHEAD], width);
+        for (size_t j = 0; j < width; j += LANES) {
+            *(vector *)(to + j) += *(const vector *)(from + j);
+        }
+    }
+}
+
+static void score_all_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                             const float *weights, float *scores, size_t stride)
+{
+    uint32_t begin = tokens->pair_begin[0], end = tokens->pair_begin[tokens->n];
+    switch (tokens->width / LANES) {
+    case 1:
+        score_listed(tokens, bases, scores, stride, LANES);
+        break;
+    case 2:
+        score_listed(tokens, bases, scores, stride, 2 * LANES);
+        break;
+    case 3:
+        score_listed(tokens, bases, scores, stride, 3 * LANES);
+        break;
+    default:
+        score_listed(tokens, bases, scores, stride, tokens->width);
+    }
+    for (uint32_t k = begin; k < end; k++) {
+        size_t at = (tokens->pair_token[k - begin] - tokens->first) * stride;
+        __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
+        scores[at + tokens->outcome[k]] += weights[tokens->pair[k]];
+    }
+}
+
 static void score_bundled(const struct tr_bundled_tokens *tokens, const float *sums,
                           const float *weights, float *scores, size_t stride)
 {
     const struct bases bases = bases_of(tokens, sums, weights);
+    if (tokens->row_token) {
+        score_all_listed(tokens, &bases, weights, scores, stride);
+        return;
+    }
     for (size_t i = 0; i < tokens->n; i++, scores += stride) {
         switch (tokens->width / LANES) {
         case 1:
@@ -309,10 +355,53 @@ INLINE void collect_rows(const struct tr_bundled_tokens *tokens, const struct ba
     }
 }
 
+INLINE void collect_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                           const float *amounts, size_t stride, size_t width)
+{
+    const uint32_t *token = tokens->row_token, *row = tokens->row + tokens->row_begin[0];
+    uint32_t count = tokens->row_begin[tokens->n] - tokens->row_begin[0];
+    for (uint32_t k = 0; k < count; k++) {
+        float *to = bundled_row(bases, row[k], width);
+        const float *from = amounts + (token[k] - tokens->first) * stride;
+        fetch_row(bases, row[k + TR_ROWS_AHEAD], width);
+        for (size_t j = 0; j < width; j += LANES) {
+            *(vector *)(to + j) += *(const vector *)(from + j);
+        }
+    }
+}
+
+static void collect_all_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                               float *weights, const float *amounts, size_t stride)
+{
+    uint32_t begin = tokens->pair_begin[0], end = tokens->pair_begin[tokens->n];
+    switch (tokens->width / LANES) {
+    case 1:
+        collect_listed(tokens, bases, amounts, stride, LANES);
+        break;
+    case 2:
+        collect_listed(tokens, bases, amounts, stride, 2 * LANES);
+        break;
+    case 3:
+        collect_listed(tokens, bases, amounts, stride, 3 * LANES);
+        break;
+    default:
+        collect_listed(tokens, bases, amounts, stride, tokens->width);
+    }
+    for (uint32_t k = begin; k < end; k++) {
+        size_t at = (tokens->pair_token[k - begin] - tokens->first) * stride;
+        __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
+        weights[tokens->pair[k]] += amounts[at + tokens->outcome[k]];
+    }
+}
+
 static void collect_bundled(const struct tr_bundled_tokens *tokens, float *sums, float *weights,
                             const float *amounts, size_t stride)
 {
     const struct bases bases = bases_of(tokens, sums, weights);
+    if (tokens->row_token) {
+        collect_all_listed(tokens, &bases, weights, amounts, stride);
+        return;
+    }
     for (size_t i = 0; i < tokens->n; i++, amounts += stride) {
         switch (tokens->width / LANES) {
         case 1:
@@ -334,5 +423,37 @@ static void collect_bundled(const struct tr_bundled_tokens *tokens, float *sums,
     }
 }
 
-const struct tr_row_kernels ROW_KERNELS = {score, collect, move_rows, score_bundled,
-                                           collect_bundled};
+/* ---- parts of segments ----------------------------------------------------------------------- */
+
+static void spread(const float *part, size_t n, size_t longest, size_t width, float *scores)
+{
+    const float *end = part + n * width;
+    for (size_t e = 0; e < n; e++, end += width, scores += longest * width) {
+        for (size_t d = 1; d <= longest && d <= e + 1; d++) {
+            const float *start = part + (e + 1 - d) * width;
+            for (size_t j = 0; j < width; j += LANES) {
+                *(vector *)(scores + (d - 1) * width + j) = *(const vector *)(start + j) +
+                                                            *(const vector *)(end + j);
+            }
+        }
+    }
+}
+
+static void gather(const float *amounts, size_t n, size_t longest, size_t width, float *part)
+{
+    float *end = part + n * width;
+    memset(part, 0, 2 * n * width * sizeof *part);
+    for (size_t e = 0; e < n; e++, end += width, amounts += longest * width) {
+        for (size_t d = 1; d <= longest && d <= e + 1; d++) {
+            float *start = part + (e + 1 - d) * width;
+            for (size_t j = 0; j < width; j += LANES) {
+                vector p = *(const vector *)(amounts + (d - 1) * width + j);
+                *(vector *)(start + j) += p;
+                *(vector *)(end + j) += p;
+            }
+        }
+    }
+}
+
+const struct tr_row_kernels ROW_KERNELS = {score,           collect, move_rows, score_bundled,
+                                           collect_bundled, spread,  gather};

@@ -195,6 +195,14 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
     return TRELLIS_OK;
 }
 
+/* Frees attributes that are not read again. */
+static void forget(struct tr_occurrences *occurrences)
+{
+    free(occurrences->attribute.at);
+    occurrences->attribute.at = NULL;
+    occurrences->attribute.size = occurrences->attribute.capacity = 0;
+}
+
 trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_error *error)
 {
     struct tr_dataset *data = &l->training->data.train;
@@ -203,9 +211,10 @@ trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_
                                                   ranks, &l->bundles, error);
     l->at.bundles = l->bundles;
     if (l->bundles && !stay) {
-        free(data->node.attribute.at);
-        data->node.attribute.at = NULL;
-        data->node.attribute.size = data->node.attribute.capacity = 0;
+        forget(&data->node);
+        if (tr_bundles_have_segments(l->bundles, data)) {
+            forget(&data->segment);
+        }
     }
     return status || !l->bundles ? status : tr_pass_bundle(l->pass, l->bundles, error);
 }

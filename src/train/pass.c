@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "dataset/segment_parts.h"
+
 /* 16 blocks, and more from two million tokens on, so that there is work for many ranks. */
 enum { MIN_BLOCKS = 16, MAX_BLOCKS = 256, TOKENS_OF_A_BLOCK = 1 << 17 };
 
@@ -121,8 +123,12 @@ static void mark_block(void *user, size_t number, unsigned thread)
         mark_tokens(vocabulary->node.rows, &data->node, first, end, marks);
     }
     if (tr_bundles_have_segments(pass->bundles, data)) {
-        tr_bundles_mark(pass->bundles, tr_bundles_segment(data, first),
-                        tr_bundles_segment(data, end), bundle_marks, marks);
+        tr_bundles_mark(pass->bundles, tr_segment_starts(data, first), tr_segment_starts(data, end),
+                        bundle_marks, marks);
+        tr_bundles_mark(pass->bundles, tr_segment_ends(data, first), tr_segment_ends(data, end),
+                        bundle_marks, marks);
+        tr_bundles_mark(pass->bundles, tr_segment_rest(data, first), tr_segment_rest(data, end),
+                        bundle_marks, marks);
     } else {
         mark_tokens(vocabulary->node.rows, &data->segment, first * data->max_segment,
                     end * data->max_segment, marks);
@@ -318,6 +324,26 @@ static bool collect_edges(const struct tr_pass *pass, struct tr_pass_worker *wor
     return true;
 }
 
+/* The same for the parts of segments (segment_parts.h), whose amounts are sums of theirs. */
+static void collect_parts(const struct tr_pass *pass, struct tr_pass_worker *worker,
+                          const struct tr_dataset *data, size_t s, const float *p)
+{
+    const struct tr_row_kernels *kernels = pass->training->layout.kernels;
+    size_t width = pass->training->layout.graph->width;
+    size_t first = data->sequence.at[s], end = data->sequence.at[s + 1], n = end - first;
+    float *part = tr_lattice_segment_parts(worker->lattice);
+    struct tr_bundled_tokens starts = tr_bundles_tokens(
+        pass->bundles, tr_segment_starts(data, first), tr_segment_starts(data, end));
+    struct tr_bundled_tokens ends = tr_bundles_tokens(pass->bundles, tr_segment_ends(data, first),
+                                                      tr_segment_ends(data, end));
+    struct tr_bundled_tokens rest = tr_bundles_tokens(pass->bundles, tr_segment_rest(data, first),
+                                                      tr_segment_rest(data, end));
+    kernels->gather(p, n, data->max_segment, width, part);
+    kernels->collect_bundled(&starts, worker->bundles, worker->floats, part, width);
+    kernels->collect_bundled(&ends, worker->bundles, worker->floats, part + n * width, width);
+    kernels->collect_bundled(&rest, worker->bundles, worker->floats, p, width);
+}
+
 /* The same for segments and their types. */
 static void collect_segments(const struct tr_pass *pass, struct tr_pass_worker *worker,
                              const struct tr_dataset *data, size_t s, float weight,
@@ -334,10 +360,7 @@ static void collect_segments(const struct tr_pass *pass, struct tr_pass_worker *
         p[j] *= weight;
     }
     if (worker->bundles && tr_bundles_have_segments(pass->bundles, data)) {
-        struct tr_bundled_tokens tokens = tr_bundles_tokens(
-            pass->bundles, tr_bundles_segment(data, data->sequence.at[s]),
-            tr_bundles_segment(data, data->sequence.at[s + 1]));
-        t->layout.kernels->collect_bundled(&tokens, worker->bundles, worker->floats, p, width);
+        collect_parts(pass, worker, data, s, p);
     } else {
         t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, &segments, p,
                                    width);

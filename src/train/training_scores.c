@@ -1,6 +1,9 @@
 /* training_scores.c - from the attributes of a sequence of a dataset to the scores of its
  * lattice. */
+#include <string.h>
+
 #include "dataset/bundles.h"
+#include "dataset/segment_parts.h"
 #include "train/hmm_gaussian.h"
 #include "train/train.h"
 
@@ -58,22 +61,47 @@ static void score_nodes(const struct tr_training *training, const struct tr_data
     }
 }
 
-/* The same of segments. */
-static void score_segments(const struct tr_training *training, const struct tr_dataset *dataset,
-                           size_t sequence, const struct tr_tokens *segments,
-                           const struct tr_iterate *iterate, float *scores)
+/* The same of the segments of a sequence by their parts; `part` is scratch [2][n][width]. */
+static void score_parts(const struct tr_training *training, const struct tr_dataset *dataset,
+                        size_t sequence, const struct tr_iterate *iterate, float *part,
+                        float *scores)
 {
-    size_t width = training->layout.graph->width;
+    const struct tr_row_kernels *kernels = training->layout.kernels;
+    const struct tr_bundles *bundles = iterate->bundles;
+    size_t first = dataset->sequence.at[sequence], end = dataset->sequence.at[sequence + 1];
+    size_t width = training->layout.graph->width, n = end - first;
+    struct tr_bundled_tokens starts = tr_bundles_tokens(bundles, tr_segment_starts(dataset, first),
+                                                        tr_segment_starts(dataset, end));
+    struct tr_bundled_tokens ends = tr_bundles_tokens(bundles, tr_segment_ends(dataset, first),
+                                                      tr_segment_ends(dataset, end));
+    struct tr_bundled_tokens rest = tr_bundles_tokens(bundles, tr_segment_rest(dataset, first),
+                                                      tr_segment_rest(dataset, end));
+    memset(part, 0, 2 * n * width * sizeof *part);
+    kernels->score_bundled(&starts, bundles->sum, iterate->weights, part, width);
+    kernels->score_bundled(&ends, bundles->sum, iterate->weights, part + n * width, width);
+    kernels->spread(part, n, dataset->max_segment, width, scores);
+    kernels->score_bundled(&rest, bundles->sum, iterate->weights, scores, width);
+}
+
+/* The same of segments. */
+static trellis_status score_segments(const struct tr_training *training,
+                                     const struct tr_dataset *dataset, size_t sequence,
+                                     const struct tr_tokens *segments,
+                                     const struct tr_iterate *iterate, struct tr_lattice *lattice,
+                                     trellis_error *error)
+{
+    if (!tr_lattice_make_segments(lattice)) {
+        return tr_fail_memory(error);
+    }
+    float *scores = tr_lattice_segments(lattice);
     if (dataset == &training->data.train && tr_bundles_have_segments(iterate->bundles, dataset)) {
-        struct tr_bundled_tokens bundled = tr_bundles_tokens(
-            iterate->bundles, tr_bundles_segment(dataset, dataset->sequence.at[sequence]),
-            tr_bundles_segment(dataset, dataset->sequence.at[sequence + 1]));
-        training->layout.kernels->score_bundled(&bundled, iterate->bundles->sum, iterate->weights,
-                                                scores, width);
+        score_parts(training, dataset, sequence, iterate, tr_lattice_segment_parts(lattice),
+                    scores);
     } else {
         training->layout.kernels->score(training->data.vocabulary.node.rows, iterate->weights,
-                                        segments, scores, width);
+                                        segments, scores, training->layout.graph->width);
     }
+    return TRELLIS_OK;
 }
 
 trellis_status tr_training_score_tokens(const struct tr_training *training,
@@ -97,14 +125,11 @@ trellis_status tr_training_score_tokens(const struct tr_training *training,
                           tr_lattice_nodes(lattice), NULL, width);
     }
     if (dataset->max_segment) {
-        if (!tr_lattice_make_segments(lattice)) {
-            return tr_fail_memory(error);
-        }
-        score_segments(training, dataset, sequence, &tokens[TR_SEGMENT_ATTRIBUTE], iterate,
-                       tr_lattice_segments(lattice));
+        status = score_segments(training, dataset, sequence, &tokens[TR_SEGMENT_ATTRIBUTE], iterate,
+                                lattice, error);
     }
-    if (!tr_training_has_edges(training, dataset)) {
-        return TRELLIS_OK;
+    if (status || !tr_training_has_edges(training, dataset)) {
+        return status;
     }
     if (!tr_lattice_make_edges(lattice)) {
         return tr_fail_memory(error);
