@@ -9,7 +9,8 @@ from typing import Any, Callable, TypeVar
 
 from ._options import Option, options
 
-READ, WRITE, TRAIN, TAG, EVAL, RUN = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 6
+READ, WRITE, TRAIN, TAG, EVAL = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 4
+RUN = 1 << 6 | 1 << 9  # how it is done: seed, threads, memory; and the limits on untrusted input
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
