@@ -41,6 +41,7 @@ def test_attributes(item, expected):
         ({1: 1.0}, TypeError, "sequence 1, position 1, key 1: a key must be str or bytes, not int"),
         ({"x": float("nan")}, ValueError, "sequence 1, position 1, key 'x': a value must be finite, not nan"),
         ({"x": float("inf")}, ValueError, "sequence 1, position 1, key 'x'"),
+        ({"x": {"y": -1e39}}, ValueError, "sequence 1, position 1, key 'y': a value must be at most 3.4e38 in size"),
         ([1], TypeError, "sequence 1, position 1: an attribute must be str or bytes, not int"),
         (5, TypeError, "sequence 1, position 1: an item must be"),
         ("word", TypeError, "sequence 1, position 1: an item must be"),

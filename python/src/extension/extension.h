@@ -99,6 +99,7 @@ typedef struct tpy_items {
     size_t text_count, text_room;
     size_t number;   // of the sequence, for messages; SIZE_MAX: it has none
     size_t position; // being converted, for messages
+    bool any_size;   // numbers may be too large for single precision, which models have
     PyObject *key;   // being converted, borrowed, for messages; or NULL
     trellis_sequence sequence;
 } tpy_items;

@@ -15,6 +15,7 @@ static PyObject *items_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     tpy_item_sequence *self = tpy_allocate(type);
     if (self) {
         self->items.number = SIZE_MAX;
+        self->items.any_size = true;
         if (tpy_items_convert(&self->items, sequence, Py_None, Py_None)) {
             Py_DECREF((PyObject *)self);
             return NULL;

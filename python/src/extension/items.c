@@ -212,8 +212,11 @@ static int add_pair(tpy_items *items, PyObject *key, PyObject *value)
         }
         return -1;
     }
-    if (!isfinite(number)) {
-        return fail(items, PyExc_ValueError, "a value must be finite, not %R", value);
+    if (!isfinite(number) || (!items->any_size && !isfinite((float)number))) {
+        return fail(items, PyExc_ValueError,
+                    isfinite(number) ? "a value must be at most 3.4e38 in size, not %R"
+                                     : "a value must be finite, not %R",
+                    value);
     }
     return add_attribute(items, name, name_size, NULL, 0, number);
 }
