@@ -1,10 +1,11 @@
-/* fuzz_checkpoint.c - changes to a valid checkpoint, with correct checksums: a training resumed
- * from it ends with an error or a model. */
+/* fuzz_checkpoint.c - any bytes as a checkpoint, with corrected header and checksums: a training
+ * resumed from it ends with an error or a model. */
 #include "fuzz/files.h"
-#include "model/test_hostile.h"
+#include "fuzz/sections.h"
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 
 static const char corpus[] = "A\tx\ty\nB\tx\n\nB\ty\nA\tx\n\n";
 static const char words[] = "A\tx\nB\ty\n\nB\ty\nA\tx\n\n"; // one at a token, for an HMM
@@ -72,22 +73,20 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     return 0;
 }
 
-/* The first byte chooses the learner, then each six are a change: where (2), what (4). */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    return mutate_chosen(data, size, max, seed, sound, TR_COUNT(sound));
+}
+
+/* The first byte chooses the learner. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1) {
         return 0;
     }
-    size_t way = data[0] % TR_COUNT(ways);
-    unsigned char *bytes = malloc(sound[way].size);
-    memcpy(bytes, sound[way].data, sound[way].size);
-    for (size_t i = 1; i + 6 <= size; i += 6) {
-        size_t at = ((size_t)data[i] | (size_t)data[i + 1] << 8) % (sound[way].size - 3);
-        memcpy(bytes + at, data + i + 2, 4);
-    }
-    repair_checksums(bytes, sound[way].size);
-    put(bytes, sound[way].size);
-    train(way, true);
+    unsigned char *bytes = repaired(data + 1, size - 1);
+    put(bytes, size - 1);
+    train(data[0] % TR_COUNT(ways), true);
     unlink(path);
     free(bytes);
     return 0;

@@ -1,10 +1,11 @@
-/* fuzz_online.c - changes to the state of an online learner, with correct checksums: what is
- * restored from it learns on, or there is an error. */
+/* fuzz_online.c - any bytes as the state of an online learner, with corrected header and checksums:
+ * what is restored from it learns on, or there is an error. */
 #include "fuzz/files.h"
-#include "model/test_hostile.h"
+#include "fuzz/sections.h"
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 
 static const char *const ways[][2] = {
     {"perceptron", "averaged"}, {"perceptron", "arow"}, {"mira", "hildreth"}, {"crf", "sgd"}};
@@ -53,23 +54,21 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     return 0;
 }
 
-/* The first byte chooses the learner, then each six are a change: where (2), what (4). */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    return mutate_chosen(data, size, max, seed, sound, TR_COUNT(sound));
+}
+
+/* The first byte chooses the learner. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1) {
         return 0;
     }
-    size_t way = data[0] % TR_COUNT(ways);
-    unsigned char *bytes = malloc(sound[way].size);
-    memcpy(bytes, sound[way].data, sound[way].size);
-    for (size_t i = 1; i + 6 <= size; i += 6) {
-        size_t at = ((size_t)data[i] | (size_t)data[i + 1] << 8) % (sound[way].size - 3);
-        memcpy(bytes + at, data + i + 2, 4);
-    }
-    repair_checksums(bytes, sound[way].size);
+    unsigned char *bytes = repaired(data + 1, size - 1);
     trellis_online *online;
     trellis_model *model = NULL;
-    if (!trellis_online_restore(bytes, sound[way].size, &online, NULL)) {
+    if (!trellis_online_restore(bytes, size - 1, &online, NULL)) {
         learn(online, "d", "Z");
         if (!trellis_online_model(online, &model, NULL)) {
             exercise(model);
