@@ -253,6 +253,9 @@ trellis_text tr_text_word(trellis_text *line)
     while (end < line->size && line->data[end] != ' ' && line->data[end] != '\t') {
         end++;
     }
+    if (end == 0) { // perhaps NULL
+        return (trellis_text){line->data, 0};
+    }
     trellis_text word = {line->data + begin, end - begin};
     *line = (trellis_text){line->data + end, line->size - end};
     return word;

@@ -492,6 +492,17 @@ static void a_parser_reads_json_back(void **state)
 
 /* ---- edit distance --------------------------------------------------------------------------- */
 
+static void splits_into_words(void **state)
+{
+    (void)state;
+    trellis_text line = tr_text(" \tone two\t"), none = {NULL, 0};
+    assert_true(tr_text_equal(tr_text_word(&line), TR_TEXT("one")));
+    assert_true(tr_text_equal(tr_text_word(&line), TR_TEXT("two")));
+    assert_int_equal(tr_text_word(&line).size, 0);
+    assert_int_equal(line.size, 0);
+    assert_int_equal(tr_text_word(&none).size, 0); // the sanitizer knows that NULL has no offset
+}
+
 static void computes_edit_distances(void **state)
 {
     (void)state;
@@ -569,6 +580,7 @@ int main(void)
         cmocka_unit_test(ignores_the_locale),
         cmocka_unit_test(escapes_json),
         cmocka_unit_test(a_parser_reads_json_back),
+        cmocka_unit_test(splits_into_words),
         cmocka_unit_test(computes_edit_distances),
         cmocka_unit_test(matches_the_definition_of_edit_distance),
     };
