@@ -60,14 +60,28 @@ static trellis_status extend_rows(trellis_writer *writer, const trellis_sequence
     return TRELLIS_OK;
 }
 
-/* Adds a cell to the row that began at `begin`. */
-static trellis_status add_cell(trellis_writer *writer, const trellis_sequence *sequence,
-                               size_t begin, trellis_text cell, trellis_error *error)
+/* Adds a cell to a row; the first one may be empty, so the row cannot tell whether it is that. */
+static trellis_status add_cell(trellis_writer *writer, const trellis_sequence *sequence, bool first,
+                               trellis_text cell, trellis_error *error)
 {
-    if (writer->buffer.size > begin) {
+    if (!first) {
         tr_buffer_char(&writer->buffer, '\t');
     }
     return tr_put_text(writer, sequence, cell, "\t" LINE_ENDS, error);
+}
+
+/* Ends the row of token i, which begins at `begin`; it must not look like the end of a sequence. */
+static trellis_status end_row(trellis_writer *writer, const trellis_sequence *sequence, size_t i,
+                              size_t begin, trellis_error *error)
+{
+    trellis_text row = {writer->buffer.data + begin, writer->buffer.size - begin};
+    if (row.size == 0 || tr_is_blank_line(row)) {
+        return tr_fail(error, TRELLIS_DATA,
+                       "token %zu of the sequence at line %llu would be an empty row", i + 1,
+                       (unsigned long long)sequence->line);
+    }
+    tr_buffer_char(&writer->buffer, '\n');
+    return TRELLIS_OK;
 }
 
 /* A row of all cells, the label that was read where it is not one of them, and the new one; always
@@ -78,25 +92,18 @@ static trellis_status build_row(trellis_writer *writer, const trellis_sequence *
     size_t begin = writer->buffer.size;
     trellis_status status = TRELLIS_OK;
     for (size_t c = 0; !status && c < sequence->columns; c++) {
-        status = add_cell(writer, sequence, begin, tr_cell(sequence, i, c), error);
+        status = add_cell(writer, sequence, c == 0, tr_cell(sequence, i, c), error);
     }
     if (!status && with_gold) {
-        status = add_cell(writer, sequence, begin, sequence->labels[i], error);
+        status = add_cell(writer, sequence, sequence->columns == 0, sequence->labels[i], error);
     }
     if (!status && labels) {
-        status = add_cell(writer, sequence, begin, labels[i], error);
+        status = add_cell(writer, sequence, sequence->columns == 0 && !with_gold, labels[i], error);
     }
     if (status || writer->buffer.failed) {
         return status;
     }
-    trellis_text row = {writer->buffer.data + begin, writer->buffer.size - begin};
-    if (row.size == 0 || tr_is_blank_line(row)) {
-        return tr_fail(error, TRELLIS_DATA,
-                       "token %zu of the sequence at line %llu would be an empty row", i + 1,
-                       (unsigned long long)sequence->line);
-    }
-    tr_buffer_char(&writer->buffer, '\n');
-    return TRELLIS_OK;
+    return end_row(writer, sequence, i, begin, error);
 }
 
 trellis_status tr_put_columns(trellis_writer *writer, const trellis_sequence *sequence,
@@ -241,6 +248,9 @@ static trellis_status put_attribute(trellis_writer *writer, const trellis_sequen
                                     const trellis_attribute *attribute, trellis_error *error)
 {
     tr_buffer_char(&writer->buffer, '\t');
+    if (attribute->name.size == 0) { // an empty field is no attribute
+        return tr_cannot_hold(writer, sequence, attribute->name, error);
+    }
     trellis_status status = put_name(writer, sequence, attribute->name, error);
     if (attribute->value != 1) {
         tr_buffer_char(&writer->buffer, ':');
@@ -269,6 +279,7 @@ static trellis_status build_crfsuite_row(trellis_writer *writer, const trellis_s
                                          size_t i, trellis_text label, trellis_error *error)
 {
     /* A line has to begin with a label; without one the field is "_", as in CoNLL. */
+    size_t begin = writer->buffer.size;
     trellis_status status = put_name(writer, sequence, label.size ? label : TR_TEXT("_"), error);
     if (sequence->attribute_begin) {
         size_t end = sequence->attribute_begin[i + 1];
@@ -281,8 +292,7 @@ static trellis_status build_crfsuite_row(trellis_writer *writer, const trellis_s
             status = c == gold ? TRELLIS_OK : put_cell(writer, sequence, i, c, error);
         }
     }
-    tr_buffer_char(&writer->buffer, '\n');
-    return status;
+    return status || writer->buffer.failed ? status : end_row(writer, sequence, i, begin, error);
 }
 
 static trellis_status build_crfsuite(trellis_writer *writer, const trellis_sequence *sequence,
