@@ -19,6 +19,10 @@ endif()
 # Floating point: no errno from libm and no traps, so loops vectorise; otherwise IEEE, so that a NaN is a
 # NaN and a sum has one order. Without contraction gcc and clang round alike on machines with FMA.
 target_compile_options(trellis_flags INTERFACE -fno-math-errno -fno-trapping-math -ffp-contract=off)
+# A float is computed as a float, where a machine would else use more, as s390x by its ABI.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^s390" AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  target_compile_options(trellis_flags INTERFACE -fexcess-precision=fast)
+endif()
 
 # Hardening. Fortify needs the optimiser, and the sanitizers want the plain functions.
 target_compile_options(trellis_flags INTERFACE -fstack-protector-strong

@@ -9,10 +9,6 @@
 
 #include "base/hash.h"
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "model files are mapped as they are, which takes a little-endian machine"
-#endif
-
 /* A byte that is not text, the name, and line ends that a careless copy would change. */
 static const char magic[8] = {'\x93', 'T', 'R', 'L', 'S', '\r', '\n', '\x1a'};
 
@@ -280,6 +276,12 @@ trellis_status tr_image_check(const struct tr_image *image, const char *path, co
     }
     if (image->size < HEADER_SIZE) {
         return damaged(path, what, "it is truncated", error);
+    }
+    if (get_u32(data + 8) == __builtin_bswap32(TR_IMAGE_VERSION)) {
+        return tr_fail(error, TRELLIS_MODEL,
+                       "%s was written on a machine with the other byte order; the text form of "
+                       "'trellis export' can be read on both",
+                       path ? path : what);
     }
     if (get_u32(data + 8) != TR_IMAGE_VERSION) {
         return tr_fail(error, TRELLIS_MODEL, "%s: version %u of the format; this program reads %u",

@@ -9,8 +9,8 @@
  *
  *     u32 s, u32 zero, then u64 checksum of each 2^s bytes from the first section on
  *
- * All numbers are little-endian, checksums are XXH3-64. Training writes an image in memory and
- * opens it with the same code as a file.
+ * Numbers are in the byte order of the machine, another order is refused. Checksums are XXH3-64.
+ * Training writes an image in memory and opens it with the same code as a file.
  */
 #ifndef TRELLIS_MODEL_IMAGE_H
 #define TRELLIS_MODEL_IMAGE_H

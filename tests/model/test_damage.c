@@ -384,12 +384,33 @@ static void test_sums(void **state)
     }
 }
 
+/* A machine with the other byte order would have written the version the other way round. */
+static void test_byte_order(void **state)
+{
+    (void)state;
+    enum { VERSION = 8 };
+    char *bytes = malloc(intact_size);
+    trellis_model *model;
+    trellis_error error = {0};
+    memcpy(bytes, intact, intact_size);
+    for (size_t i = 0; i < 4; i++) {
+        bytes[VERSION + i] = intact[VERSION + 3 - i];
+    }
+    const char *path = put_file("other.model", bytes, intact_size);
+    assert_int_equal(trellis_model_open(path, &model, &error), TRELLIS_MODEL);
+    assert_non_null(strstr(error.message, path));
+    assert_non_null(strstr(error.message, "byte order"));
+    assert_non_null(strstr(error.message, "trellis export"));
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damage),     cmocka_unit_test(test_intact),
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_in_parts),
         cmocka_unit_test(test_where_read), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_byte_order),
     };
     return cmocka_run_group_tests(tests, make_model, end);
 }
