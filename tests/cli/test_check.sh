@@ -38,6 +38,12 @@ want "what the message says repairs it" "$TRELLIS" check $t/repaired
 columns $t/iob1 a/I-X b/I-X c/B-X "|" d/I-Y e/O
 run 0 check $t/iob1
 want "iob1 is recognised" grep -q '(scheme iob1)$' $out
+columns $t/inside a/I-X b/I-X c/O
+run 0 check $t/inside
+want "iob1 without any B" grep -q '(scheme iob1)$' $out
+columns $t/begins a/B-X b/O c/B-Y
+run 0 check $t/begins
+want "iob2 without any I" grep -q '(scheme iob2)$' $out
 columns $t/iobes a/B-X b/E-X c/S-X "|" d/B-Y e/O "|" f/I-X
 both "TMP/iobes:6: 3 labels break the scheme iobes, such as O after B-Y; 'trellis convert --scheme iobes --to-scheme iobes' repairs this" \
     illegal-labels $t/iobes

@@ -16,6 +16,11 @@ check inspect_no_model 2 inspect
 check inspect_not_a_model 1 inspect $t/train
 run 0 inspect --json $t/crf
 want "the JSON is well-formed" python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert len(d["labels"]) == 5 and len(d["transitions"]) == 5' $out
+want "a transition has the labels before and after it" python3 -c '
+import json, sys
+for label in json.load(open(sys.argv[1]))["labels"]:
+    for step in label.get("transitions_highest", []) + label.get("transitions_lowest", []):
+        assert len(step["labels"]) == 2 and step["labels"][1] == label["label"]' $out
 
 run 0 explain -m $t/crf --words 'the dog sleeps'
 want "a part for each token" test "$(grep -cE '^[123] (the|dog|sleeps): [A-Z]+ \(0\.[0-9]+\), runner-up' $out)" = 3
