@@ -10,6 +10,7 @@
 #   SETUP=no              install no packages
 #   PREFIX=/usr/local DESTDIR=    where `make install` puts things
 #   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer
+#   FUZZ_ENGINE=libfuzzer what `make fuzz` runs them with: libfuzzer or afl (AFL++)
 #   MUTANTS=200           how many places of src/ `make mutants` changes
 
 BUILD        ?= build
@@ -19,11 +20,12 @@ SETUP        ?= yes
 PREFIX       ?= /usr/local
 DESTDIR      ?=
 FUZZ_SECONDS ?= 60
+FUZZ_ENGINE  ?= libfuzzer
 MUTANTS      ?= 200
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
-.PHONY: all mpi demo test bench install uninstall wheel lint format asan tsan races coverage fuzz soak mutants reliability stress clean help
+.PHONY: all mpi demo test bench install uninstall wheel lint format asan tsan races compilers cross coverage fuzz soak mutants reliability stress clean help
 
 ifeq ($(origin CC),default)
 compiler =
@@ -104,6 +106,17 @@ races: ## run the tests that use threads under the thread sanitizer
 	@$(call setup,build test mpi)
 	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread,build_thread_tests,-L threads)
 
+compilers: ## run all tests as gcc and clang compile them, without optimising and with -O3
+	@$(call setup,build test mpi)
+	@for compiler in gcc clang; do for level in 0 3; do \
+	    $(MAKE) test SETUP=no BUILD=build-$$compiler-O$$level CC=$$compiler \
+	        CMAKE_ARGS="-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O$$level" || exit 1; \
+	done; done
+
+cross: all ## run the unit tests on s390x, which is big-endian, by qemu-user
+	@$(call setup,build test cross)
+	@scripts/cross.sh s390x build-s390x
+
 coverage: ## run all tests and measure the line coverage of src/
 	@$(call setup,build test mpi)
 	@find build-coverage -name '*.gcda' -delete 2>/dev/null || true
@@ -111,8 +124,8 @@ coverage: ## run all tests and measure the line coverage of src/
 	@scripts/coverage.sh build-coverage
 
 fuzz: ## run each tests/fuzz/fuzz_*.c for FUZZ_SECONDS and keep what it found
-	@$(call setup,build test mpi)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
+	@$(call setup,build test mpi $(filter afl,$(FUZZ_ENGINE)))
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_ENGINE=$(FUZZ_ENGINE) JOBS=$(JOBS) scripts/fuzz.sh build-fuzz
 
 soak: all ## tag 10^8 tokens and train for 1,000 epochs, monitoring memory
 	@scripts/soak.sh $(BUILD)
@@ -132,7 +145,7 @@ reliability: ## run all stress tests and write the table in docs/reliability.md
 	@scripts/reliability.sh $(BUILD)
 
 clean: ## remove all build directories
-	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-mutants
+	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-mutants build-gcc-O* build-clang-O* build-s390x
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'

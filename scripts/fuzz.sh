@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz/fuzz_*.c with clang's libFuzzer and both sanitizers, and runs each for FUZZ_SECONDS.
+# Builds every tests/fuzz/fuzz_*.c with both sanitizers, and runs each for FUZZ_SECONDS.
 #
 #   scripts/fuzz.sh BUILD_DIRECTORY [NAME...]      all fuzzers, or those named (model: fuzz_model)
 #
-# A run begins with tests/fuzz/corpus/<name>.tar.gz, what earlier runs
-# found, and tests/fuzz/seeds/<name>, inputs with a story; tests/fuzz/dictionaries/<name>.dict has the words of the format.
-# At its end what was found is minimised and goes into the archive, unless FUZZ_KEEP=no. An input that fails is kept in
-# BUILD_DIRECTORY/failures.
+# FUZZ_ENGINE is libfuzzer, which is part of clang, or afl (AFL++). A run begins with tests/fuzz/corpus/<name>.tar.gz, what
+# earlier runs of either found, and tests/fuzz/seeds/<name>, inputs with a story; tests/fuzz/dictionaries/<name>.dict has
+# the words of the format. At its end what was found is minimised and goes into the archive, unless FUZZ_KEEP=no. An input
+# that fails is kept in BUILD_DIRECTORY/failures. Each run prints how many inputs it executed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -16,9 +16,16 @@ max_bytes=400000 # of an archive before compression
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || names=($(for file in tests/fuzz/fuzz_*.c; do basename "${file#tests/fuzz/fuzz_}" .c; done))
-[ -f "$build/Makefile" ] || cmake -S . -B "$build" -G "Unix Makefiles" -DCMAKE_C_COMPILER=clang \
-    -DCMAKE_BUILD_TYPE=Debug -DTRELLIS_FUZZ=ON
-MAKEFLAGS= cmake --build "$build" --parallel "${JOBS:-$(nproc)}" --target build_fuzzers -- --no-print-directory
+engine=${FUZZ_ENGINE:-libfuzzer}
+
+# build DIRECTORY COMPILER
+build() {
+    [ -f "$1/Makefile" ] || cmake -S . -B "$1" -G "Unix Makefiles" -DCMAKE_C_COMPILER="$2" -DCMAKE_BUILD_TYPE=Debug \
+        -DTRELLIS_FUZZ=ON
+    MAKEFLAGS= cmake --build "$1" --parallel "${JOBS:-$(nproc)}" --target build_fuzzers -- --no-print-directory
+}
+build "$build" clang # it minimises what AFL++ found, too
+[ "$engine" != afl ] || AFL_QUIET=1 build "$build/afl" afl-clang-fast
 
 # begin NAME: fills $corpus with the seeds and with what was kept
 begin() {
@@ -29,11 +36,29 @@ begin() {
     [ ! -f "tests/fuzz/corpus/$1.tar.gz" ] || tar -xzf "tests/fuzz/corpus/$1.tar.gz" -C "$corpus"
 }
 
-run() {
-    local options=()
-    [ ! -f "$dictionary" ] || options=(-dict="$dictionary")
-    "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 "${options[@]}" \
-        -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/failures/fuzz_$1-" "$corpus"
+# run_libfuzzer NAME OPTIONS...; less quarantine than usual, because large buffers are slow to get anew
+run_libfuzzer() {
+    [ ! -f "$dictionary" ] || set -- "$@" -dict="$dictionary"
+    ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=4 "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" \
+        -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 -verbosity=0 \
+        -artifact_prefix="$build/failures/fuzz_$1-" "${@:2}" "$corpus"
+}
+
+# run_afl NAME OPTIONS...
+run_afl() {
+    local out=$build/afl/found/$1 file found=0
+    rm -rf "$out"
+    [ ! -f "$dictionary" ] || set -- "$@" -x "$dictionary"
+    AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_IGNORE_PROBLEMS=1 \
+        ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:quarantine_size_mb=16 \
+        afl-fuzz -V "$seconds" -t 5000+ -m none -i "$corpus" -o "$out" "${@:2}" -- "$build/afl/tests/fuzz/fuzz_$1" \
+        >"$build/afl/$1.log" 2>&1 || { tail -n 20 "$build/afl/$1.log"; return 1; }
+    grep -E '^(execs_done|execs_per_sec|corpus_count|saved_crashes|saved_hangs)' "$out/default/fuzzer_stats"
+    cp "$out"/default/queue/id* "$corpus"
+    for file in "$out"/default/crashes/id*; do
+        [ ! -f "$file" ] || { cp "$file" "$build/failures/fuzz_$1-$(sha1sum <"$file" | cut -c 1-40)" && found=1; }
+    done
+    return $found
 }
 
 # keep NAME: the smallest of the inputs that together reach what all of them reach
@@ -52,8 +77,8 @@ keep() {
 failed=()
 for name in "${names[@]}"; do
     begin "$name"
-    echo "fuzz: fuzz_$name for $seconds s"
-    run "$name" || { failed+=("$name"); continue; }
+    echo "fuzz: fuzz_$name for $seconds s ($engine)"
+    run_"$engine" "$name" || { failed+=("$name"); continue; }
     if [ "${FUZZ_KEEP:-yes}" = yes ]; then keep "$name"; fi
 done
 if [ ${#failed[@]} -gt 0 ]; then
