@@ -16,6 +16,7 @@
 enum {
     BLOCK = 64, // tokens
     MAX_ANCHORS = BLOCK + 2 * TR_MAX_CONTEXT_OFFSET,
+    MIN_SETS = 32,
     MAX_SETS = 2048,
     SET_RECORDS = 5,
     MAX_FLOATS = 5 << 18, // of the records of a context: 5 MiB
@@ -51,6 +52,7 @@ struct tr_context_cache {
     const struct tr_kernels *kernels;
     uint64_t signature; // of the contexts that the records are of
     bool ready;
+    size_t max_sets; // of a context; grows with the records
     size_t count;
     struct keep keeps[TR_MAX_CONTEXTS]; // [count]
     float *records;
@@ -75,6 +77,7 @@ trellis_status tr_context_cache_create(const struct tr_table *table, struct tr_i
     cache->table = table;
     cache->integrity = integrity;
     cache->kernels = tr_kernels();
+    cache->max_sets = MIN_SETS;
     return TRELLIS_OK;
 }
 
@@ -131,7 +134,7 @@ static bool prepare(struct tr_context_cache *cache, const struct tr_contexts *co
     for (size_t c = 0; c < contexts->count; c++) {
         struct keep *keep = &cache->keeps[c];
         size_t size = contexts->at[c].slot_count * cache->table->width;
-        *keep = (struct keep){.record_size = size, .set_count = MAX_SETS, .begin = floats};
+        *keep = (struct keep){.record_size = size, .set_count = cache->max_sets, .begin = floats};
         while (keep->set_count > 1 && keep->set_count * SET_RECORDS * size > MAX_FLOATS) {
             keep->set_count /= 2;
         }
@@ -150,6 +153,20 @@ static bool prepare(struct tr_context_cache *cache, const struct tr_contexts *co
     cache->ready = ok && cache->records && tr_reserve(&cache->attributes, attributes) &&
                    tr_reserve(&cache->rows, attributes);
     return cache->ready;
+}
+
+/* Where a context has filled its sets, makes more of them, without their records: few sequences need
+ * little memory, and what was kept is soon made again. */
+static void widen(struct tr_context_cache *cache)
+{
+    for (size_t c = 0; c < cache->count; c++) {
+        const struct keep *keep = &cache->keeps[c];
+        if (cache->max_sets < MAX_SETS && keep->set_count == cache->max_sets &&
+            4 * (size_t)keep->used > 3 * keep->set_count * SET_RECORDS) {
+            cache->max_sets *= 4;
+            cache->ready = false;
+        }
+    }
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -349,6 +366,7 @@ trellis_status tr_context_cache_add(struct tr_context_cache *cache,
     if (contexts->count == 0) {
         return TRELLIS_OK;
     }
+    widen(cache);
     if (!prepare(cache, contexts)) {
         return tr_fail_memory(error);
     }
