@@ -136,7 +136,7 @@ static const trellis_option table[] = {
      "Number of iterations over which --delta measures the change."},
     {"history", 0, TRELLIS_INTEGER, TRAIN, "N", "6", 1, 100, NULL,
      "Number of corrections that L-BFGS stores."},
-    {"warm-up", 0, TRELLIS_INTEGER, TRAIN, "N", "3", 0, 1000, NULL,
+    {"warm-up", 0, TRELLIS_INTEGER, TRAIN, "N", "8", 0, 1000, NULL,
      "Epochs of SGD before -a lbfgs, which save most of its iterations; 0 turns them off."},
     {"batch", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1e6, NULL,
      "Mini-batch size of -a sgd, in sequences; batches of more than one use all threads."},

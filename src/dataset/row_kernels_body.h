@@ -153,8 +153,10 @@ INLINE void fetch_moved(const struct tr_rows *rows, const struct tr_move *move,
     for (uint32_t k = move->from[i * move->stride]; k < move->end[i * move->stride]; k++) {
         size_t at = tr_rows_at(rows, tokens->attribute[k]);
         __builtin_prefetch(&move->weights[at], 1);
+        __builtin_prefetch(&move->weights[at + 16], 1);
         if (move->average) {
             __builtin_prefetch(&move->average[at], 1);
+            __builtin_prefetch(&move->average[at + 16], 1);
         }
     }
 }

@@ -86,7 +86,7 @@ static const struct preset presets[] = {
     {"pos",
      "part-of-speech tagging",
      {"-t perceptron -a pa1", "-t perceptron -e 10", "-t mira",
-      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01 --batch 8 --rate 1.6"},
      "# Part-of-speech tagging.\n"
      "columns word\n"
      "pad\n"
