@@ -4,11 +4,13 @@
 
 Parts: append, train, tag, marginals, threads, short, memory, columns; all without one, except train, which takes minutes. Each
 task of each library runs in a process of its own, both alternating, three rounds; the ratios are those of the medians.
+Two threads are given beside two processes, which share no lock: what the memory of the machine allows.
 Seconds are processor seconds, except for threads, where they are those of a clock. Peaks are those of the whole process;
 the peak of one that makes the Python lists and does nothing else is printed beside them.
 """
 
 import json
+import multiprocessing
 import os
 import resource
 import subprocess
@@ -141,6 +143,34 @@ def gain_of_two_threads(tag, X):
     return min(one) / min(two)
 
 
+def gain_of_two_processes(tag, X):
+    """The same for processes, which begin together with copies of all there is."""
+    fork = multiprocessing.get_context("fork")
+
+    def work(part, barrier):
+        tag(part[:50])
+        barrier.wait()
+        tag(part)
+        barrier.wait()
+
+    def run(parts):
+        barrier = fork.Barrier(len(parts) + 1)
+        processes = [fork.Process(target=work, args=(part, barrier)) for part in parts]
+        for process in processes:
+            process.start()
+        barrier.wait()
+        seconds, _ = timed(barrier.wait, time.perf_counter)
+        for process in processes:
+            process.join()
+        return seconds
+
+    one, two = [], []
+    for _ in range(3):
+        one.append(run([X]))
+        two.append(run([X[::2], X[1::2]]))
+    return min(one) / min(two)
+
+
 def run_task(library, task, form, data, model, iterations):
     us = {"ours": Ours, "theirs": Theirs, "none": object}[library]()
     if task == "marginals" and library == "ours":
@@ -162,8 +192,8 @@ def run_task(library, task, form, data, model, iterations):
         opened = us.open(model)
         us.tag(opened, X)
         X = X * 4
-        result["many"] = gain_of_two_threads(opened.tag_many, X)
-        result["one by one"] = gain_of_two_threads(lambda part: us.tag(opened, part), X)
+        for name, work in ("many", opened.tag_many), ("one by one", lambda part: us.tag(opened, part)):
+            result[name] = gain_of_two_threads(work, X), gain_of_two_processes(work, X)
     elif task == "nothing":
         result["seconds"] = 0.0
     else:
@@ -264,7 +294,9 @@ def main(train, test, parts):
     if "threads" in parts:
         for form in forms:
             run = spawn("ours", "threads", form, test, model(form)["ours"], 0)
-            print(f"two threads, {form}: tag_many {run['many']:.2f} times one, tag {run['one by one']:.2f}", flush=True)
+            for name in "many", "one by one":
+                threads, processes = run[name]
+                print(f"two threads, {form}, {name}: {threads:.2f} times one; two processes: {processes:.2f}", flush=True)
     if "memory" in parts:
         for path in train, test:
             for form in forms:
