@@ -37,6 +37,19 @@ def test_spans_have_offsets_and_probabilities(names):
     assert names.spans([]) == []
 
 
+def test_segments():
+    templates = "columns word\nnode word\nsegment text(lower(word)) & size\nstep\n"
+    model = trellis.train(TOKENS, NAMES, type="crf", templates=templates, segments=True, max_segment=2, l2=0.01)
+    assert [model.tag(tokens) for tokens in TOKENS] == NAMES
+    best = model.nbest(TOKENS[2], 10**4)
+    assert sum(path.probability for path in best) == pytest.approx(1, abs=1e-5)
+    york = model.spans(TOKENS[2])[1]
+    ends = [path.probability for path in best if path.labels[3:] == ["B-LOC", "I-LOC"]]
+    assert (york.text, york.probability) == ("New York", pytest.approx(sum(ends), abs=1e-5))
+    assert any("new york" in (part.attribute or "") for row in model.explain(TOKENS[2]) for part in row.contributions)
+    assert trellis.Model.from_bytes(model.to_bytes()).tag(TOKENS[0]) == NAMES[0]
+
+
 def test_annotation(names):
     found = names.annotate(TOKENS[2])
     assert found.labels == NAMES[2] and found.text == "Anna is in New York" and len(found) == 5
