@@ -80,6 +80,14 @@ measure_delay() {
     wait
 }
 
+# train RANKS ITERATIONS OPTION...: on the hosts of $where.
+train() {
+    local n=$1 most_iterations=$2
+    shift 2
+    mpirun -n "$n" ${where[@]+"${where[@]}"} -x TRELLIS_MPI_REPORT="$tmp/report" "$build/trellis-mpi" train -q -t crf -a lbfgs \
+        --warm-up 0 --threads 1 -e "$most_iterations" --epsilon 0 --delta 0 --log "$tmp/log" -m "$tmp/model" "$@" "$file"
+}
+
 # measure NETWORK RANKS OPTION...: a line of the table.
 measure() {
     local network=$1 n=$2 where=()
@@ -93,8 +101,10 @@ measure() {
         where=(--host "$hosts" --mca plm_rsh_agent "$tmp/agent" --mca btl tcp,self --mca rtc ^hwloc
             --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24)
     fi
-    mpirun -n "$n" ${where[@]+"${where[@]}"} -x TRELLIS_MPI_REPORT="$tmp/report" "$build/trellis-mpi" train -q -t crf -a lbfgs \
-        --warm-up 0 --threads 1 -e "$iterations" --epsilon 0 --delta 0 --log "$tmp/log" -m "$tmp/model" "$@" "$file"
+    # Once for an iteration alone, whose messages are those of the beginning and two evaluations.
+    train "$n" 1 "$@"
+    cat "$tmp/report" >>"$tmp/begun"
+    train "$n" "$iterations" "$@"
     echo "$network $n $(md5sum <"$tmp/model" | cut -c 1-8)" >>"$tmp/cases"
     cat "$tmp/report" >>"$tmp/reports"
     cp "$tmp/log" "$tmp/log.$(wc -l <"$tmp/cases")"
@@ -110,18 +120,19 @@ tmp = sys.argv[1]
 delay = float(open(tmp + "/delay").read()) if os.path.exists(tmp + "/delay") else 0
 cases = [line.split() for line in open(tmp + "/cases")]
 reports = [json.loads(line) for line in open(tmp + "/reports")]
+begun = [json.loads(line) for line in open(tmp + "/begun")]
 def iterations(i):
     seconds = [json.loads(line)["seconds"] for line in open(f"{tmp}/log.{i + 1}")]
     return seconds
 alone = statistics.median(b - a for a, b in zip(iterations(0), iterations(0)[1:]))
 shared = {}  # what an iteration takes on so many ranks without a network: compute / N and all that is not shared
 print("network  ranks  model     s/iteration  speed-up  predicted  error  MB sent  s waited")
-for i, ((network, n, model), report) in enumerate(zip(cases, reports)):
+for i, ((network, n, model), report, before) in enumerate(zip(cases, reports, begun)):
     n, all_ = int(n), iterations(i)
     seconds = statistics.median(b - a for a, b in zip(all_, all_[1:]))
-    rounds = len(all_) + 1  # the evaluation before the first iteration, too
-    sent = report["sent_bytes"] / rounds
-    messages = 2 * report["agreed"] / rounds + report["exchanges"] / rounds
+    each = {key: (report[key] - before[key]) / (len(all_) - 1) for key in report}  # iteration
+    sent = each["sent_bytes"]
+    messages = 2 * each["agreed"] + each["exchanges"]
     if network == "none":
         shared[n] = seconds
         predicted = ""
@@ -130,5 +141,5 @@ for i, ((network, n, model), report) in enumerate(zip(cases, reports)):
         guess = shared.get(n, alone / n) + sent / rate + messages * delay
         predicted = f"{guess:9.3f} {100 * (guess / seconds - 1):5.0f}%"
     print(f"{network:7} {n:6}  {model} {seconds:12.3f} {alone / seconds:9.2f}  {predicted:16} "
-          f"{sent / 1e6:7.2f} {report['waited_seconds'] / rounds:9.4f}")
+          f"{sent / 1e6:7.2f} {each['waited_seconds']:9.4f}")
 END
