@@ -87,7 +87,7 @@ void tr_sgd_divide_batch(struct tr_sgd *sgd)
 /* ---- what is told of a sequence -------------------------------------------------------------- */
 
 /* The head of it. */
-struct record {
+struct gradient_record {
     double loss;
     uint64_t status;
     struct {
@@ -130,9 +130,9 @@ static size_t list_steps(const struct tr_sgd *sgd, const struct tr_sgd_slot *slo
     return count;
 }
 
-static struct record head_of(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
+static struct gradient_record head_of(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
-    struct record record = {.loss = slot->loss, .status = slot->status};
+    struct gradient_record record = {.loss = slot->loss, .status = slot->status};
     for (int kind = 0; !slot->status && kind < TR_ATTRIBUTE_KINDS; kind++) {
         const struct tr_tokens *tokens = &slot->tokens[kind];
         if (tokens->n && *change_of(slot, kind)) {
@@ -147,7 +147,7 @@ static struct record head_of(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 }
 
 /* Whole multiples of 8, so that every record is aligned. */
-static size_t size_of(const struct record *record)
+static size_t size_of(const struct gradient_record *record)
 {
     size_t numbers = 2 * record->steps;
     for (int kind = 0; kind < TR_ATTRIBUTE_KINDS; kind++) {
@@ -169,7 +169,7 @@ static char *put(char *to, const void *from, size_t count)
 
 static void pack(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, char **at)
 {
-    struct record record = head_of(sgd, slot);
+    struct gradient_record record = head_of(sgd, slot);
     char *to = *at + sizeof record;
     memcpy(*at, &record, sizeof record);
     *at += size_of(&record);
@@ -203,7 +203,7 @@ static const void *take(const char **from, size_t count)
 /* The slot of another rank, whose arrays stay in the bytes that were received. */
 static void unpack(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, const char **at)
 {
-    struct record record;
+    struct gradient_record record;
     memcpy(&record, *at, sizeof record);
     const char *from = *at + sizeof record;
     *at += size_of(&record);
@@ -261,7 +261,7 @@ static trellis_status announce(struct tr_sgd *sgd, trellis_error *error)
     *mine = (struct tr_sgd_announcement){0};
     for (size_t i = 0; i < sgd->mine_count; i++) {
         struct tr_sgd_slot *slot = &sgd->slots[sgd->mine[i]];
-        struct record record = head_of(sgd, slot);
+        struct gradient_record record = head_of(sgd, slot);
         mine->size += size_of(&record);
         mine->fired = slot->fired.size > mine->fired ? slot->fired.size : mine->fired;
     }
