@@ -147,6 +147,17 @@ static bool copy_attributes(struct batch *batch, trellis_sequence *sequence)
     return true;
 }
 
+static bool copy_context(struct batch *batch, trellis_sequence *sequence)
+{
+    void *array;
+    struct block none = {0};
+    bool copied = copy_array(batch, sequence->writing, sequence->length, sizeof *sequence->writing,
+                             &array);
+    sequence->writing = array;
+    return copied &&
+           copy_texts(batch, &none, &sequence->elsewhere, sequence->length * sequence->columns);
+}
+
 bool batch_add(struct batch *batch, const trellis_sequence *sequence)
 {
     if (batch->count == batch->capacity) {
@@ -164,7 +175,7 @@ bool batch_add(struct batch *batch, const trellis_sequence *sequence)
         !copy_texts(batch, &block, &copy.cells, copy.length * copy.columns) ||
         !copy_texts(batch, &block, &copy.labels, copy.length) || !copy_attributes(batch, &copy) ||
         !copy_texts(batch, &block, &copy.rows, copy.row_count) ||
-        !copy_numbers(batch, &copy.row_token, copy.row_count)) {
+        !copy_numbers(batch, &copy.row_token, copy.row_count) || !copy_context(batch, &copy)) {
         return false;
     }
     batch->items[batch->count++] = (struct batch_item){.sequence = copy};

@@ -103,6 +103,8 @@ static trellis_status add_column(struct chain_stage *stage, const trellis_sequen
     stage->sequence.columns = columns + 1;
     stage->sequence.cells = stage->cells;
     stage->sequence.labels = NULL;
+    stage->sequence.writing = NULL;
+    stage->sequence.elsewhere = NULL;
     bool is_text = sequence->row_count == 1 && sequence->length > 0 && sequence->row_token &&
                    sequence->row_token[0] == SIZE_MAX;
     if (!is_text) {
@@ -141,9 +143,27 @@ static trellis_status next_sequence(void *user, const trellis_sequence **ret_seq
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Makes a stage of a reader, which it then owns, and opens the reader of what it passes on. */
+/* Opens the reader of what a stage passes on, with the context that the next model asks for. */
+static trellis_status open_next(const trellis_source *source, const trellis_model *next,
+                                trellis_reader **ret_reader, trellis_error *error)
+{
+    const char *context = trellis_model_note(next, "input-context");
+    trellis_options *options = NULL;
+    trellis_status status = trellis_options_create(&options, error);
+    if (!status && context) {
+        status = trellis_options_set(options, "context", context, error);
+    }
+    if (!status) {
+        status = trellis_reader_open_source(source, options, ret_reader, error);
+    }
+    trellis_options_destroy(options);
+    return status;
+}
+
+/* Makes a stage of a reader, which it then owns, and opens the reader of what it passes on to the
+ * next model. */
 static trellis_status open_stage(struct chain_stage *stage, const trellis_model *model,
-                                 const char *path, trellis_reader *input,
+                                 const trellis_model *next, const char *path, trellis_reader *input,
                                  trellis_reader **ret_reader, trellis_error *error)
 {
     stage->input = input;
@@ -163,7 +183,7 @@ static trellis_status open_stage(struct chain_stage *stage, const trellis_model 
         .column_names = (const char *const *)stage->names,
         .column_count = stage->columns + 1,
     };
-    return status ? status : trellis_reader_open_source(&source, NULL, ret_reader, error);
+    return status ? status : open_next(&source, next, ret_reader, error);
 }
 
 trellis_status chain_open(struct chain *chain, const char *path, const trellis_options *options,
@@ -181,7 +201,8 @@ trellis_status chain_open(struct chain *chain, const char *path, const trellis_o
         trellis_reader *input = *ret_reader;
         *ret_reader = NULL;
         struct chain_stage *stage = &chain->stages[i];
-        status = open_stage(stage, chain->models[i], path, input, ret_reader, error);
+        const trellis_model *next = i + 1 < chain->count ? chain->models[i + 1] : chain->last;
+        status = open_stage(stage, chain->models[i], next, path, input, ret_reader, error);
         if (!status && i == 0 && stage->first) {
             status = check_input(chain->models[0], options, path, stage->first, error);
         }

@@ -10,6 +10,7 @@ enum { MAX_CHAIN = 16 };
 struct chain {
     const trellis_model *models[MAX_CHAIN]; // [count]
     size_t count;                           // 0: there is one model only
+    const trellis_model *last;              // that reads what they pass on
     struct chain_stage *stages;             // [count] of the file being read
 };
 

@@ -92,6 +92,10 @@ static trellis_status tag(const struct experiment *experiment, const trellis_mod
                               .tagged = add_result,
                               .user = &scoring};
     trellis_status status = trellis_options_set(options, "part", experiment->test_part, error);
+    const char *context = trellis_model_note(model, "input-context");
+    if (!status && context) {
+        status = trellis_options_set(options, "context", context, error);
+    }
     if (!status) {
         status = trellis_evaluation_create(options, &scoring.own, error);
     }

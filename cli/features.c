@@ -1,4 +1,5 @@
 /* features.c - `trellis features`: shows the attributes that feature templates extract. */
+#include <stdio.h>
 #include <string.h>
 
 #include "arguments.h"
@@ -27,6 +28,12 @@ static trellis_status show_corpus(struct listing *listing, const struct argument
         templates = "general";
     }
     trellis_status status = trellis_features_open(templates, &listing->features, error);
+    size_t window = trellis_features_context(listing->features);
+    if (!status && window && !trellis_options_given(arguments->options, "context")) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", window);
+        status = trellis_options_set(arguments->options, "context", number, error);
+    }
     if (!status) {
         status = for_each_sequence(arguments, show_sequence, listing, error);
     }

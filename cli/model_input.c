@@ -54,6 +54,9 @@ trellis_status take_input_defaults(const trellis_model *model, const struct argu
     const char *format = trellis_model_note(model, "input-format");
     trellis_status status = set_default(options, "tokenizer",
                                         trellis_model_note(model, "input-tokenizer"), error);
+    if (!status) {
+        status = set_default(options, "context", trellis_model_note(model, "input-context"), error);
+    }
     if (status || !format) {
         return status;
     }

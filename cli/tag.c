@@ -319,7 +319,7 @@ static trellis_status open_models(const struct arguments *arguments, trellis_mod
 static int run_models(const struct arguments *arguments, trellis_model *const *models, size_t count)
 {
     struct labelling labelling = {0};
-    struct chain chain = {.count = count - 1};
+    struct chain chain = {.count = count - 1, .last = models[count - 1]};
     trellis_error error = {0};
     for (size_t i = 0; i < chain.count; i++) {
         chain.models[i] = models[i];

@@ -194,6 +194,16 @@ typedef struct trellis_attribute {
     double value;
 } trellis_attribute;
 
+/* How often a token's word, in whatever case, is written in each way in the rest of its document.
+ * Never grows. */
+typedef struct trellis_writing {
+    uint32_t lower;                      // in lower case
+    uint32_t capitalised, upper;         // inside a sequence; `upper`: in capitals throughout
+    uint32_t first;                      // capitalised as the first token of a sequence
+    uint32_t alone, before, after, both; // of capitalised and upper: beside capitalised words,
+                                         // none, the one before, the one after, both
+} trellis_writing;
+
 /* One sequence, filled in by a reader or by the caller. A caller sets all members to 0 first and
  * then the ones it needs: `struct_size`, `length` and `weight`, `columns` with `cells`, or
  * `attributes` with `attribute_begin`. The library copies what it keeps and never writes to a
@@ -212,6 +222,10 @@ typedef struct trellis_sequence {
     const size_t *row_token;             // [row_count] token of each row; SIZE_MAX for a comment
     size_t row_count;
     uint32_t group; // chosen by the caller, to hold some sequences out; 0 by default
+    const trellis_writing *writing; // [length] the context of its words (option `context`), or NULL
+    const trellis_text *elsewhere;  // [length][columns] the most frequent cell of each column at
+                                    // other places of the word in the document, its data being NULL
+                                    // if there are none; or NULL
 } trellis_sequence;
 
 /* Sequences in memory. Cells, labels and attributes are kept as numbers of texts, so that one that
@@ -273,8 +287,8 @@ typedef struct trellis_reader trellis_reader;
 TRELLIS_API trellis_status trellis_reader_open(const char *path, const trellis_options *options,
                                                trellis_reader **ret_reader, trellis_error *error);
 /* The same from any source, which is copied. The format of `data` is the option `format`, "auto"
- * being columns; of a corpus and of `next`, only the options `columns`, `part` and `seed` are
- * used. */
+ * being columns; of a corpus and of `next`, only the options `columns`, `context`, `part` and
+ * `seed` are used. */
 TRELLIS_API trellis_status trellis_reader_open_source(const trellis_source *source,
                                                       const trellis_options *options,
                                                       trellis_reader **ret_reader,
@@ -438,6 +452,9 @@ TRELLIS_API trellis_status trellis_features_parse(trellis_text templates, const 
                                                   trellis_features **ret_features,
                                                   trellis_error *error);
 TRELLIS_API void trellis_features_destroy(trellis_features *features);
+/* The option `context` that a reader needs for these templates by default; 0 if they do not ask for
+ * the rest of the document. */
+TRELLIS_API size_t trellis_features_context(const trellis_features *features);
 /* Writes the attributes of a sequence in CRFsuite's format: a line per token, then an empty line.
  * `reader` may be NULL; it supplies the names of the columns. */
 TRELLIS_API trellis_status trellis_features_print(trellis_features *features,

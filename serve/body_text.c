@@ -75,6 +75,9 @@ static trellis_status set_options(struct body_text *text, bool gold, trellis_err
     bool labelled = same && (gold || strcmp(format, "conllu") == 0);
     status = status ? status : set_from(text, "label", labelled ? "input-label" : NULL, error);
     status = status ? status : set_from(text, "scheme", gold ? "input-scheme" : NULL, error);
+    status = status ? status
+                    : set_option(text->options, "context",
+                                 trellis_model_note(text->snapshot->model, "input-context"), error);
     status = status ? status : set_from(text, "decode", NULL, error);
     return status ? status : set_from(text, "threshold", NULL, error);
 }

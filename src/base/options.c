@@ -34,6 +34,10 @@ static const trellis_option table[] = {
      "(whitespace); or at the word boundaries of Unicode, UAX #29 (unicode)."},
     {"invalid-utf8", 0, TRELLIS_CHOICE, READ, "WHAT", "error", 0, 0, "error keep",
      "How to handle bytes that are not valid UTF-8: stop with an error, or keep them unchanged."},
+    {"context", 0, TRELLIS_INTEGER, READ, "N", "0", 0, 1000, NULL,
+     "Let templates see N sequences before and after each one, of the same document (a token "
+     "-DOCSTART- or a comment '# newdoc' begins one). Training with templates that ask for it takes "
+     "25, and a model reads its input as its training data was read."},
     {"part", 0, TRELLIS_STRING, READ, "K/N", "", 0, 0, NULL,
      "Read only part K of N of the sequences of each file, assigned at random by --seed; !K/N "
      "reads all other parts. Several, separated by commas, apply one after the other. Does not "

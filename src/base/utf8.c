@@ -4,6 +4,9 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/memory.h"
+#include "base/text.h"
+
 #define STRAY 0xDC00 // a byte that is no UTF-8 is read as STRAY + byte, a value no valid text has
 
 size_t tr_utf8_step(trellis_text text, size_t at)
@@ -189,4 +192,12 @@ size_t tr_utf8_write(int32_t code, char *bytes)
     }
     utf8proc_ssize_t n = utf8proc_encode_char(code, (utf8proc_uint8_t *)bytes);
     return n > 0 ? (size_t)n : 0;
+}
+
+void tr_lower_text(trellis_text text, struct tr_buffer *buffer)
+{
+    for (size_t at = 0; at < text.size;) {
+        char bytes[4];
+        tr_buffer_add(buffer, bytes, tr_utf8_write(tr_utf8_lower(tr_utf8_next(text, &at)), bytes));
+    }
 }

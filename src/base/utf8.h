@@ -39,4 +39,8 @@ int32_t tr_utf8_upper(int32_t code);
 /* Writes a code point as the bytes it was read from; at most 4; returns how many. */
 size_t tr_utf8_write(int32_t code, char *bytes);
 
+/* Appends a text in lower case. */
+struct tr_buffer;
+void tr_lower_text(trellis_text text, struct tr_buffer *buffer);
+
 #endif

@@ -17,6 +17,8 @@
 /* What a token of a long sequence takes while its attributes are found, roughly: where --memory is
  * given, it bounds the length of a sequence. */
 enum { BYTES_PER_TOKEN = 1024 };
+/* Tokens that a window of --context holds on either side. */
+enum { MAX_CONTEXT = 65536 };
 
 static const struct tr_format *const formats[] = {
     &tr_format_columns, &tr_format_conllu, &tr_format_crfsuite,
@@ -271,8 +273,12 @@ static trellis_status apply_options(trellis_reader *reader, const trellis_option
     if (fitting && fitting < reader->limits.length) {
         reader->limits.length = fitting;
     }
-    return tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
-                                 (uint64_t)tr_option_integer(options, "seed"), error);
+    size_t window = (size_t)tr_option_integer(options, "context");
+    size_t tokens = reader->limits.length < MAX_CONTEXT ? reader->limits.length : MAX_CONTEXT;
+    status = window ? tr_context_create(window, tokens, &reader->context, error) : TRELLIS_OK;
+    return status ? status
+                  : tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
+                                          (uint64_t)tr_option_integer(options, "seed"), error);
 }
 
 static trellis_status open_source(trellis_reader *reader, trellis_error *error)
@@ -402,6 +408,19 @@ static bool is_wanted(const trellis_reader *reader)
            same == (reader->source.groups == TRELLIS_ONLY_GROUP);
 }
 
+/* The next sequence, which may have been read in advance. */
+static trellis_status read_one(trellis_reader *reader, trellis_error *error)
+{
+    if (!reader->ahead) {
+        return read_nonempty(reader, error);
+    }
+    reader->ahead = false;
+    if (error && reader->ahead_status && reader->ahead_status != TRELLIS_END) {
+        *error = reader->ahead_error;
+    }
+    return reader->ahead_status;
+}
+
 trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequence **ret_sequence,
                                    trellis_error *error)
 {
@@ -410,15 +429,9 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
     }
     trellis_status status;
     do {
-        if (reader->ahead) {
-            reader->ahead = false;
-            status = reader->ahead_status;
-            if (error && status && status != TRELLIS_END) {
-                *error = reader->ahead_error;
-            }
-        } else {
-            status = read_nonempty(reader, error);
-        }
+        status = reader->context
+                     ? tr_context_next(reader->context, reader, read_one, &reader->sequence, error)
+                     : read_one(reader, error);
     } while (status == TRELLIS_OK && (!is_wanted(reader) || !tr_corpus_parts_take(&reader->parts)));
     if (status == TRELLIS_OK) {
         *ret_sequence = &reader->sequence;
@@ -445,6 +458,7 @@ void trellis_reader_close(trellis_reader *reader)
         return;
     }
     tr_input_close(reader->input);
+    tr_context_destroy(reader->context);
     tr_names_free(&reader->names);
     tr_corpus_parts_free(&reader->parts);
     tr_buffer_free(&reader->unescaped);

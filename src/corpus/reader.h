@@ -12,6 +12,7 @@
 #include "base/input.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "corpus/context.h"
 #include "corpus/corpus.h"
 #include "corpus/marks.h"
 #include "corpus/memory_corpus.h"
@@ -113,6 +114,7 @@ struct trellis_reader {
     bool ahead;                       // a sequence has been read in advance,
     trellis_status ahead_status;      // with this result
     trellis_error ahead_error;
+    struct tr_context *context; // --context; NULL: none
     trellis_sequence sequence;
 };
 

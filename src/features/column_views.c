@@ -38,6 +38,7 @@ static void mark_used(const trellis_features *features, bool *used)
 static int rank_of(enum tr_operation operation)
 {
     return operation == TR_OP_COLUMN      ? 0
+           : operation == TR_OP_ELSEWHERE ? 0
            : operation == TR_OP_REAL      ? 2
            : operation == TR_OP_GAZETTEER ? 3
            : operation == TR_OP_EMBEDDING ? 4
@@ -483,6 +484,15 @@ static void fill_components(struct tr_column_views *rows, const struct tr_view_g
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
+/* The cell of a column at other places of the word; false if there are none. */
+static bool find_elsewhere(const trellis_sequence *sequence, size_t token, size_t column,
+                           trellis_text *ret_cell)
+{
+    *ret_cell = sequence->elsewhere ? sequence->elsewhere[token * sequence->columns + column]
+                                    : (trellis_text){0};
+    return ret_cell->data != NULL;
+}
+
 /* The key of a cell, which no function has seen. */
 static struct tr_string_key cell_key(struct tr_column_views *rows, trellis_text cell)
 {
@@ -490,12 +500,26 @@ static struct tr_string_key cell_key(struct tr_column_views *rows, trellis_text 
     return value_key(rows, cell);
 }
 
+/* What a column has elsewhere has no values where the context is unknown. */
+static void fill_nothing(struct tr_column_views *rows, const struct tr_view_group *group,
+                         size_t token)
+{
+    for (uint32_t k = 0; k < group->plain + group->computed; k++) {
+        put(rows, group->first + k, token, presence_key(false));
+    }
+}
+
 static trellis_status fill_column(struct tr_column_views *rows, const struct tr_view_group *group,
                                   const trellis_sequence *sequence, trellis_error *error)
 {
     size_t column = tr_binding_at(&rows->binding, group->column);
+    bool elsewhere = rows->features->columns.at[group->column].elsewhere;
     for (size_t i = 0; i < sequence->length; i++) {
         trellis_text cell = sequence->cells[i * sequence->columns + column];
+        if (elsewhere && !find_elsewhere(sequence, i, column, &cell)) {
+            fill_nothing(rows, group, i);
+            continue;
+        }
         struct tr_string_key key = cell_key(rows, cell);
         if (group->plain) {
             put(rows, group->first, i, key);
@@ -518,16 +542,16 @@ static trellis_status fill_column(struct tr_column_views *rows, const struct tr_
 }
 
 static void fill_positions(struct tr_column_views *rows, const struct tr_view_group *group,
-                           size_t length)
+                           const trellis_sequence *sequence)
 {
     for (uint32_t k = 0; k < group->computed; k++) {
         uint32_t row = group->first + k;
         enum tr_operation operation = rows->features->views.at[rows->view_of[row]].operation;
         bool test = tr_function_result(operation) == TR_GIVES_TEST;
-        for (size_t i = 0; i < length; i++) {
+        for (size_t i = 0; i < sequence->length; i++) {
             trellis_text text;
             struct tr_string_key key = presence_key(false);
-            if (tr_place_text(operation, i, length, &text)) {
+            if (tr_place_text(operation, sequence, i, &text)) {
                 key = test ? presence_key(true) : value_key(rows, text);
             }
             put(rows, row, i, key);
@@ -598,7 +622,7 @@ trellis_status tr_column_views_fill(struct tr_column_views *rows, const trellis_
     for (size_t i = 0; !status && i < rows->groups.size; i++) {
         const struct tr_view_group *group = &rows->groups.at[i];
         if (group->column == TR_NONE) {
-            fill_positions(rows, group, sequence->length);
+            fill_positions(rows, group, sequence);
         } else if (tr_binding_at(&rows->binding, group->column) < sequence->columns) {
             status = fill_column(rows, group, sequence, error);
         }
@@ -637,7 +661,7 @@ bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *
         return pad_value(rows, number, pad, ret_text);
     }
     if (view->column == TR_NONE) {
-        return tr_place_text(view->operation, (size_t)token, sequence->length, ret_text);
+        return tr_place_text(view->operation, sequence, (size_t)token, ret_text);
     }
     size_t column = tr_binding_at(&rows->binding, view->column);
     if (view->operation == TR_OP_GAZETTEER && column < sequence->columns) {
@@ -645,7 +669,11 @@ bool tr_column_views_text(struct tr_column_views *rows, const trellis_sequence *
         *ret_text = (trellis_text){&rows->places[token], rows->places[token] != 0};
         return ret_text->size > 0;
     }
-    return column < sequence->columns &&
-           tr_view_text(&rows->evaluation, number,
-                        sequence->cells[(size_t)token * sequence->columns + column], ret_text);
+    if (column >= sequence->columns) {
+        return false;
+    }
+    trellis_text cell = sequence->cells[(size_t)token * sequence->columns + column];
+    bool there = !features->columns.at[view->column].elsewhere ||
+                 find_elsewhere(sequence, (size_t)token, column, &cell);
+    return there && tr_view_text(&rows->evaluation, number, cell, ret_text);
 }

@@ -56,7 +56,8 @@ trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint
 {
     trellis_features *features = parser->features;
     for (uint32_t i = 0; i < features->columns.size; i++) {
-        if (features->columns.at[i].position == position && !features->columns.at[i].name[0]) {
+        const struct tr_column *column = &features->columns.at[i];
+        if (column->position == position && !column->name[0] && !column->elsewhere) {
             *ret_column = i;
             return TRELLIS_OK;
         }
@@ -65,7 +66,7 @@ trellis_status tr_compile_column(struct tr_parser *parser, size_t position, uint
         return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MAX_COLUMNS);
     }
     char *name = tr_copy_text("", 0);
-    if (!name || !tr_push(&features->columns, (struct tr_column){name, position, false})) {
+    if (!name || !tr_push(&features->columns, (struct tr_column){name, position, false, false})) {
         free(name);
         return tr_fail_memory(parser->error);
     }
@@ -351,21 +352,31 @@ static void add_arguments(const trellis_features *features, const struct tr_view
     }
 }
 
+static void add_column(const struct tr_column *column, int32_t offset, struct tr_buffer *buffer)
+{
+    if (offset == TR_NO_OFFSET && column->name[0]) {
+        tr_buffer_string(buffer, column->name);
+    } else if (offset == TR_NO_OFFSET) {
+        tr_buffer_format(buffer, "$%zu", column->position + 1);
+    } else if (column->name[0]) {
+        tr_buffer_format(buffer, "%s[%d]", column->name, offset);
+    } else {
+        tr_buffer_format(buffer, "$%zu[%d]", column->position + 1, offset);
+    }
+}
+
 void tr_view_name(const trellis_features *features, uint32_t number, int32_t offset,
                   struct tr_buffer *buffer)
 {
     const struct tr_view *view = &features->views.at[number];
+    if (view->operation == TR_OP_ELSEWHERE) {
+        tr_buffer_string(buffer, "elsewhere(");
+        add_column(&features->columns.at[view->column], offset, buffer);
+        tr_buffer_char(buffer, ')');
+        return;
+    }
     if (view->operation == TR_OP_COLUMN) {
-        const struct tr_column *column = &features->columns.at[view->column];
-        if (offset == TR_NO_OFFSET && column->name[0]) {
-            tr_buffer_string(buffer, column->name);
-        } else if (offset == TR_NO_OFFSET) {
-            tr_buffer_format(buffer, "$%zu", column->position + 1);
-        } else if (column->name[0]) {
-            tr_buffer_format(buffer, "%s[%d]", column->name, offset);
-        } else {
-            tr_buffer_format(buffer, "$%zu[%d]", column->position + 1, offset);
-        }
+        add_column(&features->columns.at[view->column], offset, buffer);
         return;
     }
     tr_buffer_string(buffer, tr_function_name(view->operation));

@@ -18,6 +18,7 @@
 #include <pcre2.h>
 
 #include "base/intern.h"
+#include "base/utf8.h"
 #include "features/features.h"
 #include "features/learned_names.h"
 #include "features/resources.h"
@@ -44,6 +45,7 @@ enum tr_dialect { TR_NATIVE, TR_CRFPP, TR_WAPITI };
 enum tr_signature {
     TR_TAKES_NOTHING, // a word by itself: first
     TR_TAKES_TEXT,    // lower(x)
+    TR_TAKES_COLUMN,  // elsewhere(x)
     TR_TAKES_LENGTHS, // prefix(x, 1..4)
     TR_TAKES_COUNT,   // rare(x, 3)
     TR_TAKES_REGEX,   // match(x, /re/)
@@ -111,6 +113,12 @@ enum tr_value_type {
     X(POSITION, "position", NOTHING, TEXT, "position",                                             \
       "tokens before this one: 0 1 2 3 4 5-9 10-19 20+")                                           \
     X(BIAS, "bias", NOTHING, TEST, "bias", "always there")                                         \
+    X(WRITTEN, "written", NOTHING, TEXT, "written",                                                \
+      "how the word is written in the rest of its document: lower, mostly-capitalised, ...")       \
+    X(JOINED, "joined", NOTHING, TEXT, "joined",                                                   \
+      "capitalised words beside it in the rest of its document: before, after, both or alone")     \
+    X(ELSEWHERE, "elsewhere", COLUMN, TEXT, "elsewhere(x)",                                        \
+      "the most frequent cell of column x at other places of the word in its document")            \
     X(NGRAM, "ngram", WINDOW, TEXT, "ngram(x, -2..2, 1..2)",                                       \
       "all n-grams of x within a window; x has no offset of its own")
 
@@ -131,6 +139,7 @@ struct tr_column {
     char *name;      // "" where it is given by number
     size_t position; // SIZE_MAX: given by name in the input
     bool optional;
+    bool elsewhere; // its cells are those of the sequence's context
 };
 
 struct tr_view {
@@ -350,15 +359,12 @@ struct tr_evaluation {
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features);
 void tr_evaluation_end(struct tr_evaluation *evaluation);
 
-/* A text in lower case, appended. */
-void tr_lower_text(trellis_text text, struct tr_buffer *buffer);
-
 /* The value of a view for a cell; false if it has none. It is valid until the next call, or as long
  * as the cell. For tests it is empty. */
 bool tr_view_text(struct tr_evaluation *evaluation, uint32_t view, trellis_text cell,
                   trellis_text *ret_text);
 /* The value of a view without a column at a token. */
-bool tr_place_text(enum tr_operation operation, size_t token, size_t length,
+bool tr_place_text(enum tr_operation operation, const trellis_sequence *sequence, size_t token,
                    trellis_text *ret_text);
 
 /* ---- regex.c --------------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ static trellis_status unknown_column(struct tr_parser *parser, size_t at, trelli
 uint32_t tr_find_column(const trellis_features *features, trellis_text name)
 {
     for (uint32_t i = 0; i < features->columns.size; i++) {
-        if (tr_text_is(name, features->columns.at[i].name)) {
+        if (tr_text_is(name, features->columns.at[i].name) && !features->columns.at[i].elsewhere) {
             return i;
         }
     }
@@ -67,7 +67,8 @@ trellis_status tr_push_column(struct tr_parser *parser, trellis_text name, size_
         return tr_parse_fail(parser, parser->at, "more than %d columns", TR_MAX_COLUMNS);
     }
     char *copy = tr_copy_text(name.data, name.size);
-    if (!copy || !tr_push(&features->columns, (struct tr_column){copy, position, optional})) {
+    if (!copy ||
+        !tr_push(&features->columns, (struct tr_column){copy, position, optional, false})) {
         free(copy);
         return tr_fail_memory(parser->error);
     }
@@ -233,7 +234,7 @@ static trellis_status parse_arguments(struct tr_parser *parser, enum tr_operatio
 {
     *arguments = (struct arguments){.numbers = {.count = 1}, .regex = TR_NONE, .resource = TR_NONE};
     enum tr_signature signature = tr_function_signature(operation);
-    if (signature == TR_TAKES_TEXT) {
+    if (signature == TR_TAKES_TEXT || signature == TR_TAKES_COLUMN) {
         return TRELLIS_OK;
     }
     trellis_status status = tr_scan_expect(parser, ',', "and the next argument");
@@ -285,6 +286,42 @@ static trellis_status apply(struct tr_parser *parser, enum tr_operation operatio
     return TRELLIS_OK;
 }
 
+/* The context of a column is a column of its own. */
+static trellis_status context_column(struct tr_parser *parser, uint32_t of, uint32_t *ret_column)
+{
+    trellis_features *features = parser->features;
+    struct tr_column column = features->columns.at[of];
+    for (uint32_t i = 0; i < features->columns.size; i++) {
+        const struct tr_column *known = &features->columns.at[i];
+        if (known->elsewhere && known->position == column.position &&
+            strcmp(known->name, column.name) == 0) {
+            *ret_column = i;
+            return TRELLIS_OK;
+        }
+    }
+    trellis_status status = tr_push_column(parser, tr_text(column.name), column.position,
+                                           column.optional);
+    if (!status) {
+        *ret_column = (uint32_t)features->columns.size - 1;
+        features->columns.at[*ret_column].elsewhere = true;
+    }
+    return status;
+}
+
+static trellis_status see_elsewhere(struct tr_parser *parser, const struct tr_choices *inner,
+                                    struct tr_choices *choices)
+{
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = 0; !status && i < inner->terms.size; i++) {
+        struct tr_expression_term term = inner->terms.at[i];
+        struct tr_view view = {TR_OP_ELSEWHERE, TR_NONE, 0, 0, TR_NONE, TR_NONE, 0};
+        status = context_column(parser, parser->features->views.at[term.view].column, &view.column);
+        status = status ? status : tr_compile_view(parser, view, &term.view);
+        status = status ? status : tr_add_term(parser, choices, term, true);
+    }
+    return status;
+}
+
 /* For every choice x of `inner` and every n: x[k] & ... & x[k+n-1] for all k within the window. */
 static trellis_status make_ngrams(struct tr_parser *parser, const struct arguments *arguments,
                                   const struct tr_choices *inner, struct tr_choices *choices)
@@ -308,6 +345,13 @@ static trellis_status make_ngrams(struct tr_parser *parser, const struct argumen
     return TRELLIS_OK;
 }
 
+/* Whether a function can be applied to what a column has elsewhere. */
+static bool takes_context(enum tr_operation operation)
+{
+    return operation != TR_OP_REAL && operation != TR_OP_GAZETTEER &&
+           operation != TR_OP_EMBEDDING && tr_function_signature(operation) != TR_TAKES_COUNT;
+}
+
 /* The argument of a function must be a single text. */
 static trellis_status check_inner(struct tr_parser *parser, size_t at, enum tr_operation operation,
                                   const struct tr_choices *inner)
@@ -324,6 +368,14 @@ static trellis_status check_inner(struct tr_parser *parser, size_t at, enum tr_o
         if (tr_function_result(view->operation) != TR_GIVES_TEXT) {
             return tr_parse_fail(parser, at, "%s() takes a text, but %s does not give one", name,
                                  tr_function_name(view->operation));
+        }
+        if (operation == TR_OP_ELSEWHERE && view->operation != TR_OP_COLUMN) {
+            return tr_parse_fail(parser, at, "elsewhere() takes a column");
+        }
+        bool context = view->column != TR_NONE &&
+                       parser->features->columns.at[view->column].elsewhere;
+        if (context && !takes_context(operation)) {
+            return tr_parse_fail(parser, at, "%s() cannot be applied to elsewhere()", name);
         }
         if (view->operation == TR_OP_GAZETTEER && operation != TR_OP_NGRAM) {
             return tr_parse_fail(parser, at, "%s() cannot be applied to gazetteer()", name);
@@ -348,7 +400,9 @@ static trellis_status parse_call(struct tr_parser *parser, unsigned depth,
     status = status ? status : tr_scan_expect(parser, ')', "after the arguments");
     if (!status) {
         status = operation == TR_OP_NGRAM ? make_ngrams(parser, &arguments, &inner, choices)
-                                          : apply(parser, operation, &arguments, &inner, choices);
+                 : operation == TR_OP_ELSEWHERE
+                     ? see_elsewhere(parser, &inner, choices)
+                     : apply(parser, operation, &arguments, &inner, choices);
         choices->plain = inner.plain && operation != TR_OP_NGRAM;
     }
     if (!status && choices->ends.size == 0) {

@@ -367,3 +367,21 @@ trellis_status trellis_features_print(trellis_features *features, const trellis_
     tr_buffer_free(&printout.text);
     return status;
 }
+
+bool tr_features_has_context(const trellis_features *features)
+{
+    for (size_t i = 0; i < features->views.size; i++) {
+        enum tr_operation operation = features->views.at[i].operation;
+        if (operation == TR_OP_WRITTEN || operation == TR_OP_JOINED ||
+            operation == TR_OP_ELSEWHERE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t trellis_features_context(const trellis_features *features)
+{
+    enum { DEFAULT_WINDOW = 25 };
+    return features && tr_features_has_context(features) ? DEFAULT_WINDOW : 0;
+}

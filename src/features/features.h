@@ -42,6 +42,9 @@ bool tr_features_has_segments(const trellis_features *features);
 /* Whether there are templates whose attributes have values. */
 bool tr_features_has_reals(const trellis_features *features);
 
+/* Whether there are templates that ask for the rest of the document. */
+bool tr_features_has_context(const trellis_features *features);
+
 /* Whether there are templates for (observation, label pair). */
 bool tr_features_has_edges(const trellis_features *features);
 

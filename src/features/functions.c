@@ -36,13 +36,6 @@ static void add_code(struct tr_buffer *buffer, int32_t code)
     tr_buffer_add(buffer, bytes, tr_utf8_write(code, bytes));
 }
 
-void tr_lower_text(trellis_text text, struct tr_buffer *buffer)
-{
-    for (size_t at = 0; at < text.size;) {
-        add_code(buffer, tr_utf8_lower(tr_utf8_next(text, &at)));
-    }
-}
-
 /* As Wapiti does it: letters of ASCII only. */
 static void lower_bytes(trellis_text text, struct tr_buffer *buffer)
 {
@@ -515,7 +508,7 @@ bool tr_view_text(struct tr_evaluation *evaluation, uint32_t number, trellis_tex
                   trellis_text *ret_text)
 {
     const struct tr_view *view = &evaluation->features->views.at[number];
-    if (view->operation == TR_OP_COLUMN) {
+    if (view->operation == TR_OP_COLUMN || view->operation == TR_OP_ELSEWHERE) {
         *ret_text = cell;
         evaluation->overrun = false;
         return true;
@@ -531,19 +524,66 @@ static trellis_text position_text(size_t token)
     return tr_text(token < 5 ? exact[token] : token < 10 ? "5-9" : token < 20 ? "10-19" : "20+");
 }
 
-bool tr_place_text(enum tr_operation operation, size_t token, size_t length, trellis_text *ret_text)
+/* Which of some counts is the largest, of several the first; `count` where all are 0. */
+static size_t largest(const uint32_t *counts, size_t count)
 {
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++) {
+        best = counts[i] > counts[best] ? i : best;
+    }
+    return counts[best] ? best : count;
+}
+
+/* How a word is written elsewhere: always, mostly (three quarters) or partly so. At the beginning of
+ * a sentence only, that says nothing. */
+static bool written_text(const trellis_writing *writing, trellis_text *ret_text)
+{
+    static const char *const names[][3] = {
+        {"lower", "mostly-lower", "partly-lower"},
+        {"capitalised", "mostly-capitalised", "partly-capitalised"},
+        {"upper", "mostly-upper", "partly-upper"},
+    };
+    const uint32_t counts[] = {writing->lower, writing->capitalised, writing->upper};
+    uint64_t total = (uint64_t)counts[0] + counts[1] + counts[2];
+    size_t best = largest(counts, TR_COUNT(counts));
+    if (best == TR_COUNT(counts)) {
+        *ret_text = TR_TEXT("first");
+        return writing->first > 0;
+    }
+    uint64_t votes = counts[best];
+    *ret_text = tr_text(names[best][votes == total ? 0 : votes * 4 >= total * 3 ? 1 : 2]);
+    return true;
+}
+
+/* Beside which capitalised words it is capitalised elsewhere. */
+static bool joined_text(const trellis_writing *writing, trellis_text *ret_text)
+{
+    static const char *const names[] = {"both", "before", "after", "alone"};
+    const uint32_t counts[] = {writing->both, writing->before, writing->after, writing->alone};
+    size_t best = largest(counts, TR_COUNT(counts));
+    *ret_text = tr_text(best < TR_COUNT(names) ? names[best] : "");
+    return best < TR_COUNT(names);
+}
+
+bool tr_place_text(enum tr_operation operation, const trellis_sequence *sequence, size_t token,
+                   trellis_text *ret_text)
+{
+    const trellis_writing *writing = sequence->writing ? &sequence->writing[token] : NULL;
     *ret_text = TR_TEXT("");
     switch (operation) {
     case TR_OP_FIRST:
         return token == 0;
     case TR_OP_LAST:
-        return token + 1 == length;
+        return token + 1 == sequence->length;
     case TR_OP_POSITION:
         *ret_text = position_text(token);
         return true;
     case TR_OP_BIAS:
         return true;
+    case TR_OP_WRITTEN:
+        return writing && written_text(writing, ret_text);
+    case TR_OP_JOINED:
+        return writing && joined_text(writing, ret_text);
     default:
         return false;
     }

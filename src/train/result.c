@@ -69,6 +69,9 @@ static void write_input_notes(struct tr_training *training)
         tr_note_text(notes, "input-tokenizer",
                      tr_option_text(training->settings.options, "tokenizer"));
     }
+    if (tr_option_integer(training->settings.options, "context") > 0) {
+        tr_note_text(notes, "input-context", tr_option_text(training->settings.options, "context"));
+    }
     trellis_scheme scheme = input_scheme(&training->data, notes);
     if (scheme != TRELLIS_NO_SCHEME) {
         tr_note_text(notes, "input-scheme", tr_scheme_name(scheme));

@@ -3,6 +3,7 @@
 #include "train/train.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "corpus/corpus.h"
 #include "train/pass.h"
@@ -18,7 +19,7 @@ static bool reading_progress(void *user, uint64_t tokens)
     return tr_training_tick(training, &figures);
 }
 
-trellis_status tr_training_choose_features(struct tr_training *training, trellis_error *error)
+static trellis_status open_features(struct tr_training *training, trellis_error *error)
 {
     const struct tr_settings *settings = &training->settings;
     const char *wanted = tr_option_text(settings->options, "features");
@@ -39,6 +40,18 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
     const char *by_default = settings->algorithm->features ? settings->algorithm->features
                                                            : settings->learner->features;
     return trellis_features_open(by_default, features, error);
+}
+
+trellis_status tr_training_choose_features(struct tr_training *training, trellis_error *error)
+{
+    trellis_status status = open_features(training, error);
+    size_t window = status ? 0 : trellis_features_context(training->data.features);
+    if (window && !trellis_options_given(training->options, "context")) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", window);
+        status = trellis_options_set(training->options, "context", number, error);
+    }
+    return status;
 }
 
 /* ---- what must be known of the data before it is read ---------------------------------------- */
