@@ -43,7 +43,7 @@ struct queue {
     struct occurrence *first, *last;
 };
 
-struct tr_context {
+struct tr_word_context {
     size_t window, max_tokens;
     TR_ARRAY(struct held *) held; // in the order of the input
     size_t current;               // its place in `held`
@@ -60,8 +60,8 @@ struct tr_context {
     TR_ARRAY(const struct occurrence *) same; // other places of a word
 };
 
-trellis_status tr_context_create(size_t window, size_t max_tokens, struct tr_context **ret_context,
-                                 trellis_error *error)
+trellis_status tr_word_context_create(size_t window, size_t max_tokens,
+                                      struct tr_word_context **ret_context, trellis_error *error)
 {
     *ret_context = tr_alloc(1, sizeof **ret_context);
     if (!*ret_context) {
@@ -81,7 +81,7 @@ static void free_held(struct held *held)
     }
 }
 
-void tr_context_destroy(struct tr_context *context)
+void tr_word_context_destroy(struct tr_word_context *context)
 {
     if (!context) {
         return;
@@ -179,12 +179,12 @@ static enum letter_case case_of(trellis_text word)
                                    : NO_CASE;
 }
 
-static struct queue *bucket_of(struct tr_context *context, uint64_t lower)
+static struct queue *bucket_of(struct tr_word_context *context, uint64_t lower)
 {
     return &context->buckets[lower % BUCKETS];
 }
 
-static void enter(struct tr_context *context, struct occurrence *occurrence)
+static void enter(struct tr_word_context *context, struct occurrence *occurrence)
 {
     struct queue *queue = bucket_of(context, occurrence->lower);
     if (queue->last) {
@@ -196,7 +196,7 @@ static void enter(struct tr_context *context, struct occurrence *occurrence)
 }
 
 /* The oldest of its bucket. */
-static void leave(struct tr_context *context, const struct occurrence *occurrence)
+static void leave(struct tr_word_context *context, const struct occurrence *occurrence)
 {
     struct queue *queue = bucket_of(context, occurrence->lower);
     queue->first = occurrence->next;
@@ -219,7 +219,7 @@ static bool begins_document(const trellis_sequence *sequence, size_t word_column
     return false;
 }
 
-static bool list_occurrences(struct tr_context *context, struct held *held, size_t column)
+static bool list_occurrences(struct tr_word_context *context, struct held *held, size_t column)
 {
     const trellis_sequence *sequence = &held->sequence;
     held->occurrences = tr_alloc(sequence->length, sizeof *held->occurrences);
@@ -243,7 +243,7 @@ static size_t word_column(const trellis_reader *reader)
     return reader->sequence.columns == 1 ? 0 : tr_reader_word_column(reader, reader->label_column);
 }
 
-static bool hold(struct tr_context *context, const trellis_reader *reader)
+static bool hold(struct tr_word_context *context, const trellis_reader *reader)
 {
     size_t column = word_column(reader);
     struct arena arena = {0};
@@ -268,7 +268,7 @@ static bool hold(struct tr_context *context, const trellis_reader *reader)
 }
 
 /* Drops the oldest sequence that is held. */
-static void drop(struct tr_context *context)
+static void drop(struct tr_word_context *context)
 {
     struct held *oldest = context->held.at[0];
     for (size_t i = 0; i < oldest->sequence.length; i++) {
@@ -282,8 +282,8 @@ static void drop(struct tr_context *context)
 }
 
 /* Moves on by one sequence, and reads until the window ahead of it is full. */
-static trellis_status move_on(struct tr_context *context, trellis_reader *reader,
-                              tr_context_source read, trellis_error *error)
+static trellis_status move_on(struct tr_word_context *context, trellis_reader *reader,
+                              tr_word_context_source read, trellis_error *error)
 {
     if (context->started) {
         context->behind += context->held.at[context->current++]->sequence.length;
@@ -337,7 +337,7 @@ static void count_place(const struct occurrence *place, trellis_writing *writing
 }
 
 /* The value that a column has most often at the other places of a word, of several the first. */
-static trellis_text vote(const struct tr_context *context, size_t column)
+static trellis_text vote(const struct tr_word_context *context, size_t column)
 {
     struct {
         trellis_text value;
@@ -371,7 +371,7 @@ static trellis_text vote(const struct tr_context *context, size_t column)
 }
 
 /* All that other places tell of a token's word. */
-static bool see_token(struct tr_context *context, const struct occurrence *token,
+static bool see_token(struct tr_word_context *context, const struct occurrence *token,
                       trellis_writing *writing, trellis_text *elsewhere)
 {
     size_t columns = token->in->sequence.columns;
@@ -396,9 +396,9 @@ static bool see_token(struct tr_context *context, const struct occurrence *token
     return true;
 }
 
-trellis_status tr_context_next(struct tr_context *context, trellis_reader *reader,
-                               tr_context_source read, trellis_sequence *ret_sequence,
-                               trellis_error *error)
+trellis_status tr_word_context_next(struct tr_word_context *context, trellis_reader *reader,
+                                    tr_word_context_source read, trellis_sequence *ret_sequence,
+                                    trellis_error *error)
 {
     trellis_status status = move_on(context, reader, read, error);
     if (status) {

@@ -275,7 +275,7 @@ static trellis_status apply_options(trellis_reader *reader, const trellis_option
     }
     size_t window = (size_t)tr_option_integer(options, "context");
     size_t tokens = reader->limits.length < MAX_CONTEXT ? reader->limits.length : MAX_CONTEXT;
-    status = window ? tr_context_create(window, tokens, &reader->context, error) : TRELLIS_OK;
+    status = window ? tr_word_context_create(window, tokens, &reader->context, error) : TRELLIS_OK;
     return status ? status
                   : tr_corpus_parts_parse(&reader->parts, tr_option_text(options, "part"),
                                           (uint64_t)tr_option_integer(options, "seed"), error);
@@ -429,9 +429,9 @@ trellis_status trellis_reader_next(trellis_reader *reader, const trellis_sequenc
     }
     trellis_status status;
     do {
-        status = reader->context
-                     ? tr_context_next(reader->context, reader, read_one, &reader->sequence, error)
-                     : read_one(reader, error);
+        status = reader->context ? tr_word_context_next(reader->context, reader, read_one,
+                                                        &reader->sequence, error)
+                                 : read_one(reader, error);
     } while (status == TRELLIS_OK && (!is_wanted(reader) || !tr_corpus_parts_take(&reader->parts)));
     if (status == TRELLIS_OK) {
         *ret_sequence = &reader->sequence;
@@ -458,7 +458,7 @@ void trellis_reader_close(trellis_reader *reader)
         return;
     }
     tr_input_close(reader->input);
-    tr_context_destroy(reader->context);
+    tr_word_context_destroy(reader->context);
     tr_names_free(&reader->names);
     tr_corpus_parts_free(&reader->parts);
     tr_buffer_free(&reader->unescaped);

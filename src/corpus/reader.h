@@ -114,7 +114,7 @@ struct trellis_reader {
     bool ahead;                       // a sequence has been read in advance,
     trellis_status ahead_status;      // with this result
     trellis_error ahead_error;
-    struct tr_context *context; // --context; NULL: none
+    struct tr_word_context *context; // --context; NULL: none
     trellis_sequence sequence;
 };
 
