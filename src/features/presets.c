@@ -85,7 +85,8 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"pos",
      "part-of-speech tagging",
-     {"-t perceptron -a pa1", "-t perceptron -e 10", "-t mira",
+     {"-t crf -a sgd --l2 0.05 --loss hamming --dropout 0.4 --seeds 4", "-t perceptron -e 10",
+      "-t crf -a sgd -e 30 --l2 0.05 --loss hamming --dropout 0.4 --seeds 8",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01 --batch 8 --rate 1.6"},
      "# Part-of-speech tagging.\n"
      "columns word\n"
@@ -111,9 +112,9 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"chunk",
      "chunking, from words and part-of-speech tags",
-     {"-t crf -a sgd -e 12 --l2 0.02 --dropout 0.5 --span-loss 2 --train-scheme iobes",
+     {"-t crf -a sgd -e 12 --l2 0.02 --dropout 0.5 --span-loss 2 --train-scheme iobes --seeds 4",
       "-t perceptron -e 10",
-      "-t crf -a sgd -e 30 --l2 0.02 --dropout 0.5 --span-loss 2 --train-scheme iobes",
+      "-t crf -a sgd -e 20 --l2 0.02 --dropout 0.5 --span-loss 2 --train-scheme iobes --seeds 8",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01"},
      "# Chunking, from words and their part-of-speech tags.\n"
      "columns word pos\n"
@@ -145,11 +146,11 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"ner",
      "named entities",
-     {"-t crf -a sgd --l2 0.1 --span-loss 2", "-t perceptron -e 10",
-      "-t crf -a sgd -e 30 --l2 0.1 --span-loss 2 --order 2 --observed-states",
+     {"-t crf -a sgd --l2 0.1 --span-loss 2 --seeds 4", "-t perceptron -e 10",
+      "-t crf -a sgd --l2 0.1 --span-loss 2 --seeds 8",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01",
       ("-f ner-segments --segments -t crf -a sgd -e 12 --l2 0.03 --dropout 0.4 --span-loss 2 "
-       "--train-scheme iobes")},
+       "--train-scheme iobes --seeds 4")},
      "# Named entities, from words and, where there are any, part-of-speech tags.\n"
      "columns word pos?\n"
      "pad\n"
@@ -184,19 +185,25 @@ static const struct preset presets[] = {
      "columns word pos?\n"
      "pad\n"
      "node word\n"
-     "node lower(word[-2..2])\n"
+     "node lower(word[-3..3])\n"
      "node ngram(lower(word),-1..1,2)\n"
-     "node shortshape(word[-2..2])\n"
+     "node lower(word[-1]) & lower(word[1])\n"
+     "node shortshape(word[-3..3])\n"
      "node ngram(shortshape(word),-1..1,2..3)\n"
+     "node ngram(shortshape(word),-2..2,4..5)\n"
      "node prefix(lower(word),1..5)\n"
      "node suffix(lower(word),1..5)\n"
-     "node prefix(lower(word[-1]),3)\n"
-     "node suffix(lower(word[-1]),3)\n"
-     "node prefix(lower(word[1]),3)\n"
-     "node suffix(lower(word[1]),3)\n"
+     "node prefix(lower(word[-1]),3..4)\n"
+     "node suffix(lower(word[-1]),2..4)\n"
+     "node prefix(lower(word[1]),3..4)\n"
+     "node suffix(lower(word[1]),2..4)\n"
      "node lower(word) & shortshape(word[-1..1])\n"
      "node pos[-2..2]\n"
      "node ngram(pos,-1..1,2..3)\n"
+     "node lower(word[-1]) & pos\n"
+     "node lower(word[1]) & pos\n"
+     "node lower(word) & pos[-1..1]\n"
+     "node shortshape(word) & pos[-1..1]\n"
      "node lower(word[-1]) & shortshape(word)\n"
      "node lower(word[1]) & shortshape(word)\n"
      "node lower(word[-2]) & shortshape(word[-1]) & shortshape(word)\n"
@@ -206,6 +213,7 @@ static const struct preset presets[] = {
      "node shape(word)\n"
      "node suffix(lower(word),2..3) & shortshape(word)\n"
      "segment text(lower(word))\n"
+     "segment learned(lower(word))\n"
      "segment text(shortshape(word))\n"
      "segment size\n"
      "segment head(lower(word))\n"

@@ -10,7 +10,7 @@
  * a share m of n things, sqrt(m (1 - m) / n), and n counts gold spans or tokens. The patience grows
  * with the number of iterations: training stops at the k with k - b >= max(patience, b / 2). An
  * iteration of a batch method moves the weights less than an epoch of stochastic steps, so its
- * patience is four times as long.
+ * patience is four times as long, and as its scores vary less, e / 4 is enough to tell them apart.
  *
  * Scores of EM are compared as they are: they fall before they rise, and --patience says how long.
  */
@@ -92,7 +92,12 @@ static trellis_status find_score(struct tr_training *training, struct tr_iterate
     return status;
 }
 
-/* Half a standard error of a dev score. */
+static bool is_batch(const struct tr_training *training)
+{
+    return training->settings.algorithm->epochs == 0; // by default, until it converges
+}
+
+/* Half a standard error of a dev score; a quarter for batch methods. */
 static double tolerance_of(const struct tr_training *training, const struct tr_iterate *now)
 {
     trellis_scores scores = {.struct_size = sizeof scores};
@@ -101,7 +106,7 @@ static double tolerance_of(const struct tr_training *training, const struct tr_i
         trellis_evaluation_scores(now->figures.dev, &scores);
         n = (double)scores.spans_gold;
     }
-    return n > 0 && m > 0 && m < 1 ? sqrt(m * (1 - m) / n) / 2 : 0;
+    return n > 0 && m > 0 && m < 1 ? sqrt(m * (1 - m) / n) / (is_batch(training) ? 4 : 2) : 0;
 }
 
 /* Whether to keep an iterate as the best so far; smooths its score first. */
@@ -124,8 +129,7 @@ static bool is_best(struct tr_training *training, struct tr_iterate *now, bool s
 static bool is_out_of_patience(const struct tr_training *training)
 {
     const struct tr_settings *settings = &training->settings;
-    bool batch = settings->algorithm->epochs == 0; // by default, until it converges
-    uint64_t patience = batch ? 4 * settings->patience : settings->patience;
+    uint64_t patience = is_batch(training) ? 4 * settings->patience : settings->patience;
     uint64_t grown = training->best.figures.iteration / 2;
     if (grown > patience && !(settings->abilities & TR_HIDDEN_LABELS)) {
         patience = grown;

@@ -39,7 +39,7 @@ static const struct tr_algorithm crf[] = {
     {"lbfgs", tr_train_lbfgs, 0, TR_SHARED_DATA,
      .options = STOPPING " history select-l1 l1 warm-up"},
     {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout seeds prune",
-     .abilities = TR_STOCHASTIC | TR_SHARED_DATA},
+     .abilities = TR_STOCHASTIC | TR_SHARED_DATA, .floats_per_weight = 12},
     {"cg", tr_train_cg, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {0}};
@@ -47,7 +47,7 @@ static const struct tr_algorithm unpruned[] = {
     {"lbfgs", tr_train_lbfgs, 0, TR_SHARED_DATA,
      .options = STOPPING " history select-l1 l1 warm-up"},
     {"sgd", tr_train_sgd, 20, .options = "select-l1 batch rate average dropout seeds",
-     .abilities = TR_STOCHASTIC | TR_SHARED_DATA},
+     .abilities = TR_STOCHASTIC | TR_SHARED_DATA, .floats_per_weight = 12},
     {"cg", tr_train_cg, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {"gd", tr_train_gd, 0, TR_SHARED_DATA, .options = STOPPING " select-l1"},
     {0}};

@@ -38,6 +38,7 @@ struct tr_algorithm {
     const char *options;  // that it listens to, beside those of its learner, separated by blanks
     const char *features; // templates by default; NULL: those of its learner
     const struct tr_online_method *online; // of tr_train_online(); NULL: it is another algorithm
+    double floats_per_weight;              // instead of its learner's; 0: as many
 };
 
 /* Which grams of labels get a weight. */

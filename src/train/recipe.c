@@ -228,11 +228,17 @@ static bool is_given(const trellis_options *options, const char *name)
             (trellis_options_given(options, "sigma") || trellis_options_given(options, "lambda")));
 }
 
-/* Some options are for span labels only. */
-static bool has_labels_for(const char *name, const trellis_options *options, trellis_scheme scheme)
+/* Some options are for span labels only, a loss is for labels that are all known, and several seeds
+ * leave nothing behind to resume or to select. */
+static bool has_use_for(const char *name, const trellis_options *options, trellis_scheme scheme)
 {
-    if (strcmp(name, "span-loss") == 0) {
-        return scheme != TRELLIS_NO_SCHEME && !tr_option_flag(options, "partial");
+    if (strcmp(name, "seeds") == 0) {
+        return !*tr_option_text(options, "checkpoint") && !tr_option_flag(options, "resume") &&
+               tr_option_real(options, "select-l1") == 0;
+    }
+    if (strcmp(name, "span-loss") == 0 || strcmp(name, "loss") == 0) {
+        bool spans = strcmp(name, "span-loss") == 0;
+        return (scheme != TRELLIS_NO_SCHEME || !spans) && !tr_option_flag(options, "partial");
     }
     bool converts = strcmp(name, "train-scheme") == 0 || strcmp(name, "segments") == 0;
     return !converts || may_convert(options, scheme);
@@ -246,7 +252,7 @@ static trellis_status set_open(trellis_options *options, const char *recipe, tre
     while (!status && next_setting(&recipe, &setting)) {
         const char *name = setting.option->name;
         bool open = !is_given(options, name) || strcmp(name, "features") == 0;
-        if (open && has_labels_for(name, options, scheme)) {
+        if (open && has_use_for(name, options, scheme)) {
             status = trellis_options_set(options, name, setting.value, error);
         }
     }

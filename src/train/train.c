@@ -24,9 +24,9 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     if (copies > tr_pool_threads(training->pool)) {
         copies = tr_pool_threads(training->pool);
     }
-    double needed = (double)held +
-                    4.0 * (double)training->layout.size *
-                        (copies * learner->floats_per_weight + 4) +
+    double floats = training->settings.algorithm->floats_per_weight;
+    floats = copies * (floats > 0 ? floats : learner->floats_per_weight);
+    double needed = (double)held + 4.0 * (double)training->layout.size * (floats + 4) +
                     learner->bytes_per_token * (double)training->data.train.tokens;
     double limit = (double)training->settings.limits.memory;
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);

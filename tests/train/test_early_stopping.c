@@ -3,7 +3,9 @@
  *
  *     m_1 = s_1,   m_k = (s_k + m_{k-1}) / 2
  *     b = the last k with m_k >= h_k - sqrt(h_k (1 - h_k) / tokens) / 2,   h_k = max_{j<=k} m_j
- *     stop at the first k with k - b >= max(patience, b / 2); four times the patience for L-BFGS
+ *     stop at the first k with k - b >= max(patience, b / 2)
+ *
+ * For L-BFGS, half the tolerance and four times the patience.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +62,8 @@ static void set(trellis_options *options, const char *name, const char *value)
 }
 
 /* The iteration to keep, and the one to end at: 0 where the scores do not end a training. */
-static void apply_rule(const struct curve *curve, uint64_t patience, uint64_t *ret_best,
-                       uint64_t *ret_end)
+static void apply_rule(const struct curve *curve, double errors, uint64_t patience,
+                       uint64_t *ret_best, uint64_t *ret_end)
 {
     double smoothed = 0, highest = -1;
     *ret_best = *ret_end = 0;
@@ -69,7 +71,7 @@ static void apply_rule(const struct curve *curve, uint64_t patience, uint64_t *r
         double s = curve->scores[k - 1];
         smoothed = k == 1 ? s : (s + smoothed) / 2;
         highest = smoothed > highest ? smoothed : highest;
-        if (smoothed >= highest - sqrt(highest * (1 - highest) / DEV_TOKENS) / 2) {
+        if (smoothed >= highest - sqrt(highest * (1 - highest) / DEV_TOKENS) * errors) {
             *ret_best = k;
         }
         uint64_t enough = *ret_best / 2 > patience ? *ret_best / 2 : patience;
@@ -107,7 +109,7 @@ static void check(const char *type, const char *algorithm, const char *epochs, c
         fail_msg("%s", error.message);
     }
     uint64_t best, end;
-    apply_rule(&curve, patience, &best, &end);
+    apply_rule(&curve, strcmp(algorithm, "lbfgs") == 0 ? 0.25 : 0.5, patience, &best, &end);
     assert_true(end == 0 || end == curve.count);
     assert_int_equal(strtoull(trellis_model_note(model, "iterations"), NULL, 10), best);
     *ended += end > 0;

@@ -108,11 +108,11 @@ static void test_choice(void **state)
     static const struct expected cases[] = {
         {chunks, "", "chunk", "crf", "iobes", "0.02", "1", "chunk"},
         {entities, "", "ner", "crf", NULL, "0.1", "1", "ner"},
-        {words, "", "pos", "perceptron", NULL, NULL, "1", "pos"},
+        {words, "", "pos", "crf", NULL, "0.05", "1", "pos"},
         {tagged, "", "general", "crf", NULL, "0.1", "1", "general"},
         {characters, "", "chars", "crf", NULL, "0.1", "1", "chars"},
         {chunks, "columns=word,lemma,chunk", "ner", "crf", NULL, "0.1", "1", "ner"},
-        {chunks, "label=2", "pos", "perceptron", NULL, NULL, "1", "pos"},
+        {chunks, "label=2", "pos", "crf", NULL, "0.05", "1", "pos"},
     };
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         check(&cases[i]);
@@ -135,7 +135,9 @@ static void test_given(void **state)
         {chunks, "partial=yes", "chunk", "crf", NULL, "0.02", "1", "chunk"},
         {chunks, "fast=yes", "chunk", "perceptron", NULL, NULL, "1", "chunk"},
         {tagged, "best=yes", "general", "crf", NULL, "0.1", "2", "general"},
-        {words, "best=yes", "pos", "mira", NULL, NULL, "1", "pos"},
+        {words, "best=yes", "pos", "crf", NULL, "0.05", "1", "pos"},
+        {words, "partial=yes", "pos", "crf", NULL, "0.05", "1", "pos"},
+        {words, "select-l1=0.5", "pos", "crf", NULL, "0.05", "1", "pos"},
         /* the learner was chosen, by name or by an option of its own */
         {chunks, "type=perceptron", "general", "perceptron", NULL, NULL, "1", NULL},
         {chunks, "type=crf features=chunk", "chunk", "crf", NULL, NULL, "1", NULL},
@@ -146,6 +148,24 @@ static void test_given(void **state)
     };
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         check(&cases[i]);
+    }
+}
+
+/* Several seeds, unless something is given that does not go with them. */
+static void test_seeds(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", "4"}, {"seeds=2", "2"}, {"best=yes", "8"}, {"select-l1=0.5", NULL}};
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        trellis_model *model = NULL;
+        trellis_error error = {0};
+        struct heard heard = {""};
+        if (train(words, cases[i][0], &heard, &model, &error)) {
+            fail_msg("'%s': %s", cases[i][0], error.message);
+        }
+        check_note(model, cases[i][0], "option-seeds", cases[i][1]);
+        trellis_model_close(model);
     }
 }
 
@@ -184,13 +204,13 @@ static void test_many_spans(void **state)
     (void)state;
     char *few = make_names(7499), *many = make_names(7500);
     const struct expected cases[] = {
-        {few, "epochs=1", "ner", "crf", NULL, "0.1", "1", "ner"},
-        {many, "epochs=1", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
-        {many, "epochs=1 features=ner", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
-        {many, "epochs=1 best=yes", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
+        {few, "seeds=1 epochs=1", "ner", "crf", NULL, "0.1", "1", "ner"},
+        {many, "seeds=1 epochs=1", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
+        {many, "seeds=1 epochs=1 features=ner", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
+        {many, "seeds=1 epochs=1 best=yes", "ner-segments", "crf", "iobes", "0.03", "1", "ner"},
         {many, "epochs=1 fast=yes", "ner", "perceptron", NULL, NULL, "1", "ner"},
-        {many, "epochs=1 order=2", "ner", "crf", NULL, "0.1", "2", "ner"},
-        {many, "epochs=1 partial=yes", "ner", "crf", NULL, "0.1", "1", "ner"},
+        {many, "seeds=1 epochs=1 order=2", "ner", "crf", NULL, "0.1", "2", "ner"},
+        {many, "seeds=1 epochs=1 partial=yes", "ner", "crf", NULL, "0.1", "1", "ner"},
     };
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         check(&cases[i]);
@@ -253,9 +273,10 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),      cmocka_unit_test(test_given),
-        cmocka_unit_test(test_many_labels), cmocka_unit_test(test_many_spans),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_table),
+        cmocka_unit_test(test_choice),     cmocka_unit_test(test_given),
+        cmocka_unit_test(test_seeds),      cmocka_unit_test(test_many_labels),
+        cmocka_unit_test(test_many_spans), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
