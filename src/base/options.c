@@ -153,7 +153,8 @@ static const trellis_option table[] = {
     {"seeds", 0, TRELLIS_INTEGER, TRAIN, "N", "1", 1, 1000, NULL,
      "Train N times, with the seeds S to S + N - 1 where --seed is S, side by side in as many "
      "threads, and average the weights: one model that varies less with the seed than each of "
-     "them. For learners that shuffle the data or leave attributes out at random."},
+     "them. For learners that shuffle the data or leave attributes out at random; with --checkpoint "
+     "or --select-l1 recipes train one seed."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
      "Average the weights: of -a sgd from the second epoch on, of online learners from the first; "
      "--no-average keeps the last ones."},

@@ -244,15 +244,17 @@ static bool has_use_for(const char *name, const trellis_options *options, trelli
     return !converts || may_convert(options, scheme);
 }
 
+/* Adds the settings that were left open; appends them to `taken` as they stand in the recipe. */
 static trellis_status set_open(trellis_options *options, const char *recipe, trellis_scheme scheme,
-                               trellis_error *error)
+                               struct tr_buffer *taken, trellis_error *error)
 {
     struct setting setting;
     trellis_status status = TRELLIS_OK;
-    while (!status && next_setting(&recipe, &setting)) {
+    for (const char *at = recipe; !status && next_setting(&recipe, &setting); at = recipe) {
         const char *name = setting.option->name;
         bool open = !is_given(options, name) || strcmp(name, "features") == 0;
         if (open && has_use_for(name, options, scheme)) {
+            tr_buffer_format(taken, "%.*s", (int)(recipe - at), at);
             status = trellis_options_set(options, name, setting.value, error);
         }
     }
@@ -265,26 +267,30 @@ static bool suits(const char *recipe, const trellis_options *given)
 {
     trellis_options *tried = NULL;
     struct tr_settings settings;
+    struct tr_buffer taken = {0};
     trellis_error ignored = {0};
     bool named = trellis_options_given(given, "type") || trellis_options_given(given, "beam") ||
                  trellis_options_given(given, "update") ||
                  (trellis_options_given(given, "algorithm") &&
                   !strstr(recipe, tr_option_text(given, "algorithm")));
     bool suits = !named && !trellis_options_copy(given, &tried, &ignored) &&
-                 !set_open(tried, recipe, TRELLIS_NO_SCHEME, &ignored) &&
+                 !set_open(tried, recipe, TRELLIS_NO_SCHEME, &taken, &ignored) &&
                  !tr_settings_resolve(tried, &settings, &ignored);
+    tr_buffer_free(&taken);
     trellis_options_destroy(tried);
     return suits;
 }
 
-static void announce(struct tr_training *training, const struct choice *choice, const char *recipe)
+static void announce(struct tr_training *training, const struct choice *choice,
+                     const struct tr_buffer *taken)
 {
+    const char *settings = taken->data + strspn(taken->data, " ");
     if (choice->reason) {
         tr_training_note(training,
                          "recipe '%s' (%s): %s; -f NAME takes another, see 'trellis presets'",
-                         choice->preset, choice->reason, recipe);
+                         choice->preset, choice->reason, settings);
     } else {
-        tr_training_note(training, "recipe '%s': %s", choice->preset, recipe);
+        tr_training_note(training, "recipe '%s': %s", choice->preset, settings);
     }
 }
 
@@ -297,9 +303,18 @@ static trellis_status apply(struct tr_training *training, const struct choice *c
         return TRELLIS_OK;
     }
     *ret_applied = true;
-    announce(training, choice, recipe);
+    struct tr_buffer taken = {0};
     trellis_status status = trellis_options_set(options, "features", choice->preset, error);
-    return status ? status : set_open(options, recipe, look->scheme, error);
+    status = status ? status : set_open(options, recipe, look->scheme, &taken, error);
+    tr_buffer_char(&taken, 0);
+    if (!status && taken.failed) {
+        status = tr_fail_memory(error);
+    }
+    if (!status) {
+        announce(training, choice, &taken);
+    }
+    tr_buffer_free(&taken);
+    return status;
 }
 
 static trellis_status check_effort(const trellis_options *options, bool applied,

@@ -119,6 +119,32 @@ static void test_choice(void **state)
     }
 }
 
+/* The message lists what is taken from the recipe, and nothing else. */
+static void test_message(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        // settings, a part of the message, no part of it
+        {"l2=2", "-t crf", "--l2"},
+        {"seeds=1", "--l2 0.02", "--seeds"},
+        {"select-l1=1", "--l2 0.02", "--seeds"},
+        {"features=chunk", "recipe 'chunk': -t crf", "  "},
+        {"train-scheme=none", "--seeds 4", "iobes"},
+    };
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        trellis_model *model = NULL;
+        trellis_error error = {0};
+        struct heard heard = {""};
+        if (train(chunks, cases[i][0], &heard, &model, &error)) {
+            fail_msg("'%s': %s", cases[i][0], error.message);
+        }
+        if (!strstr(heard.recipe, cases[i][1]) || strstr(heard.recipe, cases[i][2])) {
+            fail_msg("'%s': said '%s'", cases[i][0], heard.recipe);
+        }
+        trellis_model_close(model);
+    }
+}
+
 /* A preset brings its recipe, but for what is given. */
 static void test_given(void **state)
 {
@@ -273,10 +299,10 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),     cmocka_unit_test(test_given),
-        cmocka_unit_test(test_seeds),      cmocka_unit_test(test_many_labels),
-        cmocka_unit_test(test_many_spans), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_choice),      cmocka_unit_test(test_message),
+        cmocka_unit_test(test_given),       cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_many_labels), cmocka_unit_test(test_many_spans),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
