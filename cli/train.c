@@ -51,6 +51,10 @@ static bool on_progress(void *user, const trellis_progress *progress)
     if (complete) {
         training->last = *progress;
     }
+    if (progress->phase == TRELLIS_PHASE_SEEDS) { // of the mean, at last
+        training->last.seconds = progress->seconds;
+        training->last.active_features = progress->active_features;
+    }
     if (complete && training->log && progress->iteration != training->logged) {
         iteration_log_write(training->log, progress);
         training->logged = progress->iteration;
@@ -83,17 +87,23 @@ static int close_log(struct training *training, const char *path)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* The score of the iterate that was kept. */
+/* The score of the iterate that was kept, or of the mean of several seeds. */
 static void report_dev_score(const trellis_model *model)
 {
+    char of[100];
+    const char *seeds = trellis_model_note(model, "option-seeds");
     const char *f1 = trellis_model_note(model, "dev-f1");
     const char *accuracy = trellis_model_note(model, "dev-accuracy");
     const char *kept = trellis_model_note(model, "iterations");
+    if (seeds && strcmp(seeds, "1") != 0) {
+        snprintf(of, sizeof of, "mean of %s seeds", seeds);
+    } else {
+        snprintf(of, sizeof of, "iteration %s", kept);
+    }
     if (f1) {
-        message("F1 on the dev data: %.2f (iteration %s)", 100 * strtod(f1, NULL), kept);
+        message("F1 on the dev data: %.2f (%s)", 100 * strtod(f1, NULL), of);
     } else if (accuracy) {
-        message("accuracy on the dev data: %.2f%% (iteration %s)", 100 * strtod(accuracy, NULL),
-                kept);
+        message("accuracy on the dev data: %.2f%% (%s)", 100 * strtod(accuracy, NULL), of);
     }
 }
 

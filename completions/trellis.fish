@@ -224,7 +224,7 @@ complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l de
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l gaussian -r -d 'Numeric columns that -t hmm emits by normal distributions, with a mean and a variance for each state: names or numbers from 1, separated by commas'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune' -l variance-floor -x -d 'Minimum variance of --gaussian, relative to the variance of the column'
 complete -c trellis -n '__fish_seen_subcommand_from train compare cv tune convert' -l bits -x -a '32 16' -d 'Bits per attribute weight in the model'
-complete -c trellis -n '__fish_seen_subcommand_from train' -l log -r -d 'Write the figures of each iteration to FILE, one JSON object per line'
+complete -c trellis -n '__fish_seen_subcommand_from train' -l log -r -d 'Write the figures of each iteration to FILE, one JSON object per line; with --seeds, of the iterations of the first seed'
 complete -c trellis -n '__fish_seen_subcommand_from train tag eval compare cv tune explain show report' -l constrain -r -d 'Forbid transitions: those that are illegal in the label scheme (iob), or those listed in FILE, two labels per line; <start> and <end> stand for the ends of a sequence'
 complete -c trellis -n '__fish_seen_subcommand_from tag eval compare cv' -l forced -r -d 'Column of given labels: a name, a number from 1 or \'last\''
 complete -c trellis -n '__fish_seen_subcommand_from tag eval compare cv show report' -l decode -x -a 'viterbi posterior risk beam' -d 'Decoding: viterbi (best path), posterior (best label of each token), risk (minimum expected --cost of each token) or beam (approximate best path, see --beam)'

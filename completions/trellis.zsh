@@ -182,7 +182,7 @@ _trellis() {
             '--gaussian:Numeric columns that -t hmm emits by normal distributions, with a mean and a variance for each state: names or numbers from 1, separated by commas'
             '--variance-floor:Minimum variance of --gaussian, relative to the variance of the column'
             '--bits:Bits per attribute weight in the model'
-            '--log:Write the figures of each iteration to FILE, one JSON object per line'
+            '--log:Write the figures of each iteration to FILE, one JSON object per line; with --seeds, of the iterations of the first seed'
             '--constrain:Forbid transitions: those that are illegal in the label scheme (iob), or those listed in FILE, two labels per line; <start> and <end> stand for the ends of a sequence'
             '--beam:Beam width: keep only the W best states at each position; doubled where no complete path survives'
             '--threads:Number of threads; 0 uses all available processors'

@@ -587,13 +587,16 @@ typedef enum trellis_phase {
     TRELLIS_PHASE_CALIBRATING = 2, // trying learning rates
     TRELLIS_PHASE_WARM_UP = 3,     // stochastic epochs before a batch method begins
     TRELLIS_PHASE_TRAINING = 4,
-    TRELLIS_PHASE_CLUSTERING = 5 // merging clusters of words: see trellis_cluster()
+    TRELLIS_PHASE_CLUSTERING = 5, // merging clusters of words: see trellis_cluster()
+    TRELLIS_PHASE_SEEDS = 6 // of --seeds, after the first: `iteration` of `max_iterations` seeds
 } trellis_phase;
 /* "reading", "training", ...; never NULL. */
 TRELLIS_API const char *trellis_phase_name(trellis_phase phase);
 
 /* Progress of a training. Figures that are not known are NaN (double) or 0 (uint64_t). May grow at
- * its end. */
+ * its end. Of several --seeds the first reports its iterations; then a message follows for each that
+ * has ended, in their order, and at last the figures of the mean, with all seeds complete. Whatever
+ * the number of threads, all calls are made by the thread that trains. */
 typedef struct trellis_progress {
     trellis_phase phase;
     const char *message;                  // with TRELLIS_PHASE_MESSAGE; otherwise NULL

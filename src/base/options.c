@@ -154,7 +154,10 @@ static const trellis_option table[] = {
      "Train N times, with the seeds S to S + N - 1 where --seed is S, side by side in as many "
      "threads, and average the weights: one model that varies less with the seed than each of "
      "them. For learners that shuffle the data or leave attributes out at random; with --checkpoint "
-     "or --select-l1 recipes train one seed."},
+     "or --select-l1 recipes train one seed. The iterations that are shown and logged are those of "
+     "the first seed. With --dev each seed stops, and keeps its best iteration, by its own scores; "
+     "the score of the model is that of the average. An interrupted training averages what the "
+     "seeds have reached."},
     {"average", 0, TRELLIS_FLAG, TRAIN, NULL, "yes", 0, 0, NULL,
      "Average the weights: of -a sgd from the second epoch on, of online learners from the first; "
      "--no-average keeps the last ones."},
@@ -235,7 +238,8 @@ static const trellis_option table[] = {
      "Bits per attribute weight in the model. 16 makes a smaller model and rarely changes a "
      "prediction."},
     {"log", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
-     "Write the figures of each iteration to FILE, one JSON object per line."},
+     "Write the figures of each iteration to FILE, one JSON object per line; with --seeds, of the "
+     "iterations of the first seed."},
 
     /* decoding */
     {"constrain", 0, TRELLIS_STRING, TRAIN | TAG, "iob|FILE", "none", 0, 0, NULL,

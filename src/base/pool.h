@@ -23,7 +23,7 @@ void tr_pool_destroy(struct tr_pool *pool);
 unsigned tr_pool_threads(const struct tr_pool *pool);
 
 /* Calls work(user, block, thread) for every block in 0 .. blocks-1; `thread` is below
- * tr_pool_threads(), and no two calls with the same thread number run at once. */
+ * tr_pool_threads(), 0 is the caller, and no two calls with the same thread number run at once. */
 typedef void (*tr_pool_work)(void *user, size_t block, unsigned thread);
 void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user);
 

@@ -52,7 +52,7 @@ static double active_piece(void *user, size_t begin, size_t end)
     return (double)tr_rows_active(x->rows, x->w, (uint32_t)begin, (uint32_t)end);
 }
 
-static uint64_t count_active(const struct tr_training *t, const float *w)
+uint64_t tr_training_active(const struct tr_training *t, const float *w)
 {
     struct active_rows node = {t->data.vocabulary.node.rows, w};
     struct active_rows edge = {t->data.vocabulary.edge.rows, w + t->layout.node_size};
@@ -145,7 +145,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     bool selects = training->data.dev.sequences > 0 && !training->settings.keep_last;
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
-    figures->active_features = count_active(training, now->weights);
+    figures->active_features = tr_training_active(training, now->weights);
     if (!tr_training_can(training, TR_GENERATIVE) && // there log 0 is a weight
         tr_pool_sum(training->pool, now->size, count_nonfinite, now->weights) > 0) {
         return tr_fail(error, TRELLIS_DATA,

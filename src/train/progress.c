@@ -16,7 +16,8 @@ const char *trellis_phase_name(trellis_phase phase)
         [TRELLIS_PHASE_CALIBRATING] = "calibrating the learning rate",
         [TRELLIS_PHASE_WARM_UP] = "warm-up",
         [TRELLIS_PHASE_TRAINING] = "training",
-        [TRELLIS_PHASE_CLUSTERING] = "clustering"};
+        [TRELLIS_PHASE_CLUSTERING] = "clustering",
+        [TRELLIS_PHASE_SEEDS] = "more seeds"};
     return (unsigned)phase < TR_COUNT(names) ? names[phase] : "unknown";
 }
 
@@ -85,11 +86,19 @@ void trellis_cancel(trellis_cancellation *cancellation)
     atomic_store(&cancellation->cancelled, true);
 }
 
+static bool is_cancelled(const trellis_cancellation *cancellation)
+{
+    return cancellation && atomic_load_explicit(&cancellation->cancelled, memory_order_relaxed);
+}
+
+static bool is_either_cancelled(const struct tr_report *report)
+{
+    return is_cancelled(report->cancellation) || is_cancelled(report->siblings);
+}
+
 bool tr_training_cancelled(const struct tr_training *training)
 {
-    const trellis_cancellation *cancellation = training->report.cancellation;
-    return cancellation && tr_ranks_alone(&training->ranks) &&
-           atomic_load_explicit(&cancellation->cancelled, memory_order_relaxed);
+    return tr_ranks_alone(&training->ranks) && is_either_cancelled(&training->report);
 }
 
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
@@ -102,7 +111,7 @@ bool tr_training_tick(struct tr_training *training, const trellis_progress *figu
             report->asked = true;
         }
     }
-    if (report->cancellation && atomic_load(&report->cancellation->cancelled)) {
+    if (is_either_cancelled(report)) {
         report->asked = true;
     }
     bool alone = tr_ranks_alone(&training->ranks);

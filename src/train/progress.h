@@ -12,6 +12,7 @@ struct tr_report {
     void *user;
     struct timespec began;
     const trellis_cancellation *cancellation; // or NULL
+    const trellis_cancellation *siblings;     // of several seeds; or NULL
     bool asked;                               // the caller wants to stop
     bool interrupted;                         // and so do all ranks
 };

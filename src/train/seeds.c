@@ -7,61 +7,177 @@
  * initial weights.
  *
  * The trainings share the data and run side by side, one thread each; their weights are summed in
- * the order of the seeds, so that the mean does not depend on the number of threads. Whoever waits
- * is told about those that run in the thread of the caller. Several ranks take the seeds one after
- * the other, all of them the same one at a time.
+ * the order of the seeds, so that the mean does not depend on the number of threads. Several ranks
+ * take the seeds one after the other, all of them the same one at a time.
+ *
+ * Whoever waits is told about the iterations of the first seed, which the thread of the caller
+ * trains, and then about each seed that has ended, in their order: what is told does not depend on
+ * the number of threads either. Only that thread calls back. It trains other seeds after the first,
+ * and waits for those that other threads train, but goes on asking whether to stop.
  */
 #include "train/seeds.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "train/dev_score.h"
 
+enum { PAUSE = 50 * 1000 * 1000 }; // nanoseconds between two questions while the caller waits
+
 struct seeds {
-    struct tr_training *training;
-    double *sum;              // [layout.size]
-    struct tr_pool *pool;     // that runs them
+    struct tr_training *training; // what becomes of it, in the thread of the caller
+    struct tr_training given;     // as it was
+    size_t count;
+    double *sum;                // [layout.size]
+    trellis_cancellation *stop; // ends all of them
+    atomic_size_t next;         // that no thread has taken; the first is the caller's
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Under the lock: */
+    bool begun;             // the first
+    size_t ended;           // in their order
+    bool interrupted;       // a training has ended before its end
+    struct tr_buffer texts; // of those that have ended and were not told yet, each with its '\0'
+    /* Of the thread whose turn it is: */
     uint64_t known;           // trainings that have come to a result
-    atomic_bool asked;        // somebody wants to stop, ...
-    atomic_bool interrupted;  // ... and a training has ended for that
-    struct tr_buffer notes;   // of the first: its learning curve
-    trellis_progress figures; // of the first
+    struct tr_buffer notes;   // of the first of these: its learning curve
+    trellis_progress figures; // of the same
     trellis_status status;    // of the first that failed
     trellis_error *error;
 };
 
-/* One of the trainings; its number and its thread. */
-struct seeded {
-    struct seeds *seeds;
-    size_t number;
-    unsigned thread;
-};
+/* ---- what the caller is told ----------------------------------------------------------------- */
 
-/* Passes on what the training in the caller's thread has to say, and to all others when to stop. */
-static bool pass_on(void *user, const trellis_progress *figures)
+/* Which seeds have ended, and how far the next one is; asks whether to stop. */
+static void tell(struct seeds *seeds, double fraction)
 {
-    const struct seeded *seeded = user;
-    struct seeds *seeds = seeded->seeds;
-    const struct tr_report *report = &seeds->training->report;
-    if (seeded->thread == 0 && report->progress && !report->progress(report->user, figures)) {
-        atomic_store(&seeds->asked, true);
+    struct tr_training *t = seeds->training;
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_SEEDS);
+    figures.max_iterations = seeds->count;
+    figures.fraction = fraction;
+    pthread_mutex_lock(&seeds->lock);
+    figures.iteration = seeds->ended;
+    struct tr_buffer texts = seeds->texts;
+    seeds->texts = (struct tr_buffer){0};
+    pthread_mutex_unlock(&seeds->lock);
+    for (size_t at = 0; at < texts.size; at += strlen(texts.data + at) + 1) {
+        tr_training_note(t, "%s", texts.data + at);
     }
-    return !atomic_load(&seeds->asked);
+    tr_buffer_free(&texts);
+    tr_training_tick(t, &figures);
+    if (t->report.asked) {
+        trellis_cancel(seeds->stop);
+    }
 }
 
+/* Reports of the first seed are passed on. */
+static bool report_first(void *user, const trellis_progress *figures)
+{
+    struct seeds *seeds = user;
+    const struct tr_report *report = &seeds->training->report;
+    bool more = !report->progress || report->progress(report->user, figures);
+    if (!more) {
+        trellis_cancel(seeds->stop);
+    }
+    return more;
+}
+
+/* Those of another seed in the thread of the caller say how far it is. */
+static bool report_other(void *user, const trellis_progress *figures)
+{
+    double fraction = 0;
+    if (figures->phase == TRELLIS_PHASE_TRAINING && figures->max_iterations) {
+        double within = figures->fraction < 1 ? figures->fraction : 0;
+        fraction = ((double)figures->iteration + within) / (double)figures->max_iterations;
+    }
+    tell(user, fraction < 1 ? fraction : 0.99); // it has not ended
+    return true;
+}
+
+/* A line about a training that has ended. */
+static void describe(const struct tr_training *one, size_t number, char text[static 200])
+{
+    const trellis_progress *best = &one->best.figures;
+    bool spans = isfinite(best->dev_f1);
+    double score = spans ? best->dev_f1 : best->dev_accuracy;
+    int used = snprintf(text, 200, "seed %zu of %llu: %llu iteration%s", number + 1,
+                        (unsigned long long)one->settings.seeds, TR_COUNTED(one->done));
+    if (isfinite(score)) {
+        snprintf(text + used, 200 - (size_t)used, ", dev %s %.2f%s (iteration %llu)",
+                 spans ? "F1" : "accuracy", 100 * score, spans ? "" : "%",
+                 (unsigned long long)best->iteration);
+    }
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* Waits until the seeds before this one have ended; the caller goes on asking. */
+static void await_turn(struct seeds *seeds, size_t number, bool is_caller)
+{
+    pthread_mutex_lock(&seeds->lock);
+    while (seeds->ended < number) {
+        if (!is_caller) {
+            pthread_cond_wait(&seeds->changed, &seeds->lock);
+            continue;
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += PAUSE;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&seeds->changed, &seeds->lock, &until);
+        pthread_mutex_unlock(&seeds->lock);
+        tell(seeds, 0);
+        pthread_mutex_lock(&seeds->lock);
+    }
+    pthread_mutex_unlock(&seeds->lock);
+}
+
+/* Adds a result to the sum. */
+static void add(struct seeds *seeds, struct tr_training *one)
+{
+    for (size_t j = 0; j < one->layout.size; j++) {
+        seeds->sum[j] += (double)one->best.weights[j];
+    }
+    if (seeds->known == 0) {
+        seeds->notes = one->notes;
+        one->notes = (struct tr_buffer){0};
+        seeds->figures = one->best.figures;
+    }
+    seeds->known++;
+}
+
+static void end_turn(struct seeds *seeds, const struct tr_training *one, size_t number)
+{
+    char text[200];
+    describe(one, number, text);
+    pthread_mutex_lock(&seeds->lock);
+    if (one->best.known) {
+        tr_buffer_add(&seeds->texts, text, strlen(text) + 1);
+    }
+    seeds->interrupted = seeds->interrupted || one->report.interrupted;
+    seeds->ended++;
+    pthread_cond_broadcast(&seeds->changed);
+    pthread_mutex_unlock(&seeds->lock);
+}
+
+/* ---- trainings ------------------------------------------------------------------------------- */
+
 /* A training of its own on the same data: what is learned and what is told is not shared. */
-static trellis_status begin(struct seeded *seeded, struct tr_training *ret_training,
-                            trellis_error *error)
+static trellis_status begin(struct seeds *seeds, size_t number, bool is_caller,
+                            struct tr_training *ret_training, trellis_error *error)
 {
     struct tr_training *t = ret_training;
-    *t = *seeded->seeds->training;
-    t->settings.seed += seeded->number;
+    *t = seeds->given;
+    t->settings.seed += number;
     tr_random_seed(&t->random, t->settings.seed);
     t->pool = NULL;
     t->notes = (struct tr_buffer){0};
-    t->report.progress = pass_on;
-    t->report.user = seeded;
+    t->report.progress = number == 0 ? report_first : is_caller ? report_other : NULL;
+    t->report.user = seeds;
+    t->report.siblings = seeds->stop;
     t->best = (struct tr_iterate){0};
     t->dev_scorer = NULL;
     trellis_status status = tr_pool_create(1, &t->pool, error);
@@ -79,48 +195,72 @@ static void end(struct tr_training *training)
     tr_buffer_free(&training->notes);
 }
 
-/* Adds a result to the sum. */
-static void add(struct seeds *seeds, struct tr_training *one, size_t number)
+static bool is_interrupted(struct seeds *seeds)
 {
-    for (size_t j = 0; j < one->layout.size; j++) {
-        seeds->sum[j] += (double)one->best.weights[j];
-    }
-    if (number == 0) {
-        seeds->notes = one->notes;
-        one->notes = (struct tr_buffer){0};
-        seeds->figures = one->best.figures;
-    }
-    seeds->known++;
+    pthread_mutex_lock(&seeds->lock);
+    bool interrupted = seeds->interrupted;
+    pthread_mutex_unlock(&seeds->lock);
+    return interrupted;
 }
 
-static void run_seed(void *user, size_t number, unsigned thread)
+static void run_seed(struct seeds *seeds, size_t number, bool is_caller)
 {
-    struct seeds *seeds = user;
-    struct seeded seeded = {seeds, number, thread};
     struct tr_training one;
     trellis_error error = {0};
-    trellis_status status = begin(&seeded, &one, &error);
-    if (!status && !atomic_load(&seeds->interrupted)) {
-        tr_training_note(&one, "seed %zu of %llu", number + 1,
-                         (unsigned long long)one.settings.seeds);
+    trellis_status status = begin(seeds, number, is_caller, &one, &error);
+    if (!status && !is_interrupted(seeds)) {
         status = one.settings.algorithm->train(&one, &error);
         status = status == TRELLIS_INTERRUPTED && one.report.interrupted ? TRELLIS_OK : status;
     }
-    if (one.report.interrupted) {
-        atomic_store(&seeds->interrupted, true);
-    }
-    tr_pool_turn(seeds->pool, number);
+    await_turn(seeds, number, is_caller);
     if (status && !seeds->status) {
         seeds->status = status;
         *seeds->error = error;
     } else if (!status && one.best.known) {
-        add(seeds, &one, number);
+        add(seeds, &one);
     }
-    tr_pool_turn_done(seeds->pool, number);
+    end_turn(seeds, &one, number);
     end(&one);
 }
 
-/* The mean becomes the result, with its own dev score. */
+/* The first seed begins in the thread of the caller, and other threads wait for that; so none of
+ * them takes a second block before the caller has one. */
+static void begin_first(struct seeds *seeds, bool is_caller)
+{
+    pthread_mutex_lock(&seeds->lock);
+    bool is_first = is_caller && !seeds->begun;
+    if (is_first) {
+        seeds->begun = true;
+        pthread_cond_broadcast(&seeds->changed);
+    }
+    while (!seeds->begun) {
+        pthread_cond_wait(&seeds->changed, &seeds->lock);
+    }
+    pthread_mutex_unlock(&seeds->lock);
+    if (is_first) {
+        run_seed(seeds, 0, true);
+    }
+}
+
+/* What one thread does; there are as many blocks as threads. */
+static void run_seeds(void *user, size_t block, unsigned thread)
+{
+    (void)block;
+    struct seeds *seeds = user;
+    bool is_caller = thread == 0;
+    size_t number;
+    begin_first(seeds, is_caller);
+    while ((number = atomic_fetch_add(&seeds->next, 1)) < seeds->count) {
+        run_seed(seeds, number, is_caller);
+    }
+    if (is_caller) {
+        await_turn(seeds, seeds->count, true);
+    }
+}
+
+/* ---- the mean -------------------------------------------------------------------------------- */
+
+/* The mean becomes the result, with its own dev score unless the training was interrupted. */
 static trellis_status take_mean(struct seeds *seeds, trellis_error *error)
 {
     struct tr_training *t = seeds->training;
@@ -130,7 +270,8 @@ static trellis_status take_mean(struct seeds *seeds, trellis_error *error)
     }
     mean->known = true;
     mean->figures = seeds->figures;
-    mean->figures.objective = NAN;
+    mean->figures.objective = mean->figures.dev_accuracy = mean->figures.dev_f1 = NAN;
+    mean->figures.active_features = tr_training_active(t, mean->weights);
     tr_buffer_free(&t->notes);
     t->notes = seeds->notes;
     seeds->notes = (struct tr_buffer){0};
@@ -143,18 +284,69 @@ static trellis_status take_mean(struct seeds *seeds, trellis_error *error)
     return status;
 }
 
+/* The last report is about the mean. */
+static void tell_mean(struct seeds *seeds)
+{
+    const trellis_progress *mean = &seeds->training->best.figures;
+    trellis_progress figures = tr_figures_unknown(TRELLIS_PHASE_SEEDS);
+    figures.iteration = figures.max_iterations = seeds->count;
+    figures.active_features = mean->active_features;
+    figures.dev_accuracy = mean->dev_accuracy;
+    figures.dev_f1 = mean->dev_f1;
+    tr_training_tick(seeds->training, &figures);
+}
+
+static trellis_status run_all(struct seeds *seeds, struct tr_pool *pool, trellis_error *error)
+{
+    struct tr_training *t = seeds->training;
+    tr_training_note(t, "%zu seeds, of which the first reports its iterations", seeds->count);
+    seeds->given = *t;
+    tr_pool_run(pool, tr_pool_threads(pool), run_seeds, seeds);
+    tell(seeds, 0);
+    t->report.interrupted = t->report.interrupted || seeds->interrupted;
+    trellis_status status = seeds->status;
+    if (!status && seeds->known > 0) {
+        status = take_mean(seeds, error);
+    }
+    if (!status && seeds->known > 0) {
+        tell_mean(seeds);
+    }
+    return status;
+}
+
+/* The caller's waits have a time limit by the clock that nobody sets. */
+static void create_locks(struct seeds *seeds)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&seeds->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&seeds->lock, NULL);
+}
+
+static void seeds_free(struct seeds *seeds)
+{
+    pthread_cond_destroy(&seeds->changed);
+    pthread_mutex_destroy(&seeds->lock);
+    trellis_cancellation_destroy(seeds->stop);
+    tr_buffer_free(&seeds->texts);
+    tr_buffer_free(&seeds->notes);
+    free(seeds->sum);
+}
+
 trellis_status tr_train_seeds(struct tr_training *training, trellis_error *error)
 {
     size_t count = (size_t)training->settings.seeds;
     if (count <= 1) {
         return training->settings.algorithm->train(training, error);
     }
-    struct seeds seeds = {.training = training, .pool = training->pool, .error = error};
+    struct seeds seeds = {.training = training, .count = count, .next = 1, .error = error};
     struct tr_pool *alone = NULL;
-    trellis_status status = TRELLIS_OK;
-    if (!tr_ranks_alone(&training->ranks)) {
+    create_locks(&seeds);
+    trellis_status status = trellis_cancellation_create(&seeds.stop, error);
+    if (!status && !tr_ranks_alone(&training->ranks)) {
         status = tr_pool_create(1, &alone, error);
-        seeds.pool = alone;
     }
     seeds.sum = tr_alloc(training->layout.size, sizeof *seeds.sum);
     if (!status && !seeds.sum) {
@@ -162,15 +354,9 @@ trellis_status tr_train_seeds(struct tr_training *training, trellis_error *error
     }
     status = tr_ranks_agree(&training->ranks, status, error);
     if (!status) {
-        tr_pool_run(seeds.pool, count, run_seed, &seeds);
-        training->report.interrupted = atomic_load(&seeds.interrupted);
-        status = seeds.status;
-    }
-    if (!status && seeds.known > 0) {
-        status = take_mean(&seeds, error);
+        status = run_all(&seeds, alone ? alone : training->pool, error);
     }
     tr_pool_destroy(alone);
-    tr_buffer_free(&seeds.notes);
-    free(seeds.sum);
+    seeds_free(&seeds);
     return status;
 }

@@ -52,8 +52,9 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     if (limit > 0 && needed > limit) {
         return tr_fail(error, TRELLIS_LIMIT,
                        "this training needs about %.0f MB, more than the %.0f MB of --memory; "
-                       "a higher --min-count or fewer templates make it smaller",
-                       needed / 1048576 + 1, limit / 1048576);
+                       "a higher --min-count%s fewer templates make it smaller",
+                       needed / 1048576 + 1, limit / 1048576,
+                       copies > 1 ? ", fewer --threads or" : " or");
     }
     return TRELLIS_OK;
 }

@@ -114,6 +114,8 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
                                      bool *ret_stop, trellis_error *error);
 /* Figures of which no more is known than the number of iterations. */
 trellis_progress tr_training_figures(const struct tr_training *training);
+/* How many weights of features are not 0. */
+uint64_t tr_training_active(const struct tr_training *training, const float *weights);
 /* Reports from within an iteration; false where the caller wants to stop. */
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);
 /* Whether somebody has cancelled a training of one rank; any thread may ask, often. */

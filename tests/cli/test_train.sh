@@ -5,12 +5,21 @@ head -n 4000 data/english/train.conll >$t/train
 head -n 1500 data/english/test.conll >$t/test
 chunks="--label 3 -f chunk"
 
-run 0 train -e 3 --seeds 1 $chunks --dev $t/test --log $t/log -m $t/model $t/train
+run 0 train -e 3 $chunks --dev $t/test --log $t/log -m $t/model $t/train
 want "each iteration gets a line" test "$(grep -c '^trellis: iteration [1-3]/3 ' $err)" = 3
 want "the end says where the model is" grep -q '^trellis: model written to TMP/model (' $err
 want "training writes nothing to standard output" test ! -s $out
 want "the log has a line for each iteration" test "$(grep -c '^{"iteration": [1-3], .*}$' $t/log)" = 3
 want "the log is JSON" python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' $t/log
+want "each seed gets a line" test "$(grep -c '^trellis: seed [1-4] of 4: 3 iterations, dev F1 ' $err)" = 4
+want "the dev score is that of the mean" grep -q '^trellis: F1 on the dev data: .* (mean of 4 seeds)$' $err
+without_times() { sed 's/, "seconds": .*//' "$1"; }
+for threads in 1 2 8; do
+    run 0 train -q -e 3 -j $threads $chunks --dev $t/test --log $t/log$threads -m $t/model $t/train
+    want "with $threads threads the log is the same but for times" diff <(without_times $t/log) <(without_times $t/log$threads)
+done
+run 0 train -e 3 --seeds 1 $chunks --dev $t/test -m $t/model $t/train
+want "of one seed, the dev score is that of an iteration" grep -q '^trellis: F1 on the dev data: .* (iteration [1-3])$' $err
 
 run 0 train -q -e 3 $chunks -m $t/model $t/train
 want "--quiet is quiet" test ! -s $err

@@ -1,5 +1,5 @@
 /* test_seeds.c - --seeds N gives the mean of N models that were trained one by one, for every learner
- * that takes it, on any number of threads; and what it is refused with. */
+ * that takes it, on any number of threads; what is told meanwhile; and what it is refused with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,117 @@ static void test_interruption(void **state)
     free_corpora(&corpora);
 }
 
+/* What a training tells, but for times and what is within an iteration. */
+struct told {
+    struct tr_buffer text;
+    pthread_t caller;
+    uint64_t seeds;  // of the last report about seeds
+    double f1;       // and the dev score that it had
+    bool asks_later; // with the first report about seeds, answer: stop
+};
+
+static bool write_down(void *user, const trellis_progress *p)
+{
+    struct told *told = user;
+    assert_true(pthread_equal(told->caller, pthread_self()));
+    if (p->phase == TRELLIS_PHASE_MESSAGE && !strstr(p->message, "of memory")) {
+        tr_buffer_format(&told->text, "%s\n", p->message);
+    } else if (p->phase == TRELLIS_PHASE_TRAINING && p->fraction >= 1) {
+        tr_buffer_format(&told->text, "iteration %d/%d %.17g %.17g %.17g %.17g %d %d\n",
+                         (int)p->iteration, (int)p->max_iterations, p->objective, p->error_rate,
+                         p->dev_f1, p->loss, (int)p->active_features, p->dev != NULL);
+    } else if (p->phase == TRELLIS_PHASE_SEEDS) {
+        assert_true(p->fraction < 1 || isnan(p->fraction));
+        assert_in_range(p->iteration, told->seeds, p->max_iterations);
+        told->seeds = p->iteration;
+        told->f1 = p->dev_f1;
+    }
+    return !told->asks_later || p->phase != TRELLIS_PHASE_SEEDS;
+}
+
+static size_t count_lines(const char *text, const char *beginning)
+{
+    size_t count = 0;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        count += strncmp(line, beginning, strlen(beginning)) == 0;
+    }
+    return count;
+}
+
+/* Trains five seeds; returns what was told, to be freed. */
+static char *told_by(const struct corpora *corpora, const char *way, int threads)
+{
+    char settings[300], noted[100];
+    struct told told = {.caller = pthread_self()};
+    trellis_model *model;
+    trellis_error error = {0};
+    snprintf(settings, sizeof settings, "%s epochs=4 patience=0 seeds=5 threads=%d", way, threads);
+    if (train(corpora, settings, true, write_down, &told, &model, &error)) {
+        fail_msg("%s: %s", settings, error.message);
+    }
+    tr_buffer_char(&told.text, '\0');
+    assert_int_equal(told.seeds, 5);
+    snprintf(noted, sizeof noted, "%.6f", told.f1);
+    assert_string_equal(trellis_model_note(model, "dev-f1"), noted);
+    trellis_model_close(model);
+    return told.text.data;
+}
+
+/* The iterations of the first seed, and how each has ended, in their order. */
+static void test_reports(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"type=crf algorithm=sgd dropout=0.4",
+                                       "type=perceptron algorithm=averaged",
+                                       "type=ssvm algorithm=bcfw"};
+    static const int threads[] = {1, 2, 8};
+    struct corpora corpora = make_corpora();
+    for (size_t i = 0; i < TR_COUNT(ways); i++) {
+        char *texts[TR_COUNT(threads)];
+        for (size_t k = 0; k < TR_COUNT(threads); k++) {
+            texts[k] = told_by(&corpora, ways[i], threads[k]);
+            assert_string_equal(texts[k], texts[0]);
+        }
+        assert_int_equal(count_lines(texts[0], "iteration "), 4);
+        assert_int_equal(count_lines(texts[0], "seed "), 5);
+        const char *line = texts[0];
+        for (int number = 1; number <= 5; number++) {
+            char beginning[100];
+            snprintf(beginning, sizeof beginning, "\nseed %d of 5: 4 iterations, dev F1 ", number);
+            assert_non_null(line = strstr(line, beginning));
+        }
+        for (size_t k = 0; k < TR_COUNT(threads); k++) {
+            free(texts[k]);
+        }
+    }
+    free_corpora(&corpora);
+}
+
+/* Who waits for other seeds is asked as well. The first has ended, so there is a model; it has no
+ * dev score, since none of the mean was computed. */
+static void test_interruption_of_others(void **state)
+{
+    (void)state;
+    struct corpora corpora = make_corpora();
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        char settings[100];
+        struct told told = {.caller = pthread_self(), .asks_later = true};
+        trellis_model *model;
+        trellis_error error = {0};
+        snprintf(settings, sizeof settings, "type=perceptron epochs=4 seeds=9 threads=%d", threads);
+        assert_int_equal(train(&corpora, settings, true, write_down, &told, &model, &error),
+                         TRELLIS_INTERRUPTED);
+        assert_non_null(model);
+        assert_string_equal(error.message, "interrupted after 4 iterations");
+        assert_null(trellis_model_note(model, "dev-f1"));
+        tr_buffer_char(&told.text, '\0');
+        assert_int_equal(count_lines(told.text.data, "seed 1 of 9: 4 iterations"), 1);
+        trellis_model_close(model);
+        tr_buffer_free(&told.text);
+    }
+    free_corpora(&corpora);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -334,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_is_the_mean), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_dev_score),   cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_reports),     cmocka_unit_test(test_interruption_of_others),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

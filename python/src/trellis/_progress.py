@@ -11,7 +11,8 @@ class Progress(NamedTuple):
     """Progress of a training; what is not known is None, or 0 for counts."""
 
     phase: str
-    """message, reading, calibrating, warm-up or training."""
+    """message, reading, calibrating the learning rate, warm-up, training, or more seeds: those after the first of `seeds`,
+    whose iterations are reported; `iteration` then counts seeds."""
     message: str | None = None
     iteration: int = 0
     """Completed."""
