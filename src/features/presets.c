@@ -87,7 +87,7 @@ static const struct preset presets[] = {
      "part-of-speech tagging",
      {"-t crf -a sgd --l2 0.05 --loss hamming --dropout 0.4 --seeds 4", "-t perceptron -e 10",
       "-t crf -a sgd -e 30 --l2 0.05 --loss hamming --dropout 0.4 --seeds 8",
-      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01 --batch 8 --rate 1.6"},
+      "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01 --batch 8 --rate 1.6 --seeds 2"},
      "# Part-of-speech tagging.\n"
      "columns word\n"
      "pad\n"
