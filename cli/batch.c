@@ -22,7 +22,7 @@ struct chunk {
 static struct chunk *chunk_create(size_t size)
 {
     size = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-    struct chunk *chunk = malloc(sizeof *chunk + size);
+    struct chunk *chunk = size <= SIZE_MAX / 2 ? malloc(sizeof *chunk + size) : NULL;
     if (chunk) {
         *chunk = (struct chunk){.size = size};
     }
