@@ -273,6 +273,7 @@ static void test_misuse_is_an_error(void **state)
     assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION); // no struct_size
     given.struct_size = sizeof given;
     assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OK);
+    tr_ranks_close(&ranks);
     given.rank = 2;
     assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION);
     given.rank = 1;
