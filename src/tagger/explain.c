@@ -470,9 +470,11 @@ static trellis_status copy_result(trellis_explainer *explainer,
         !tr_reserve(&explainer->explanations, n + 1) || !tr_reserve(&explainer->marginals, size)) {
         return tr_fail_memory(error);
     }
+    if (n == 0) { // a tagger that has seen no token has no path
+        return TRELLIS_OK;
+    }
     memcpy(explainer->path.at, result->path, n * sizeof *result->path);
-    trellis_status status = n ? tr_tagger_compute_marginals(explainer->tagger, 0, NULL)
-                              : TRELLIS_END;
+    trellis_status status = tr_tagger_compute_marginals(explainer->tagger, 0, NULL);
     if (status == TRELLIS_MEMORY) { // anything else: there are no probabilities
         return tr_fail_memory(error);
     }

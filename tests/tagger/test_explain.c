@@ -190,6 +190,7 @@ static void test_unusual_requests(void **state)
     trellis_error error = {0};
     (void)state;
     assert_ok(trellis_explainer_create(model, NULL, &explainer, &error), error);
+    assert_ok(trellis_explainer_run(explainer, &empty, &reasons, &error), error);
     assert_ok(trellis_explainer_run(explainer, &sequence, &reasons, &error), error);
     assert_true(isinf(reasons[0].margin) && !reasons[0].runner_up_labels &&
                 !reasons[0].runner_up.size);
