@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import unittest
 
@@ -143,6 +144,8 @@ class Service:
         self.process.stdout.close()
         self.collector.join()
         self.process.stderr.close()
+        if status != 0:
+            print("the service ended with %s and said:" % status, *self.lines[-80:-1], sep="\n", file=sys.stderr)
         return status
 
     def __enter__(self):
