@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "corpus/corpus.h"
+#include "support/settings.h"
 
 #define BYTES(literal) (literal), sizeof(literal) - 1
 
@@ -40,26 +41,6 @@ static inline void drop_file(char *path)
 {
     unlink(path);
     free(path);
-}
-
-/* "name=value name=value"; no value has a blank. */
-static inline trellis_options *make_options(const char *text)
-{
-    trellis_options *options;
-    trellis_error error = {0};
-    assert_int_equal(trellis_options_create(&options, &error), TRELLIS_OK);
-    char *copy = strdup(text), *rest = copy, *pair;
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        if (value) {
-            *value++ = '\0';
-            if (trellis_options_set(options, pair, value, &error)) {
-                fail_msg("%s", error.message);
-            }
-        }
-    }
-    free(copy);
-    return options;
 }
 
 static inline void show_token(struct tr_buffer *to, const trellis_sequence *s, size_t i)

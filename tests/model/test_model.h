@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "corpus/corpus.h"
+#include "support/settings.h"
 
 /* Fails the test with the library's message unless the status is TRELLIS_OK. */
 #define assert_ok(call, error)                                                                     \
@@ -89,24 +90,6 @@ static inline char *get_file(const char *path, size_t *ret_size)
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
-
-/* "name=value name=value"; no value has a blank. */
-static inline trellis_options *make_options(const char *text)
-{
-    trellis_options *options;
-    trellis_error error = {0};
-    assert_ok(trellis_options_create(&options, &error), error);
-    char *copy = strdup(text), *rest = copy, *pair;
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        if (value) {
-            *value++ = '\0';
-            assert_ok(trellis_options_set(options, pair, value, &error), error);
-        }
-    }
-    free(copy);
-    return options;
-}
 
 /* Trains a model on the text of a corpus. */
 static inline trellis_model *train_on(const char *corpus, const char *options_text)

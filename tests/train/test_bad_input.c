@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "support/settings.h"
 #include "trellis.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -34,28 +35,13 @@ static void drop(char *path)
     free(path);
 }
 
-/* Sets "name=value name=value"; the first that is refused ends it. */
-static trellis_status set_all(trellis_options *options, const char *text, trellis_error *error)
-{
-    trellis_status status = TRELLIS_OK;
-    char *copy = strdup(text), *rest = copy, *pair;
-    while (!status && (pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        assert_non_null(value);
-        *value++ = '\0';
-        status = trellis_options_set(options, pair, value, error);
-    }
-    free(copy);
-    return status;
-}
-
 static trellis_status train_file(const char *path, const char *settings, trellis_model **ret_model,
                                  trellis_error *error)
 {
     trellis_options *options;
     *ret_model = NULL;
     assert_int_equal(trellis_options_create(&options, error), TRELLIS_OK);
-    trellis_status status = set_all(options, settings, error);
+    trellis_status status = apply_settings(options, settings, error);
     if (!status) {
         status = trellis_train_files(options, &path, path ? 1 : 0, NULL, NULL, ret_model, error);
     }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "support/settings.h"
 #include "train/pass.h"
 #include "ways.h"
 
@@ -166,22 +167,12 @@ static void *cancel_when_it_has_begun(void *user)
     return NULL;
 }
 
-static void set_all(trellis_options *options, char *settings)
-{
-    for (char *rest = settings, *pair; (pair = strsep(&rest, " "));) {
-        char *value = strchr(pair, '=');
-        *value++ = '\0';
-        assert_int_equal(trellis_options_set(options, pair, value, NULL), TRELLIS_OK);
-    }
-}
-
 /* Trains, and cancels from another thread at the first report of the phase. */
 static trellis_status train_cancelled(const char *way, const char *corpus, struct watch *watch,
                                       trellis_model **ret_model)
 {
     char settings[200];
     pthread_t other;
-    trellis_options *options;
     trellis_error error = {0};
     trellis_source bytes = {
         .struct_size = sizeof bytes, .data = corpus, .data_size = strlen(corpus)};
@@ -192,8 +183,7 @@ static trellis_status train_cancelled(const char *way, const char *corpus, struc
                                  .user = watch,
                                  .cancellation = watch->cancellation};
     snprintf(settings, sizeof settings, "%s threads=2", way);
-    assert_int_equal(trellis_options_create(&options, NULL), TRELLIS_OK);
-    set_all(options, settings);
+    trellis_options *options = make_options(settings);
     sem_init(&watch->begun, 0, 0);
     sem_init(&watch->answered, 0, 0);
     assert_int_equal(pthread_create(&other, NULL, cancel_when_it_has_begun, watch), 0);

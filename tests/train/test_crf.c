@@ -20,6 +20,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "support/settings.h"
 
 enum { LABELS = 3, LONGEST = 4, SENTENCES = 60, ATTRIBUTES = 3, WORDS = 4 };
 
@@ -82,28 +83,9 @@ static bool listen(void *user, const trellis_progress *progress)
     return !run->stop_after || run->iterations < run->stop_after;
 }
 
-/* "name=value name=value" */
-static trellis_options *options_of(const char *text)
-{
-    trellis_options *options;
-    trellis_error error = {0};
-    assert_int_equal(trellis_options_create(&options, &error), TRELLIS_OK);
-    char *copy = strdup(text), *rest = copy, *pair;
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        assert_non_null(value);
-        *value++ = '\0';
-        if (trellis_options_set(options, pair, value, &error)) {
-            fail_msg("%s", error.message);
-        }
-    }
-    free(copy);
-    return options;
-}
-
 static void train(struct run *run, const char *path, const char *settings)
 {
-    trellis_options *options = options_of(settings);
+    trellis_options *options = make_options(settings);
     run->status = trellis_train_files(options, &path, 1, listen, run, &run->model, &run->error);
     trellis_options_destroy(options);
 }
@@ -129,7 +111,7 @@ static void run_free(struct run *run)
 /* The share of tokens that the model labels as the file does; `settings` say how to read it. */
 static double accuracy(const trellis_model *model, const char *path, const char *settings)
 {
-    trellis_options *options = options_of(settings);
+    trellis_options *options = make_options(settings);
     trellis_reader *reader;
     trellis_tagger *tagger;
     trellis_evaluation *evaluation;

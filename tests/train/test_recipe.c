@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "support/settings.h"
 
 static const char chunks[] = "the DT B-NP\nblack JJ I-NP\ndog NN I-NP\nbarks VBZ O\n\n"
                              "a DT B-NP\ncat NN I-NP\nsleeps VBZ B-VP\n\n";
@@ -30,20 +31,6 @@ static bool hear(void *user, const trellis_progress *progress)
         snprintf(heard->recipe, sizeof heard->recipe, "%s", progress->message);
     }
     return true;
-}
-
-static trellis_options *make_options(const char *settings)
-{
-    trellis_options *options;
-    char copy[200], *rest = copy, *pair;
-    snprintf(copy, sizeof copy, "%s", settings);
-    assert_int_equal(trellis_options_create(&options, NULL), TRELLIS_OK);
-    while (*settings && (pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        *value++ = '\0';
-        assert_int_equal(trellis_options_set(options, pair, value, NULL), TRELLIS_OK);
-    }
-    return options;
 }
 
 static trellis_status train(const char *text, const char *settings, struct heard *heard,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "support/settings.h"
 #include "train/ways.h"
 
 enum { SEEDS = 3 };
@@ -26,25 +27,6 @@ static trellis_source text_source(const struct tr_buffer *text)
 {
     return (trellis_source){
         .struct_size = sizeof(trellis_source), .data = text->data, .data_size = strlen(text->data)};
-}
-
-/* "name=value name=value" */
-static trellis_options *make_options(const char *settings)
-{
-    trellis_options *options;
-    trellis_error error = {0};
-    assert_int_equal(trellis_options_create(&options, &error), TRELLIS_OK);
-    char *copy = strdup(settings), *rest = copy, *pair;
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        assert_non_null(value);
-        *value++ = '\0';
-        if (trellis_options_set(options, pair, value, &error)) {
-            fail_msg("%s", error.message);
-        }
-    }
-    free(copy);
-    return options;
 }
 
 static trellis_status train(const struct corpora *corpora, const char *settings, bool dev,

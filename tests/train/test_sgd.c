@@ -16,6 +16,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "support/settings.h"
 #include "train/dropout.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -99,23 +100,11 @@ static bool stop_at_the_trials(void *user, const trellis_progress *progress)
     return !trial;
 }
 
-/* "name=value name=value" */
 static trellis_status train(const char *path, const char *settings,
                             trellis_progress_function progress, void *user,
                             trellis_model **ret_model, trellis_error *error)
 {
-    trellis_options *options;
-    assert_int_equal(trellis_options_create(&options, error), TRELLIS_OK);
-    char *copy = strdup(settings), *rest = copy, *pair;
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        assert_non_null(value);
-        *value++ = '\0';
-        if (trellis_options_set(options, pair, value, error)) {
-            fail_msg("%s", error->message);
-        }
-    }
-    free(copy);
+    trellis_options *options = make_options(settings);
     trellis_status status = trellis_train_files(options, &path, 1, progress, user, ret_model,
                                                 error);
     trellis_options_destroy(options);

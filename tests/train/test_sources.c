@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "model/model.h"
+#include "support/settings.h"
 #include "support/temporary.h"
 
 static const char train_text[] = "the DT B-NP\ndog NN I-NP\nbarks VBZ O\n. . O\n\n"
@@ -55,20 +56,6 @@ static const struct {
     {"type=perceptron format=crfsuite", attributes_text},
     {"type=hmm gaussian=1", numbers_text},
 };
-
-static trellis_options *make_options(const char *settings)
-{
-    trellis_options *options;
-    char copy[200], *rest = copy, *pair;
-    snprintf(copy, sizeof copy, "%s", settings);
-    assert_int_equal(trellis_options_create(&options, NULL), TRELLIS_OK);
-    while ((pair = strsep(&rest, " "))) {
-        char *value = strchr(pair, '=');
-        *value++ = '\0';
-        assert_int_equal(trellis_options_set(options, pair, value, NULL), TRELLIS_OK);
-    }
-    return options;
-}
 
 static trellis_model *train(const trellis_options *options, const trellis_source *source,
                             const trellis_source *dev)
