@@ -129,7 +129,7 @@ int check_model_target(const struct command *command, const char *path)
     }
     char *target = realpath(path, NULL);
     int result = target ? check_directory(path, target)
-                        : cannot_write(path, "it is a symbolic link that leads nowhere");
+                        : cannot_write(path, "it is a dangling symbolic link");
     free(target);
     return result;
 }

@@ -150,7 +150,7 @@ static bool enter_state(const struct crfpp_file *file, struct trie *trie, int32_
 {
     *ret_unit = 0;
     if (base < 0 || (size_t)base >= file->unit_count) {
-        return base >= 0; // a state that leads nowhere
+        return base >= 0; // a dead state
     }
     *ret_unit = trie->first[base];
     if (*ret_unit) {

@@ -100,5 +100,5 @@ want "the same for other output" test -L $t/text -a "$(wc -l <$t/store/text)" -g
 ln -s nowhere $t/broken
 run 1 train -q -e 1 -m $t/broken $t/corpus
 want "a broken link is refused" grep -qxF \
-    "trellis: cannot write the model to TMP/broken: it is a symbolic link that leads nowhere" $err
+    "trellis: cannot write the model to TMP/broken: it is a dangling symbolic link" $err
 finish
