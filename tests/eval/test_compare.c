@@ -6,7 +6,9 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/random.h"
 #include "evaluate.h"
 
 static trellis_options *options_with(const char *name, const char *value)
@@ -266,6 +268,63 @@ static void percentiles_are_interpolated(void **state)
     trellis_options_destroy(options);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The definition: on the polygon through (0, smallest), (1, next), ..., (n - 1, largest) the height
+ * at share * (n - 1), as a mean of all corners with weights that are 0 from a distance of 1 on. */
+static double percentile_of(const double *sorted, int n, double share)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += fmax(0, 1 - fabs(i - share * (n - 1))) * sorted[i];
+    }
+    return sum;
+}
+
+/* Samples of seven sequences, each evaluated from its text; 1, 2, 10 and 31 of them. */
+static void intervals_are_percentiles_of_resampled_texts(void **state)
+{
+    (void)state;
+    enum { MAX_SAMPLES = 31 };
+    static const int counts[] = {1, 2, 10, MAX_SAMPLES};
+    char correct[16][64], predicted[16][64], number[8];
+    size_t n = cut(gold, correct);
+    assert_int_equal(cut(poor, predicted), n);
+    for (size_t c = 0; c < TR_COUNT(counts); c++) {
+        double values[MEASURES][MAX_SAMPLES];
+        struct tr_random random;
+        tr_random_seed(&random, 5);
+        for (int k = 0; k < counts[c]; k++) {
+            char one[1024] = "", other[1024] = "";
+            for (size_t i = 0; i < n; i++) {
+                size_t drawn = tr_random_below(&random, n);
+                strcat(strcat(one, i ? "|" : ""), correct[drawn]);
+                strcat(strcat(other, i ? "|" : ""), predicted[drawn]);
+            }
+            for (int m = 0; m < MEASURES; m++) {
+                values[m][k] = measure(one, other, (trellis_measure)m);
+            }
+        }
+        trellis_interval intervals[MEASURES];
+        snprintf(number, sizeof number, "%d", counts[c]);
+        trellis_options *options = options_with("bootstrap", number);
+        assert_int_equal(trellis_options_set(options, "seed", "5", NULL), TRELLIS_OK);
+        trellis_evaluation *e = evaluate_with(options, gold, poor);
+        assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
+        for (int m = 0; m < MEASURES; m++) {
+            qsort(values[m], (size_t)counts[c], sizeof values[m][0], by_size);
+            assert_float_equal(intervals[m].low, percentile_of(values[m], counts[c], 0.025), 1e-9);
+            assert_float_equal(intervals[m].high, percentile_of(values[m], counts[c], 0.975), 1e-9);
+        }
+        trellis_evaluation_destroy(e);
+        trellis_options_destroy(options);
+    }
+}
+
 static void reports_contain_the_comparison(void **state)
 {
     (void)state;
@@ -289,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_interpolated),
+        cmocka_unit_test(intervals_are_percentiles_of_resampled_texts),
         cmocka_unit_test(all_exchanges_are_tried_where_there_are_few),
         cmocka_unit_test(sampled_exchanges_approximate),
         cmocka_unit_test(mcnemar_counts_tokens),
