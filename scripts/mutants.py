@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Mutation testing: one operator or constant of src/ is changed at a time, and the tests must notice.
 
-    scripts/mutants.py DIRECTORY [--count N] [--seed N] [--jobs N] [--limit SECONDS] [--again]
+    scripts/mutants.py DIRECTORY [--count N] [--seed N] [--jobs N] [--limit SECONDS] [--again] [--plain]
         a sample of all files of src/
     scripts/mutants.py DIRECTORY --loops FILE...
         every loop of these files, without its last iteration
 
 Works on a copy of the tree in DIRECTORY/tree, so that a mutant can do no harm. The library is built there as one shared
 library with all functions visible, which all tests use: a mutant is one object compiled and that library linked. A
-mutant with the same object code as the original is equivalent and not counted. The tests of its own folder run first,
-then all others that take less than a second (--limit), then those of its folder under the address and
-undefined-behaviour sanitizers; it is noticed by the first that fails.
+mutant with the same object code as the original is equivalent and not counted. The tests of its own folder that take
+less than a second (--limit) run first, then such tests of all folders, then the longer ones of its own, then those of its
+folder under the address and undefined-behaviour sanitizers (not with --plain); it is noticed by the first that fails.
 
 Verdicts are kept in DIRECTORY/verdicts.tsv, so a run that was interrupted goes on; --again tries survivors once more,
 with the tests of today. tests/mutants.txt lists survivors that change nothing, with the reason; the status is 1 if
@@ -20,6 +20,7 @@ import argparse
 import concurrent.futures
 import hashlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -130,10 +131,21 @@ class Build:
     """A build of the copy, and the tests that pass with it."""
 
     def __init__(self, directory, name, options):
-        self.directory, self.tree = directory / name, directory / "tree"
+        self.directory, self.tree, self.options = directory / name, directory / "tree", options
+        self.sanitized = "sanitized" in name
+        self.lock, self.is_made = threading.Lock(), False
+
+    def prepare(self):
+        """Builds all that it needs, once."""
+        with self.lock:
+            if not self.is_made:
+                self.build()
+            self.is_made = True
+
+    def build(self):
         if not (self.directory / "Makefile").exists():
             subprocess.run(["cmake", "-S", self.tree, "-B", self.directory, "-G", "Unix Makefiles", "-DTRELLIS_TESTS=ON",
-                            "-DTRELLIS_REPLACEABLE=ON", "-DTRELLIS_WERROR=OFF", *options], check=True,
+                            "-DTRELLIS_REPLACEABLE=ON", "-DTRELLIS_WERROR=OFF", *self.options], check=True,
                            stdout=subprocess.DEVNULL)
         subprocess.run(["cmake", "--build", self.directory, "--parallel", str(os.cpu_count()), "--target", "build_tests"],
                        check=True, stdout=subprocess.DEVNULL)
@@ -141,11 +153,9 @@ class Build:
         self.compile = {os.path.relpath(e["file"], self.tree): shlex.split(e["command"]) for e in entries
                         if "trellis_objects.dir" in e["command"]}
         self.link = shlex.split((self.directory / "CMakeFiles/trellis_static.dir/link.txt").read_text())
-        self.sanitized = "sanitized" in name
         self.tests = self.read_tests()
-        self.lock = threading.Lock()
         file = self.directory / "seconds.json"
-        self.seconds = json.loads(file.read_text()) if file.exists() else {}
+        self.seconds = json.loads(file.read_text()) if file.exists() else {}  # name: [seconds or None, the most allowed]
 
     def read_tests(self):
         listed = json.loads(subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.directory, check=True,
@@ -157,15 +167,17 @@ class Build:
                 tests.append((test["name"], test["command"], dict(v.split("=", 1) for v in properties["ENVIRONMENT"])))
         return tests
 
-    def seconds_of(self, test):
-        """What a test takes with the library as it is; None if it then fails or is skipped."""
+    def seconds_of(self, test, most=600):
+        """What a test takes with the library as it is; None if it then fails, is skipped or takes longer than allowed."""
         name, command, environment = test
         with self.lock:
-            if name not in self.seconds:
-                status, seconds = self.run(command, environment, self.directory, 600)
-                self.seconds[name] = seconds if status == 0 else None
+            seconds, allowed = self.seconds.get(name, (None, 0))
+            if seconds is None and allowed < most:
+                status, seconds = self.run(command, environment, self.directory, most)
+                seconds = seconds if status == 0 else None
+                self.seconds[name] = seconds, most
                 (self.directory / "seconds.json").write_text(json.dumps(self.seconds))
-            return self.seconds[name]
+            return seconds
 
     def run(self, command, environment, library, timeout):
         """The status and the processor seconds of a test; the machine may be busy, so the timeout is in those, too."""
@@ -230,9 +242,10 @@ class Build:
         module = mutant.file.split("/")[1]
         chosen = []
         for test in plain.tests:
-            seconds, near = plain.seconds_of(test), test[0].startswith(module + "/")
-            if seconds is not None and (seconds < limit or (near and not self.sanitized)) and (near or not self.sanitized):
-                chosen.append((not near, seconds, test))
+            near = test[0].startswith(module + "/")
+            seconds = plain.seconds_of(test, 600 if near else math.ceil(limit)) if near or not self.sanitized else None
+            if seconds is not None and (seconds < limit or (near and not self.sanitized)):
+                chosen.append(((seconds >= limit) * 2 + (not near), seconds, test))
         for _, _, (name, *_) in sorted(chosen, key=lambda choice: choice[:2]):
             test = next((t for t in self.tests if t[0] == name), None)
             seconds = self.seconds_of(test) if test else None
@@ -247,6 +260,7 @@ class Build:
 def judge(builds, mutant, folder, limit):
     """same, error, survived or the test that noticed."""
     for build in builds:
+        build.prepare()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         outcome = build.make(mutant, folder)
@@ -311,12 +325,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=float, default=1.0)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--loops", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
     directory = arguments.directory.resolve()
     copy_tree(directory / "tree")
-    builds = [Build(directory, "plain", ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG"]),
-              Build(directory, "sanitized", ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_SANITIZE=address,undefined"])]
+    builds = [Build(directory, "plain", ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG"])]
+    if not arguments.plain:
+        builds.append(Build(directory, "sanitized", ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_SANITIZE=address,undefined"]))
     verdicts = Verdicts(directory / "verdicts.tsv", arguments.again)
     mutants = loops(arguments.loops) if arguments.loops else draw(arguments.seed)
     judged = judge_all(mutants, builds, verdicts, directory, arguments)

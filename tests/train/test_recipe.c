@@ -277,7 +277,7 @@ static void test_table(void **state)
     assert_null(trellis_preset_name(count + 1));
     assert_null(trellis_preset_name(SIZE_MAX));
     assert_null(trellis_preset_text("none of these"));
-    assert_null(trellis_preset_options("pos", (trellis_effort)(TRELLIS_EFFORT_MANY_LABELS + 1)));
+    assert_null(trellis_preset_options("pos", (trellis_effort)(TRELLIS_EFFORT_MANY_SPANS + 1)));
     assert_null(trellis_preset_options("pos", (trellis_effort)99));
     assert_null(trellis_preset_options("none of these", TRELLIS_EFFORT_DEFAULT));
     assert_null(trellis_preset_summary(NULL));
