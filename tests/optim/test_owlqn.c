@@ -165,6 +165,31 @@ static void not_a_number_on_the_way(void **state)
     free(problem);
 }
 
+/* From the fourth evaluation on the value is that of the third and more, however short the step,
+ * though the gradient promises a fall. */
+static double least_squares_that_rise(const struct problem *problem, const double *w,
+                                      double *gradient)
+{
+    double value = least_squares(problem, w, gradient);
+    return problem->evaluations > 3 ? 1e6 + (double)problem->evaluations : value;
+}
+
+/* A search that cannot succeed ends: it tries 20 steps along the model and 50 in the orthant, and
+ * the same once more without the history. */
+static void a_search_without_success_ends(void **state)
+{
+    (void)state;
+    struct problem *problem = make_problem(COLUMNS, least_squares_that_rise);
+    double w[COLUMNS] = {0};
+    enum tr_stop stop;
+    struct tr_optim_settings settings = {.l1 = 3, .l1_size = COLUMNS};
+    problem->fail_at = 3 + 2 * (20 + 50) + 1;
+    assert_int_equal(minimise(problem, settings, w, &stop, NULL), TRELLIS_OK);
+    assert_int_equal(stop, TR_STOP_PRECISION);
+    assert_true(problem->evaluations > 3 + 20);
+    free(problem);
+}
+
 /* An l1 over no weights is none. */
 static void an_l1_over_nothing_is_plain(void **state)
 {
@@ -186,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_large_penalty_keeps_zeros),
         cmocka_unit_test(precision_ends_it),
         cmocka_unit_test(not_a_number_on_the_way),
+        cmocka_unit_test(a_search_without_success_ends),
         cmocka_unit_test(an_l1_over_nothing_is_plain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
