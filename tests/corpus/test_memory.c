@@ -160,6 +160,91 @@ static void a_corpus_keeps_what_was_added(void **state)
     trellis_corpus_destroy(corpus);
 }
 
+/* What the sequences of a corpus have besides a word of one letter for each token. */
+struct richness {
+    unsigned columns, attributes;
+    bool labels, values, weights, groups, new_words, new_labels, new_attributes;
+};
+
+enum { SEQUENCES = 3000, LENGTH = 4, TOKENS = SEQUENCES * LENGTH, TEXT = 40, MAX_COLUMNS = 5 };
+
+/* Bytes of a corpus of so many sequences of four tokens. */
+static double bytes_of(struct richness rich)
+{
+    trellis_corpus *corpus;
+    assert_int_equal(trellis_corpus_create(&corpus, NULL), TRELLIS_OK);
+    for (unsigned s = 0; s < SEQUENCES; s++) {
+        char names[LENGTH][TEXT + 1];
+        trellis_text cells[LENGTH * MAX_COLUMNS], labels[LENGTH];
+        trellis_attribute seen[LENGTH * MAX_COLUMNS];
+        size_t seen_begin[LENGTH + 1] = {0};
+        for (unsigned i = 0; i < LENGTH; i++) {
+            snprintf(names[i], sizeof names[i], "%0*u", TEXT, s * LENGTH + i);
+            trellis_text new_text = {names[i], TEXT}, old = {"a", 1};
+            labels[i] = rich.new_labels ? new_text : old;
+            for (unsigned k = 0; k < rich.columns; k++) {
+                cells[i * rich.columns + k] = rich.new_words ? new_text : old;
+            }
+            for (unsigned k = 0; k < rich.attributes; k++) {
+                seen[i * rich.attributes + k] = (trellis_attribute){
+                    rich.new_attributes ? new_text : old, rich.values ? 2 : 1};
+            }
+            seen_begin[i + 1] = (i + 1) * (size_t)rich.attributes;
+        }
+        trellis_sequence sequence = {.struct_size = sizeof sequence,
+                                     .length = LENGTH,
+                                     .columns = rich.columns,
+                                     .cells = cells,
+                                     .labels = rich.labels ? labels : NULL,
+                                     .attributes = rich.attributes ? seen : NULL,
+                                     .attribute_begin = rich.attributes ? seen_begin : NULL,
+                                     .weight = rich.weights ? 2 : 1,
+                                     .group = rich.groups};
+        assert_int_equal(trellis_corpus_add(corpus, &sequence, NULL), TRELLIS_OK);
+    }
+    double bytes = (double)trellis_corpus_bytes(corpus);
+    trellis_corpus_destroy(corpus);
+    return bytes;
+}
+
+/* What is added takes as many bytes as are stored, or up to three times as many, because arrays
+ * have room to grow; a new text takes at least 12 bytes besides its own. */
+static void all_parts_of_a_corpus_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        struct richness less, more;
+        double stored;
+    } cases[] = {
+        {{.columns = 1}, {.columns = 4}, 3 * 4 * TOKENS},
+        {{.columns = 1}, {.columns = 1, .labels = true}, 4 * TOKENS},
+        {{.columns = 1}, {.columns = 1, .attributes = 1}, (8 + 4) * TOKENS},
+        {{.columns = 1, .attributes = 1}, {.columns = 1, .attributes = 5}, 4 * 4 * TOKENS},
+        {{.columns = 1, .attributes = 5},
+         {.columns = 1, .attributes = 5, .values = true},
+         5 * 4 * TOKENS},
+        {{.columns = 1}, {.columns = 1, .weights = true}, 4 * SEQUENCES},
+        {{.columns = 1}, {.columns = 1, .groups = true}, 4 * SEQUENCES},
+        {{.columns = 1}, {.columns = 1, .new_words = true}, (TEXT + 12) * TOKENS},
+        {{.columns = 1, .labels = true},
+         {.columns = 1, .labels = true, .new_labels = true},
+         (TEXT + 12) * TOKENS},
+        {{.columns = 1, .attributes = 1},
+         {.columns = 1, .attributes = 1, .new_attributes = true},
+         (TEXT + 12) * TOKENS},
+    };
+    double plain = bytes_of(cases[0].less);
+    assert_true(plain >= 8 * SEQUENCES + 4 * TOKENS);
+    assert_true(plain <= 3 * (8 * SEQUENCES + 4 * TOKENS));
+    for (size_t i = 0; i < TR_COUNT(cases); i++) {
+        double added = bytes_of(cases[i].more) - bytes_of(cases[i].less);
+        if (!(added >= cases[i].stored && added <= 3 * cases[i].stored)) {
+            fail_msg("case %d: %g bytes for %g", (int)i, added, cases[i].stored);
+        }
+    }
+    assert_int_equal(trellis_corpus_bytes(NULL), 0);
+}
+
 static void expect_refused(trellis_corpus *corpus, const trellis_sequence *s,
                            trellis_status expected, const char *message)
 {
@@ -265,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources_give_what_the_file_gives),
         cmocka_unit_test(a_corpus_keeps_what_was_added),
+        cmocka_unit_test(all_parts_of_a_corpus_are_counted),
         cmocka_unit_test(bad_sequences_are_refused),
         cmocka_unit_test(bad_sources_are_refused),
     };
