@@ -1,5 +1,6 @@
-/* test_segments.c - learning with --segments: the gradient by finite differences, a CRF of order 1 as
- * the special case without segment templates, and every learner on data that only segments explain. */
+/* test_segments.c - learning with --segments: the gradient by finite differences, the curvature by
+ * hand, a CRF of order 1 as the special case without segment templates, and every learner on data
+ * that only segments explain. */
 #include <math.h>
 
 #include "base/random.h"
@@ -191,6 +192,73 @@ static void test_gradient(void **state)
         tr_buffer_free(&corpus);
     }
     assert_true(bundled > 0);
+}
+
+/* ---- the curvature --------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* An attribute that is seen n times, m of them with the label: n p (1 - p) + 2 with p =
+ * (m + 1/2) / (n + 1); its root is expected. Values count by their squares. */
+struct seen {
+    double n, m;
+};
+
+/* The features of attributes come first and in any order, then the transitions, all alike. */
+static void check_curvature(const char *text, const char *segments, const char *corpus,
+                            const struct seen *seen, size_t count, double tokens)
+{
+    struct problem p;
+    struct tr_likelihood *likelihood;
+    trellis_error error = {0};
+    const char *tpl = put_text("templates", text);
+    begin_problem(&p, put_text("corpus", corpus),
+                  OPTIONS("features", tpl, "segments", segments, "type", "crf"));
+    assert_ok(tr_likelihood_create(&p.training, &likelihood, &error), error);
+    double *curvature = tr_alloc(likelihood->size, sizeof *curvature), expected[20];
+    assert_true(curvature && count <= TR_COUNT(expected));
+    assert_ok(tr_likelihood_curvature(likelihood, curvature, &error), error);
+    for (size_t i = 0; i < count; i++) {
+        double share = (seen[i].m + 0.5) / (seen[i].n + 1);
+        expected[i] = sqrt(seen[i].n * share * (1 - share) + 2);
+    }
+    qsort(expected, count, sizeof *expected, by_size);
+    qsort(curvature, count, sizeof *curvature, by_size);
+    for (size_t i = 0; i < count; i++) {
+        assert_float_equal(curvature[i], expected[i], 1e-9);
+    }
+    size_t steps = likelihood->size - count;
+    assert_int_equal(steps, p.training.layout.step_size);
+    for (size_t j = count; j < likelihood->size; j++) {
+        assert_float_equal(curvature[j], sqrt(2 * tokens / ((double)steps + 1) + 2), 1e-9);
+    }
+    free(curvature);
+    tr_likelihood_destroy(likelihood);
+    end_problem(&p);
+}
+
+static void test_curvature(void **state)
+{
+    (void)state;
+    /* x: 3 A, 1 B, 1 C; y: 2 C; the number, squared: 11 for A, 4 for B, 1.25 for C; as edges, x: A-B
+     * and C-A, y: B-C and A-C. */
+    static const struct seen words[] = {{5, 3},      {5, 1},     {5, 1},        {2, 2},
+                                        {16.25, 11}, {16.25, 4}, {16.25, 1.25}, {2, 1},
+                                        {2, 1},      {2, 1},     {2, 1}};
+    check_curvature("columns word number\nnode word\nnode real(number)\nedge word\nstep\n", "no",
+                    "x 1 A\nx 2 B\ny 0.5 C\n\nx -1 A\ny 0 C\nx 3 A\n\nx 1 C\n\n", words,
+                    TR_COUNT(words), 7);
+    /* Words: a: 2 B-X, 2 O; b: 1 I-X, 3 O, 1 B-X. Segments up to two words: "a" 4 times, 1 of them a
+     * name; "b" 5 times, 1; "a b" 4 times, 1. */
+    static const struct seen names[] = {{4, 2}, {4, 2}, {5, 1}, {5, 3},
+                                        {5, 1}, {4, 1}, {5, 1}, {4, 1}};
+    check_curvature("columns word\nnode word\nsegment text(word)\nstep\n", "yes",
+                    "a B-X\nb I-X\n\na B-X\nb O\n\na O\nb O\n\na O\nb O\n\nb B-X\n\n", names,
+                    TR_COUNT(names), 9);
 }
 
 /* ---- without segment templates --------------------------------------------------------------- */
@@ -441,9 +509,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient), cmocka_unit_test(test_equals_crf),
-        cmocka_unit_test(test_learners), cmocka_unit_test(test_longer_segments),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_curvature),       cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_equals_crf),      cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_longer_segments), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
