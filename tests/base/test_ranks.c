@@ -1,113 +1,9 @@
 /* test_ranks.c - sums, gathers and agreements of ranks, which are threads here. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/rank_threads.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/ranks.h"
-
-enum { MOST = 5 };
-
-static atomic_uint errors; // seen in threads, where assertions must not be made
-
-static void expect(bool holds)
-{
-    errors += !holds;
-}
-
-/* The ranks see each other's arguments. */
-struct world {
-    unsigned count;
-    pthread_barrier_t barrier;
-    const void *const *send[MOST];
-    trellis_status status[MOST];
-    trellis_error error[MOST];
-};
-
-struct member {
-    struct world *world;
-    unsigned rank;
-    void (*body)(struct tr_ranks *ranks);
-    bool ok;
-};
-
-static trellis_status agree(void *user, trellis_status status, trellis_error *error)
-{
-    struct member *me = user;
-    struct world *world = me->world;
-    world->status[me->rank] = status;
-    world->error[me->rank] = *error;
-    pthread_barrier_wait(&world->barrier);
-    unsigned first = 0;
-    while (first < world->count && !world->status[first]) {
-        first++;
-    }
-    trellis_status verdict = first < world->count ? world->status[first] : TRELLIS_OK;
-    if (verdict) {
-        *error = world->error[first];
-    }
-    pthread_barrier_wait(&world->barrier);
-    return verdict;
-}
-
-static trellis_status exchange(void *user, const void *const *send, const size_t *send_size,
-                               void *const *receive, const size_t *receive_size,
-                               trellis_error *error)
-{
-    (void)send_size, (void)error;
-    struct member *me = user;
-    struct world *world = me->world;
-    world->send[me->rank] = send;
-    pthread_barrier_wait(&world->barrier);
-    for (unsigned r = 0; r < world->count; r++) {
-        if (receive_size[r]) {
-            memcpy(receive[r], world->send[r][me->rank], receive_size[r]);
-        }
-    }
-    pthread_barrier_wait(&world->barrier);
-    return TRELLIS_OK;
-}
-
-static void *run_member(void *user)
-{
-    struct member *me = user;
-    trellis_ranks given = {.struct_size = sizeof given,
-                           .rank = me->rank,
-                           .count = me->world->count,
-                           .user = me,
-                           .agree = agree,
-                           .exchange = exchange};
-    struct tr_ranks ranks;
-    me->ok = tr_ranks_open(&ranks, &given, NULL) == TRELLIS_OK;
-    me->body(&ranks);
-    tr_ranks_close(&ranks);
-    return NULL;
-}
-
-static void on_ranks(unsigned count, void (*body)(struct tr_ranks *ranks))
-{
-    struct world world = {.count = count};
-    struct member members[MOST];
-    pthread_t threads[MOST];
-    pthread_barrier_init(&world.barrier, NULL, count);
-    for (unsigned r = 0; r < count; r++) {
-        members[r] = (struct member){&world, r, body, false};
-        assert_int_equal(pthread_create(&threads[r], NULL, run_member, &members[r]), 0);
-    }
-    for (unsigned r = 0; r < count; r++) {
-        pthread_join(threads[r], NULL);
-        assert_true(members[r].ok);
-    }
-    pthread_barrier_destroy(&world.barrier);
-    assert_int_equal(errors, 0);
-}
 
 /* A number that differs with the rank, with a fraction. */
 static double number(unsigned rank, size_t j)
@@ -267,7 +163,8 @@ static void test_misuse_is_an_error(void **state)
 {
     (void)state;
     struct tr_ranks ranks;
-    trellis_ranks given = {.rank = 0, .count = 2, .agree = agree, .exchange = exchange};
+    trellis_ranks given = {
+        .rank = 0, .count = 2, .agree = agree_with_threads, .exchange = exchange_with_threads};
     assert_int_equal(tr_ranks_open(&ranks, NULL, NULL), TRELLIS_OK);
     assert_true(tr_ranks_alone(&ranks));
     assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION); // no struct_size
