@@ -136,7 +136,8 @@ static bool list_heirs(struct tr_bundle_finder *x, struct tr_bundles *bundles)
     bundles->heir = tr_alloc(bundles->inherits, sizeof *bundles->heir);
     bundles->bundle_begin = tr_alloc((size_t)bundles->inherits + 1, sizeof *bundles->bundle_begin);
     bundles->bundle = tr_alloc(total, sizeof *bundles->bundle);
-    if (!bundles->heir || !bundles->bundle_begin || !bundles->bundle) {
+    bundles->heir_begin = tr_alloc((size_t)bundles->inherits + 1, sizeof *bundles->heir_begin);
+    if (!bundles->heir || !bundles->bundle_begin || !bundles->bundle || !bundles->heir_begin) {
         return false;
     }
     uint32_t heirs = 0, at = 0;
@@ -144,6 +145,8 @@ static bool list_heirs(struct tr_bundle_finder *x, struct tr_bundles *bundles)
         if (count[a] > 0) {
             bundles->heir[heirs++] = a;
             bundles->bundle_begin[heirs] = at + count[a];
+            bundles->heir_begin[heirs] = bundles->heir_begin[heirs - 1] + x->rows->begin[a + 1] -
+                                         x->rows->begin[a];
             count[a] = at; // where its next bundle goes
             at = bundles->bundle_begin[heirs];
         }
@@ -153,7 +156,8 @@ static bool list_heirs(struct tr_bundle_finder *x, struct tr_bundles *bundles)
             bundles->bundle[count[bundles->member[k]]++] = b;
         }
     }
-    return true;
+    bundles->inherited = tr_alloc(bundles->heir_begin[heirs], sizeof *bundles->inherited);
+    return bundles->inherited != NULL;
 }
 
 /* ---- tokens in terms of bundles -------------------------------------------------------------- */

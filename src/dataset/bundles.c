@@ -11,6 +11,8 @@ void tr_bundles_destroy(struct tr_bundles *bundles)
         free(bundles->heir);
         free(bundles->bundle_begin);
         free(bundles->bundle);
+        free(bundles->heir_begin);
+        free(bundles->inherited);
         free(bundles->row_begin);
         free(bundles->pair_begin);
         free(bundles->row);
@@ -118,15 +120,9 @@ void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, f
     }
 }
 
-struct handing_down {
-    const struct tr_bundles *bundles;
-    double *features;
-};
-
 static double hand_down_piece(void *user, size_t begin, size_t end)
 {
-    const struct handing_down *x = user;
-    const struct tr_bundles *b = x->bundles;
+    const struct tr_bundles *b = user;
     size_t width = b->rows->width;
     for (size_t i = begin; i < end; i++) {
         double row[TR_WIDEST_BUNDLE] = {0};
@@ -136,14 +132,40 @@ static double hand_down_piece(void *user, size_t begin, size_t end)
                 row[j] += gradient[j];
             }
         }
-        tr_rows_take(b->rows, b->heir[i], row, x->features);
+        const uint32_t *outcome = b->rows->outcome + b->rows->begin[b->heir[i]];
+        for (uint64_t k = b->heir_begin[i]; k < b->heir_begin[i + 1]; k++) {
+            b->inherited[k] = row[*outcome++];
+        }
     }
     return 0;
 }
 
-void tr_bundles_hand_down(struct tr_bundles *bundles, double *features, struct tr_pool *pool)
+void tr_bundles_hand_down(struct tr_bundles *bundles, struct tr_pool *pool)
 {
-    struct handing_down x = {bundles, features};
-    tr_pool_sum(pool, bundles->inherits, hand_down_piece, &x);
+    tr_pool_sum(pool, bundles->inherits, hand_down_piece, bundles);
     memset(bundles->gradient, 0, bundles->count * bundles->rows->width * sizeof *bundles->gradient);
+}
+
+struct inheriting {
+    const struct tr_bundles *bundles;
+    size_t first, end;
+    double *features;
+};
+
+static double inherit_piece(void *user, size_t begin, size_t end)
+{
+    const struct inheriting *x = user;
+    const struct tr_bundles *b = x->bundles;
+    for (size_t i = begin; i < end; i++) {
+        tr_rows_take(b->rows, b->heir[i], b->inherited + b->heir_begin[i], x->first, x->end,
+                     x->features);
+    }
+    return 0;
+}
+
+void tr_bundles_inherit(const struct tr_bundles *bundles, size_t first, size_t end,
+                        double *features, struct tr_pool *pool)
+{
+    struct inheriting x = {bundles, first, end, features};
+    tr_pool_sum(pool, bundles->inherits, inherit_piece, &x);
 }

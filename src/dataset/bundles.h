@@ -35,6 +35,8 @@ struct tr_bundles {
     uint32_t *heir;         // [inherits] ascending
     uint32_t *bundle_begin; // [inherits + 1] into `bundle`
     uint32_t *bundle;
+    uint64_t *heir_begin; // [inherits + 1] into `inherited`
+    double *inherited;    // the gradient that each feature of the heirs gets from its bundles
     /* All tokens, as in struct tr_bundled_tokens. */
     uint32_t *row_begin, *pair_begin; // [tokens + 1]
     uint32_t *row;
@@ -82,7 +84,11 @@ void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end,
  * and zeroes them. */
 void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, float *gradient,
                             double grid);
-/* Adds `gradient` to those of the members in a gradient over the features, and zeroes it. */
-void tr_bundles_hand_down(struct tr_bundles *bundles, double *features, struct tr_pool *pool);
+/* Adds up `gradient` for each member in `inherited`, and zeroes it: sums of numbers on the grid, so
+ * that `inherited` may be summed over ranks. */
+void tr_bundles_hand_down(struct tr_bundles *bundles, struct tr_pool *pool);
+/* Adds `inherited` to the features first .. end-1 of a gradient over all of them. */
+void tr_bundles_inherit(const struct tr_bundles *bundles, size_t first, size_t end,
+                        double *features, struct tr_pool *pool);
 
 #endif

@@ -193,6 +193,56 @@ void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t
     }
 }
 
+/* The dense attribute that has a feature, or `dense`. */
+static uint32_t dense_at(const struct tr_rows *rows, size_t feature)
+{
+    uint32_t low = 0, high = rows->dense;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows->begin[middle + 1] <= feature) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+size_t tr_rows_round(const struct tr_rows *rows, const double *features, size_t first, size_t end,
+                     float *values)
+{
+    size_t i = first, active = 0, pairs = rows->begin[rows->dense];
+    uint32_t a = dense_at(rows, first);
+    for (; i < end; i++) {
+        while (a < rows->dense && i >= rows->begin[a + 1]) {
+            a++;
+        }
+        size_t row = i < pairs ? a : rows->dense + (i - pairs);
+        float value = (float)(root_multiplicity(rows, row) * features[i - first]);
+        values[i - first] = value;
+        active += value == 0 ? 0 : rows->multiplicity ? (size_t)rows->multiplicity[row] : 1;
+    }
+    return active;
+}
+
+void tr_rows_place(const struct tr_rows *rows, const float *values, uint32_t from, uint32_t end,
+                   float *weights)
+{
+    uint32_t dense = rows->dense;
+    for (uint32_t a = from; a < end && a < dense; a++) {
+        float *row = weights + (size_t)a * rows->width;
+        for (uint64_t i = rows->begin[a]; i < rows->begin[a + 1]; i++) {
+            row[rows->outcome[i]] = values[i];
+        }
+    }
+    uint64_t first = rows->begin[dense], last = end > dense ? rows->begin[end] : first;
+    uint64_t begin = from > dense ? rows->begin[from] : first;
+    if (begin < last) {
+        memcpy(weights + (size_t)dense * rows->width + (begin - first), values + begin,
+               (last - begin) * sizeof *weights);
+    }
+}
+
 void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features)
 {
     for (uint32_t a = 0; a < rows->dense; a++) {
@@ -275,17 +325,18 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
     }
 }
 
-void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *row,
-                  double *features)
+void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *values,
+                  size_t first, size_t end, double *features)
 {
-    uint64_t begin = rows->begin[attribute], first = rows->begin[rows->dense];
-    if (begin == rows->begin[attribute + 1]) {
+    uint64_t begin = rows->begin[attribute], last = rows->begin[attribute + 1];
+    if (begin == last) {
         return;
     }
-    size_t at = attribute < rows->dense ? attribute : rows->dense + (size_t)(begin - first);
+    size_t at = attribute < rows->dense ? attribute
+                                        : rows->dense + (size_t)(begin - rows->begin[rows->dense]);
     double root = root_multiplicity(rows, at);
-    for (uint64_t i = begin; i < rows->begin[attribute + 1]; i++) {
-        features[i] += root * row[rows->outcome[i]];
+    for (uint64_t i = begin > first ? begin : first; i < last && i < end; i++) {
+        features[i] += root * values[i - begin];
     }
 }
 

@@ -110,6 +110,13 @@ size_t tr_rows_find(const struct tr_rows *rows, uint32_t attribute, uint32_t out
 void tr_rows_spread(const struct tr_rows *rows, const double *features, uint32_t from, uint32_t end,
                     float *weights);
 void tr_rows_gather(const struct tr_rows *rows, const float *weights, double *features);
+/* Spreading in two steps, for features that come from others. Rounding gives the weights that the
+ * features first .. end-1 stand for, one for each, and returns how many are not 0, shared rows counted
+ * for each attribute; both arrays begin with `first`. Placing takes those of all features. */
+size_t tr_rows_round(const struct tr_rows *rows, const double *features, size_t first, size_t end,
+                     float *values);
+void tr_rows_place(const struct tr_rows *rows, const float *values, uint32_t from, uint32_t end,
+                   float *weights);
 
 /* Most attributes are rare, so a few sequences touch few of the weights. Marks record which: a bit
  * for each dense row, then one for every TR_MARKED pairs. */
@@ -122,10 +129,10 @@ void tr_rows_mark(const struct tr_rows *rows, const uint32_t *attributes, size_t
 void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
                          double grid, double *features);
 
-/* Adds the row of an attribute in a gradient over the weights, here in double precision, to one over
- * the features. */
-void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *row,
-                  double *features);
+/* Adds a gradient over the weights of an attribute, `values` with one for each of its features, to
+ * the features first .. end-1 of one over all of them. */
+void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *values,
+                  size_t first, size_t end, double *features);
 
 /* The squared norm of the weights of all attributes, shared rows counted for each. */
 double tr_rows_norm(const struct tr_rows *rows, const float *weights);

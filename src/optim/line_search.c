@@ -88,16 +88,19 @@ void tr_line_report(struct tr_line *line, struct tr_point found, double gradient
 
 static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_point *ret_point)
 {
+    struct tr_monitor *monitor = line->monitor;
+    struct tr_slices *slices = monitor->slices;
+    bool finite = false;
     *ret_point = (struct tr_point){.step = step, .value = INFINITY, .slope = 0};
-    if (!tr_add_scaled(tr_line_pool(line), line->next_w, line->w, step, line->direction,
-                       line->size)) {
-        return TRELLIS_OK;
+    trellis_status status = tr_shared_add_scaled(slices, tr_line_pool(line), line->next_w, line->w,
+                                                 step, line->direction, &finite, monitor->error);
+    if (status || !finite) {
+        return status;
     }
-    trellis_status status = tr_monitor_evaluate(line->monitor, line->next_w, line->next_gradient,
-                                                &ret_point->value);
+    status = tr_monitor_evaluate(monitor, line->next_w, line->next_gradient, &ret_point->value);
     if (status == TRELLIS_OK && ret_point->value < INFINITY) {
-        ret_point->slope = tr_dot(tr_line_pool(line), line->direction, line->next_gradient,
-                                  line->size);
+        status = tr_shared_dot(slices, tr_line_pool(line), line->direction, line->next_gradient,
+                               &ret_point->slope, monitor->error);
     }
     /* 0 times an infinite number is none, so a dot product tells of every one that is not
      * finite. */

@@ -26,13 +26,19 @@ trellis_status tr_monitor_open(struct tr_monitor *monitor, const struct tr_objec
     *monitor = (struct tr_monitor){.objective = objective, .settings = settings, .error = error};
     monitor->period = settings->period ? settings->period : 10;
     monitor->past = tr_alloc(monitor->period, sizeof *monitor->past);
-    return monitor->past ? TRELLIS_OK : tr_fail_memory(error);
+    monitor->slices = settings->slices ? settings->slices : &monitor->whole;
+    if (!monitor->past) {
+        return tr_fail_memory(error);
+    }
+    return settings->slices ? TRELLIS_OK
+                            : tr_slices_create(&monitor->whole, NULL, objective->size, error);
 }
 
 void tr_monitor_close(struct tr_monitor *monitor)
 {
     free(monitor->past);
     monitor->past = NULL;
+    tr_slices_free(&monitor->whole);
 }
 
 bool tr_monitor_penalised(const struct tr_monitor *monitor)
@@ -73,7 +79,7 @@ trellis_status tr_monitor_evaluate(struct tr_monitor *monitor, const double *w, 
 double tr_monitor_slope(const struct tr_monitor *monitor, const double *w, const double *gradient)
 {
     size_t size = monitor->objective->size;
-    size_t penalised = tr_monitor_penalised(monitor) ? monitor->settings->l1_size : 0;
+    size_t penalised = monitor->settings->l1_size;
     double l1 = monitor->settings->l1;
     double sum = tr_dot(monitor->settings->pool, gradient + penalised, gradient + penalised,
                         size - penalised);
@@ -89,26 +95,43 @@ static bool gradient_is_small(const struct tr_monitor *monitor, double g_norm, d
     return g_norm == 0 || g_norm < monitor->settings->epsilon * fmax(1, w_norm);
 }
 
+/* The squares of |w| and of |g|, and whether g is finite. */
+static trellis_status measure_start(struct tr_monitor *monitor, const double *w,
+                                    const double *gradient, double *ret_w, double *ret_g,
+                                    bool *ret_finite)
+{
+    struct tr_pool *pool = monitor->settings->pool;
+    trellis_error *error = monitor->error;
+    trellis_status status = tr_shared_finite(monitor->slices, pool, gradient, ret_finite, error);
+    status = status ? status : tr_shared_dot(monitor->slices, pool, w, w, ret_w, error);
+    return status ? status : tr_shared_dot(monitor->slices, pool, gradient, gradient, ret_g, error);
+}
+
 trellis_status tr_monitor_start(struct tr_monitor *monitor, const double *w, double *gradient)
 {
-    double smooth = INFINITY;
-    struct tr_pool *pool = monitor->settings->pool;
-    size_t size = monitor->objective->size;
-    trellis_status status = tr_all_finite(pool, w, size)
-                                ? tr_monitor_evaluate(monitor, w, gradient, &smooth)
-                                : TRELLIS_OK;
-    if (status != TRELLIS_OK) {
+    double smooth = INFINITY, w_square = 0, g_square = 0;
+    bool finite = false;
+    trellis_status status = tr_shared_finite(monitor->slices, monitor->settings->pool, w, &finite,
+                                             monitor->error);
+    if (!status && finite) {
+        status = tr_monitor_evaluate(monitor, w, gradient, &smooth);
+    }
+    if (!status) {
+        status = measure_start(monitor, w, gradient, &w_square, &g_square, &finite);
+    }
+    if (status) {
         return status;
     }
     monitor->value = smooth + tr_monitor_penalty(monitor, w);
-    if (!isfinite(monitor->value) || !tr_all_finite(pool, gradient, size)) {
+    if (!isfinite(monitor->value) || !finite) {
         return tr_fail(monitor->error, TRELLIS_DATA,
                        "the objective or its gradient is not a finite number where the "
                        "optimisation begins");
     }
     monitor->past[0] = monitor->value;
-    double w_norm = tr_norm(pool, w, size);
-    if (gradient_is_small(monitor, tr_monitor_slope(monitor, w, gradient), w_norm)) {
+    double g_norm = tr_monitor_penalised(monitor) ? tr_monitor_slope(monitor, w, gradient)
+                                                  : sqrt(g_square);
+    if (gradient_is_small(monitor, g_norm, sqrt(w_square))) {
         monitor->stop = TR_STOP_GRADIENT;
     }
     return TRELLIS_OK;

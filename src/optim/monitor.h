@@ -20,7 +20,9 @@ struct tr_monitor {
     const struct tr_objective *objective;
     const struct tr_optim_settings *settings;
     trellis_error *error;
-    enum tr_stop stop; // TR_STOP_NONE while it runs
+    struct tr_slices *slices; // of w: the caller's, or
+    struct tr_slices whole;   // one, where the caller has none
+    enum tr_stop stop;        // TR_STOP_NONE while it runs
     uint64_t iteration;
     uint64_t evaluations;
     double smooth; // f of the w that was evaluated last
@@ -39,7 +41,7 @@ bool tr_monitor_penalised(const struct tr_monitor *monitor);
 /* l1 * sum_{j < l1_size} |w_j| */
 double tr_monitor_penalty(const struct tr_monitor *monitor, const double *w);
 
-/* |g|, of the pseudo-gradient where there is an l1 term. */
+/* |g| of the pseudo-gradient, where there is an l1 term. */
 double tr_monitor_slope(const struct tr_monitor *monitor, const double *w, const double *gradient);
 
 /* f and its gradient at a finite w; f is infinite where it is not finite. Whether the gradient is

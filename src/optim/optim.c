@@ -53,6 +53,10 @@ static trellis_status check(const struct tr_objective *objective,
     if (settings->l1 > 0 && settings->l1_size && settings->method != TR_LBFGS) {
         return tr_fail(error, TRELLIS_OPTION, "of the batch methods only L-BFGS supports l1");
     }
+    if (settings->slices && (settings->method != TR_LBFGS || settings->l1 > 0 ||
+                             settings->registry || settings->slices->held != objective->size)) {
+        return tr_fail(error, TRELLIS_OPTION, "these weights cannot be shared by ranks");
+    }
     return TRELLIS_OK;
 }
 
@@ -70,6 +74,9 @@ trellis_status tr_optimise(const struct tr_objective *objective,
     status = tr_monitor_open(&monitor, objective, settings, error);
     if (!status && !gradient) {
         status = tr_fail_memory(error);
+    }
+    if (settings->slices && settings->slices->ranks) {
+        status = tr_ranks_agree(settings->slices->ranks, status, error);
     }
     if (!status) {
         status = methods[settings->method](&monitor, w, gradient);

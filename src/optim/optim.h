@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/state_registry.h"
 #include "base/pool.h"
-#include "base/ranks.h"
+#include "base/slices.h"
 
 struct tr_objective {
-    size_t size; // of w
+    size_t size; // of w, or of this rank's slice of it
     /* f(w) and its gradient, which is written, not added to. Deterministic. Anything but TRELLIS_OK
      * ends the run with that status. A value or gradient that is not finite is no error: the step
      * that led there is taken shorter. */
@@ -57,8 +57,10 @@ struct tr_optim_settings {
     /* Of L-BFGS and gradient descent: how curved the objective is along each weight, roughly and
      * above 0, [size]; NULL: all alike. A good guess saves iterations, a bad one costs some. */
     const double *curvature;
-    struct tr_pool *pool;               // threads for the work on whole vectors, or NULL
-    struct tr_ranks *ranks;             // that share the history of L-BFGS, or NULL
+    struct tr_pool *pool; // threads for the work on whole vectors, or NULL
+    /* Of L-BFGS without l1 and registry: the ranks that share w and all other vectors, each of which
+     * is then this rank's slice. NULL: they are whole. */
+    struct tr_slices *slices;
     struct tr_state_registry *registry; // to resume an earlier run, or NULL
     uint64_t max_iterations;            // 0: no limit
     double epsilon;                     // 0: this rule is off

@@ -21,9 +21,8 @@
  * that the threads share; sums are added in block order, so they do not depend on the number of
  * threads.
  *
- * Ranks share the blocks, and with them the history: each keeps its part of all pairs, sums its
- * blocks, and gets the sums and the direction of the others. Weights and gradients are whole on all
- * ranks. With l1 or a checkpoint every rank does all of it.
+ * Ranks share the blocks (slices.h): each keeps its slice of all vectors, sums its blocks, and gets the
+ * sums of the others. With l1 or a checkpoint every rank does all of it.
  *
  * Where weights are penalised by l1, the steps are those of l1.c.
  */
@@ -36,15 +35,16 @@
 #include "optim/quasi_newton.h"
 #include "optim/vector.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = TR_SLICE_BLOCK };
 
 /* What is summed over the blocks for a pair s_i, y_i, with the newest pair s, y and the slope g. */
 enum { SY, YY, YS, SS, SG, YG, SUMS };
 
+/* Where a block stands in the vectors of this process. */
 static void block_range(const struct tr_quasi_newton_run *q, size_t block, size_t *begin,
                         size_t *end)
 {
-    *begin = block * BLOCK;
+    *begin = (block - q->slices->first_block) * BLOCK;
     *end = *begin + BLOCK < q->size ? *begin + BLOCK : q->size;
 }
 
@@ -52,27 +52,7 @@ static void run_block(void *user, size_t number, unsigned thread)
 {
     (void)thread;
     struct tr_quasi_newton_run *q = user;
-    q->work(q, q->first_block + number);
-}
-
-/* Gives all ranks an array with `width` bytes for each block, `size` in all. */
-static trellis_status share_blocks(struct tr_quasi_newton_run *q, void *array, size_t width,
-                                   size_t size)
-{
-    if (!q->ranks) {
-        return TRELLIS_OK;
-    }
-    size_t *begin = tr_alloc((size_t)q->ranks->count + 1, sizeof *begin);
-    if (!begin) {
-        return tr_ranks_agree(q->ranks, tr_fail_memory(q->monitor->error), q->monitor->error);
-    }
-    for (unsigned r = 0; r <= q->ranks->count; r++) {
-        size_t at = tr_ranks_share(q->ranks, q->blocks, r) * width;
-        begin[r] = at < size ? at : size;
-    }
-    trellis_status status = tr_ranks_gather(q->ranks, array, begin, q->monitor->error);
-    free(begin);
-    return status;
+    q->work(q, q->slices->first_block + number);
 }
 
 /* Works on all blocks of this process, and gets the sums of the others. */
@@ -80,31 +60,33 @@ static trellis_status run_blocks(struct tr_quasi_newton_run *q,
                                  void (*work)(struct tr_quasi_newton_run *q, size_t block))
 {
     struct tr_pool *pool = q->monitor->settings->pool;
-    size_t width = q->capacity * SUMS * sizeof *q->partial;
     q->work = work;
     if (pool) {
-        tr_pool_run(pool, q->share, run_block, q);
+        tr_pool_run(pool, q->slices->share, run_block, q);
     }
-    for (size_t number = 0; !pool && number < q->share; number++) {
+    for (size_t number = 0; !pool && number < q->slices->share; number++) {
         run_block(q, number, 0);
     }
-    trellis_status status = share_blocks(q, q->partial, width, q->blocks * width);
-    width = 2 * sizeof *q->sums;
-    return status ? status : share_blocks(q, q->sums, width, q->blocks * width);
+    size_t width = q->capacity * SUMS * sizeof *q->partial;
+    trellis_status status = tr_slices_gather_blocks(q->slices, q->partial, width,
+                                                    q->monitor->error);
+    return status ? status
+                  : tr_slices_gather_blocks(q->slices, q->sums, 2 * sizeof *q->sums,
+                                            q->monitor->error);
 }
 
 /* The part of a vector of a pair from weight `begin` on. */
 static float *part_of(const struct tr_quasi_newton_run *q, float *vectors, uint64_t pair,
                       size_t begin)
 {
-    return vectors + pair * q->held + (begin - q->first);
+    return vectors + pair * q->size + begin;
 }
 
 /* A partial sum of all blocks, in their order. */
 static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigned which)
 {
     double sum = 0;
-    for (size_t block = 0; block < q->blocks; block++) {
+    for (size_t block = 0; block < q->slices->blocks; block++) {
         sum += q->partial[(block * q->capacity + pair) * SUMS + which];
     }
     return sum;
@@ -114,7 +96,7 @@ static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigne
 static double block_sum(const struct tr_quasi_newton_run *q, unsigned which)
 {
     double sum = 0;
-    for (size_t block = 0; block < q->blocks; block++) {
+    for (size_t block = 0; block < q->slices->blocks; block++) {
         sum += q->sums[2 * block + which];
     }
     return sum;
@@ -172,17 +154,6 @@ static void add_block(struct tr_quasi_newton_run *q, size_t block)
     }
 }
 
-/* Moves the weights that are in the blocks of other ranks. */
-static void move_others(const struct tr_quasi_newton_run *q)
-{
-    const struct tr_line *line = &q->line;
-    size_t after = q->first + q->held, rest = q->size - after;
-    memcpy(line->w, line->next_w, q->first * sizeof *line->w);
-    memcpy(line->w + after, line->next_w + after, rest * sizeof *line->w);
-    memcpy(line->gradient, line->next_gradient, q->first * sizeof *line->w);
-    memcpy(line->gradient + after, line->next_gradient + after, rest * sizeof *line->w);
-}
-
 /* Moves from w to next_w and takes the step into the history; forgets it again where the curvature
  * along it is not positive, as rounding can have it. */
 static trellis_status advance(struct tr_quasi_newton_run *q, struct tr_point found)
@@ -194,7 +165,6 @@ static trellis_status advance(struct tr_quasi_newton_run *q, struct tr_point fou
     if (status) {
         return status;
     }
-    move_others(q);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age), n = q->newest;
         q->sy[i * q->capacity + n] = sum_of(q, i, SY);
@@ -290,9 +260,7 @@ static trellis_status find_direction(struct tr_quasi_newton_run *q)
         }
         find_coefficients(q);
     }
-    status = status ? status : run_blocks(q, combine_block);
-    size_t width = sizeof *q->line.direction;
-    return status ? status : share_blocks(q, q->line.direction, BLOCK * width, q->size * width);
+    return status ? status : run_blocks(q, combine_block);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -325,8 +293,8 @@ static void name_state(struct tr_quasi_newton_run *q)
 {
     struct tr_state_registry *registry = q->monitor->settings->registry;
     size_t pairs = q->capacity * q->capacity;
-    tr_keep_floats(registry, "PAIS", q->s, q->capacity * q->held);
-    tr_keep_floats(registry, "PAIY", q->y, q->capacity * q->held);
+    tr_keep_floats(registry, "PAIS", q->s, q->capacity * q->size);
+    tr_keep_floats(registry, "PAIY", q->y, q->capacity * q->size);
     tr_keep_doubles(registry, "PROD", q->sy, 3 * pairs); // q->yy and q->ss are behind it
     tr_keep_doubles(registry, "GAMM", &q->gamma, 1);
     tr_keep_whole(registry, "HELD", &q->count, 1, q->capacity);
@@ -371,17 +339,6 @@ static trellis_status run(struct tr_quasi_newton_run *q)
     return status;
 }
 
-/* Which blocks this process has. */
-static void take_share(struct tr_quasi_newton_run *q, struct tr_ranks *ranks)
-{
-    q->ranks = ranks && !tr_ranks_alone(ranks) ? ranks : NULL;
-    q->first_block = q->ranks ? tr_ranks_share(ranks, q->blocks, ranks->rank) : 0;
-    size_t end = q->ranks ? tr_ranks_share(ranks, q->blocks, ranks->rank + 1) : q->blocks;
-    q->share = end - q->first_block;
-    q->first = q->first_block * BLOCK < q->size ? q->first_block * BLOCK : q->size;
-    q->held = (end * BLOCK < q->size ? end * BLOCK : q->size) - q->first;
-}
-
 static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *monitor, double *w,
                               double *gradient)
 {
@@ -390,24 +347,23 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
     size_t size = monitor->objective->size;
     *q = (struct tr_quasi_newton_run){.monitor = monitor,
                                       .size = size,
-                                      .blocks = (size + BLOCK - 1) / BLOCK,
+                                      .slices = monitor->slices,
                                       .capacity = capacity,
                                       .kernels = tr_kernels(),
                                       .gamma = 1};
     bool penalised = tr_monitor_penalised(monitor);
-    take_share(q, penalised || settings->registry ? NULL : settings->ranks);
     if (capacity > 100000) {
         return tr_fail(monitor->error, TRELLIS_LIMIT, "a history of %u steps is too long",
                        capacity);
     }
     trellis_status status = tr_line_open(&q->line, monitor, w, gradient);
     size_t pairs = (size_t)capacity * capacity;
-    q->s = tr_alloc_aligned((size_t)capacity * q->held, sizeof *q->s);
-    q->y = tr_alloc_aligned((size_t)capacity * q->held, sizeof *q->y);
+    q->s = tr_alloc_aligned((size_t)capacity * size, sizeof *q->s);
+    q->y = tr_alloc_aligned((size_t)capacity * size, sizeof *q->y);
     q->sy = tr_alloc(3 * pairs, sizeof *q->sy);
     q->sg = tr_alloc(4 * (size_t)capacity, sizeof *q->sg);
-    q->partial = tr_alloc(q->blocks * capacity, SUMS * sizeof *q->partial);
-    q->sums = tr_alloc(q->blocks, 2 * sizeof *q->sums);
+    q->partial = tr_alloc(q->slices->blocks * capacity, SUMS * sizeof *q->partial);
+    q->sums = tr_alloc(q->slices->blocks, 2 * sizeof *q->sums);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
     q->unit = settings->curvature ? tr_alloc_aligned(size, sizeof *q->unit) : NULL;
     for (size_t j = 0; q->unit && j < size; j++) {
@@ -432,6 +388,9 @@ trellis_status tr_quasi_newton(struct tr_monitor *monitor, double *w, double *gr
 {
     struct tr_quasi_newton_run q;
     trellis_status status = prepare(&q, monitor, w, gradient);
+    if (q.slices->ranks) {
+        status = tr_ranks_agree(q.slices->ranks, status, monitor->error);
+    }
     if (!status) {
         status = run(&q);
     }

@@ -103,8 +103,30 @@ static double finite_piece(void *user, size_t begin, size_t end)
     return sum;
 }
 
-bool tr_all_finite(struct tr_pool *pool, const double *a, size_t size)
+trellis_status tr_shared_dot(struct tr_slices *slices, struct tr_pool *pool, const double *a,
+                             const double *b, double *ret_dot, trellis_error *error)
+{
+    struct operands x = {.a = a, .b = b};
+    return tr_slices_sum(slices, pool, dot_piece, &x, ret_dot, error);
+}
+
+trellis_status tr_shared_add_scaled(struct tr_slices *slices, struct tr_pool *pool, double *sum,
+                                    const double *a, double t, const double *b, bool *ret_finite,
+                                    trellis_error *error)
+{
+    struct operands x = {a, b, t, sum};
+    double nonfinite;
+    trellis_status status = tr_slices_sum(slices, pool, add_scaled_piece, &x, &nonfinite, error);
+    *ret_finite = nonfinite == 0;
+    return status;
+}
+
+trellis_status tr_shared_finite(struct tr_slices *slices, struct tr_pool *pool, const double *a,
+                                bool *ret_finite, trellis_error *error)
 {
     struct operands x = {.a = a};
-    return tr_pool_sum(pool, size, finite_piece, &x) == 0;
+    double nonfinite;
+    trellis_status status = tr_slices_sum(slices, pool, finite_piece, &x, &nonfinite, error);
+    *ret_finite = nonfinite == 0;
+    return status;
 }

@@ -20,8 +20,8 @@
 struct crf {
     struct tr_training *training;
     struct tr_likelihood *likelihood;
-    double *w;              // [features]
-    double *curvature;      // [features]
+    double *w;              // [features], or this rank's slice of them
+    double *curvature;      // the same
     struct tr_iterate *now; // w, spread for scoring; the likelihood's own
     uint64_t max_iterations;
     uint64_t evaluations; // before the iteration
@@ -29,6 +29,16 @@ struct crf {
     trellis_status status;
     trellis_error *error;
 };
+
+/* How many weights are not 0: each rank knows those of its slice. */
+static trellis_status count_active(struct crf *crf, uint64_t *ret_active)
+{
+    const struct tr_likelihood *likelihood = crf->likelihood;
+    *ret_active = likelihood->active;
+    return likelihood->split
+               ? tr_ranks_sum_integers(&crf->training->ranks, ret_active, 1, crf->error)
+               : TRELLIS_OK;
+}
 
 static bool report(void *user, const struct tr_optim_report *step, const double *w)
 {
@@ -50,8 +60,21 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     crf->evaluations = step->evaluations;
     (void)w; // which the likelihood has spread to evaluate it
     crf->now->figures = figures;
-    crf->status = tr_training_iteration(t, crf->now, &stop, crf->error);
+    crf->status = count_active(crf, &crf->now->figures.active_features);
+    if (!crf->status) {
+        crf->status = tr_training_iteration(t, crf->now, &stop, crf->error);
+    }
     return !stop && !crf->status;
+}
+
+/* All weights at w, on every rank. */
+static trellis_status get_weights(struct crf *crf)
+{
+    if (crf->likelihood->split) {
+        return tr_likelihood_pull(crf->likelihood, crf->w, true, crf->error);
+    }
+    tr_features_to_weights(crf->likelihood, crf->w, crf->now->weights);
+    return TRELLIS_OK;
 }
 
 /* Where the initial weights cannot be improved (a single label, an overwhelming l1), they are the
@@ -62,8 +85,24 @@ static trellis_status keep_start(struct crf *crf)
     figures.fraction = 1;
     bool stop;
     crf->now->figures = figures;
-    tr_features_to_weights(crf->likelihood, crf->w, crf->now->weights);
-    return tr_training_iteration(crf->training, crf->now, &stop, crf->error);
+    trellis_status status = get_weights(crf);
+    crf->now->partial = false;
+    return status ? status : tr_training_iteration(crf->training, crf->now, &stop, crf->error);
+}
+
+/* While ranks share the weights, without dev data the best are those of the last iteration, of which
+ * this rank has a part. */
+static trellis_status complete_best(struct crf *crf)
+{
+    struct tr_iterate *best = &crf->training->best;
+    if (!crf->now->partial) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = get_weights(crf);
+    if (!status) {
+        memcpy(best->weights, crf->now->weights, best->size * sizeof *best->weights);
+    }
+    return status;
 }
 
 /* Why it ended: for the person who waits, and for the model. */
@@ -113,14 +152,17 @@ static trellis_status optimise(struct crf *crf, const struct batch_run *run, enu
     struct tr_training *training = crf->training;
     const struct tr_settings *options = &training->settings;
     struct tr_crf_objective penalised = {crf->likelihood, run->l2};
-    struct tr_objective objective = {crf->likelihood->size, tr_crf_evaluate, &penalised};
+    const struct tr_likelihood *likelihood = crf->likelihood;
+    struct tr_objective objective = {likelihood->split ? likelihood->slices.held : likelihood->size,
+                                     tr_crf_evaluate, &penalised};
     struct tr_optim_settings settings = {.method = run->method,
                                          .l1 = run->l1,
                                          .l1_size = objective.size,
                                          .history = options->history,
                                          .curvature = crf->curvature,
                                          .pool = training->pool,
-                                         .ranks = &training->ranks,
+                                         .slices = crf->likelihood->split ? &crf->likelihood->slices
+                                                                          : NULL,
                                          .registry = training->registry,
                                          .max_iterations = run->max_iterations,
                                          .epsilon = options->epsilon,
@@ -132,6 +174,28 @@ static trellis_status optimise(struct crf *crf, const struct batch_run *run, enu
     crf->seconds = tr_training_seconds(training);
     trellis_status status = tr_optimise(&objective, &settings, crf->w, ret_stop, crf->error);
     return status ? status : crf->status;
+}
+
+/* Keeps this rank's slice of a vector. */
+static void keep_slice(const struct tr_slices *slices, double **vector)
+{
+    memmove(*vector, *vector + slices->first, slices->held * sizeof **vector);
+    double *shorter = realloc(*vector, (slices->held ? slices->held : 1) * sizeof *shorter);
+    *vector = shorter ? shorter : *vector;
+}
+
+/* L-BFGS shares its vectors among the ranks, where there is no l1 and no checkpoint. */
+static trellis_status split(struct crf *crf, const struct batch_run *run)
+{
+    struct tr_likelihood *likelihood = crf->likelihood;
+    if (tr_ranks_alone(&crf->training->ranks) || run->method != TR_LBFGS || run->l1 > 0 ||
+        crf->training->registry) {
+        return TRELLIS_OK;
+    }
+    keep_slice(&likelihood->slices, &crf->w);
+    keep_slice(&likelihood->slices, &crf->curvature);
+    crf->now->partial = crf->training->data.dev.sequences == 0;
+    return tr_likelihood_split(likelihood, crf->error);
 }
 
 /* Minimises the objective by a batch method. */
@@ -161,10 +225,13 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
         status = tr_likelihood_bundle(crf.likelihood, run.selects, error);
     }
     if (!status && !training->report.interrupted) {
+        status = split(&crf, &run);
+    }
+    if (!status && !training->report.interrupted) {
         status = optimise(&crf, &run, &stop);
     }
-    if (!status && !training->best.known) {
-        status = keep_start(&crf);
+    if (!status) {
+        status = training->best.known ? complete_best(&crf) : keep_start(&crf);
     }
     if (!status && stop != TR_STOP_NONE) {
         note_stop(training, stop);

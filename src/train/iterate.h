@@ -26,6 +26,7 @@ struct tr_iterate {
     size_t emission_count, unknown_count;
 
     bool known;   // false: nothing was copied to it yet
+    bool partial; // ranks share the weights, and this one has a part of them; figures count all
     double score; // on the dev data; 0 where there is none
     trellis_progress figures;
 };

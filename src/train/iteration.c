@@ -145,7 +145,9 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     bool selects = training->data.dev.sequences > 0 && !training->settings.keep_last;
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
-    figures->active_features = tr_training_active(training, now->weights);
+    if (!now->partial) {
+        figures->active_features = tr_training_active(training, now->weights);
+    }
     if (!tr_training_can(training, TR_GENERATIVE) && // there log 0 is a weight
         tr_pool_sum(training->pool, now->size, count_nonfinite, now->weights) > 0) {
         return tr_fail(error, TRELLIS_DATA,

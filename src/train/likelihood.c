@@ -109,30 +109,47 @@ static void gather_block(void *user, const struct tr_pass_worker *worker)
     }
 }
 
+/* The gradient of the blocks to that of w, or of this rank's slice of it. */
+static trellis_status end_sum(struct tr_likelihood *l, double *sums, double *gradient,
+                              trellis_error *error)
+{
+    struct tr_training *t = l->training;
+    bool owns = l->touched.ranks != NULL;
+    size_t first = owns ? l->slices.first : 0, end = owns ? first + l->slices.held : l->size;
+    trellis_status status = owns ? tr_likelihood_add_ranks(l, sums, error) : TRELLIS_OK;
+    if (l->bundles) {
+        tr_bundles_inherit(l->bundles, first, end, sums, t->pool);
+    }
+    for (size_t j = l->node + l->edge > first ? l->node + l->edge : first; j < end; j++) {
+        sums[j] -= l->observed_steps[j - l->node - l->edge];
+    }
+    if (l->split && l->slices.held) {
+        memcpy(gradient, sums + first, l->slices.held * sizeof *gradient);
+    }
+    return status || l->split ? status : tr_slices_gather(&l->slices, sums, sizeof *sums, error);
+}
+
 trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, double *ret_value,
                                  trellis_error *error)
 {
     struct tr_training *t = l->training;
+    double *sums = l->split ? l->sums : gradient;
     tr_steps_set(l->steps, l->at.weights + t->layout.step_begin);
-    l->gradient = gradient;
+    l->gradient = sums;
     if (l->bundles) {
         tr_bundles_add_up(l->bundles, t->layout.kernels, l->at.weights, t->pool);
     }
-    memset(gradient, 0, l->size * sizeof *gradient);
+    memset(sums, 0, l->size * sizeof *sums);
     struct tr_pass_plan plan = {.visit = add_sequence,
                                 .gather = gather_block,
                                 .user = l,
-                                .sums = gradient,
-                                .sum_count = l->size,
+                                .sums = sums,
+                                .sum_count = l->touched.ranks ? 0 : l->size,
                                 .clears = true};
     trellis_error failure;
     trellis_status status = tr_pass_run(l->pass, &t->data.train, &plan, ret_value, &failure);
-    if (!status && l->bundles) {
-        status = tr_ranks_sum(&t->ranks, l->bundles->gradient,
-                              (size_t)l->bundles->count * l->bundles->rows->width, &failure);
-    }
     if (l->bundles) { // also after a failure, so that nothing is left behind
-        tr_bundles_hand_down(l->bundles, gradient, t->pool);
+        tr_bundles_hand_down(l->bundles, t->pool);
     }
     if (status == TRELLIS_DATA) { // scores beyond all numbers: w went too far
         *ret_value = INFINITY;
@@ -141,10 +158,7 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
     if (status) {
         return tr_fail(error, status, "%s", failure.message);
     }
-    for (size_t j = 0; j < t->layout.step_size; j++) {
-        gradient[l->node + l->edge + j] -= l->observed_steps[j];
-    }
-    return TRELLIS_OK;
+    return end_sum(l, sums, gradient, error);
 }
 
 /* How often each transition feature is fired by the gold labels, where they are known. In a pruned
@@ -182,6 +196,12 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
     trellis_status status = l->observed_steps ? tr_iterate_create(t, &l->at, error)
                                               : tr_fail_memory(error);
     if (!status) {
+        status = tr_slices_create(&l->slices, &t->ranks, l->size, error);
+    }
+    if (!status) {
+        status = tr_slices_create(&l->whole, NULL, l->size, error);
+    }
+    if (!status) {
         struct tr_pass_room room = {.lattice = true, .floats = t->layout.size};
         status = tr_pass_create(t, room, &l->pass, error);
     }
@@ -210,6 +230,9 @@ trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_
     trellis_status status = tr_bundles_of_dataset(data, l->training->data.vocabulary.node.rows,
                                                   ranks, &l->bundles, error);
     l->at.bundles = l->bundles;
+    if (!status && !tr_ranks_alone(&l->training->ranks)) {
+        status = tr_likelihood_touch(l, error);
+    }
     if (l->bundles && !stay) {
         forget(&data->node);
         if (tr_bundles_have_segments(l->bundles, data)) {
@@ -227,6 +250,12 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     tr_pass_destroy(l->pass);
     tr_iterate_free(&l->at);
     tr_bundles_destroy(l->bundles);
+    tr_slices_free(&l->whole);
+    tr_slices_free(&l->slices);
+    tr_touched_free(&l->touched);
+    tr_touched_free(&l->inherited);
+    free(l->sums);
+    free(l->values);
     free(l->observed_steps);
     free(l);
 }

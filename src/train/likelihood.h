@@ -8,10 +8,14 @@
  *
  * Penalties are not part of it (objective.h). w is the list of features without gaps, in double
  * precision: node pairs, edge pairs, transitions.
+ *
+ * Ranks may share w and the gradient as well (tr_likelihood_split): then both are this rank's slice,
+ * and likelihood->at has the weights of the features that its own sequences touch.
  */
 #ifndef TRELLIS_TRAIN_LIKELIHOOD_H
 #define TRELLIS_TRAIN_LIKELIHOOD_H
 
+#include "base/slices.h"
 #include "train/pass.h"
 
 struct tr_likelihood {
@@ -23,20 +27,43 @@ struct tr_likelihood {
     double *observed_steps;     // [step_size] weighted counts in the gold labels
     double *gradient;           // [size] where the blocks are added up
     struct tr_bundles *bundles; // of the training data; NULL: none
+    struct tr_slices whole;     // w as one slice
+    /* Where there are several ranks: their slices of w, and once it is bundled, the features that each
+     * rank touches, and those it touches through bundles. */
+    struct tr_slices slices;
+    struct tr_touched touched, inherited;
+    /* Once it is split: */
+    bool split;
+    double *sums;  // [size] the gradient over the sequences of this rank
+    float *values; // [size] weights in the order of the features
+    size_t active; // weights of the slice that are not 0
 };
 
 trellis_status tr_likelihood_create(struct tr_training *training,
                                     struct tr_likelihood **ret_likelihood, trellis_error *error);
-/* Prepares for many sums: bundles the attributes of the training data, where that pays. Unless they
- * are to stay, the attributes of the tokens are then forgotten: nothing else reads them. */
+/* Prepares for many sums: bundles the attributes of the training data, where that pays, and tells the
+ * ranks which of them each has. Unless they are to stay, the attributes of the tokens are then
+ * forgotten: nothing else reads them. */
 trellis_status tr_likelihood_bundle(struct tr_likelihood *likelihood, bool stay,
                                     trellis_error *error);
 void tr_likelihood_destroy(struct tr_likelihood *likelihood);
+/* After that, where there are several ranks: from now on each has its slice of w and gradient alone. */
+trellis_status tr_likelihood_split(struct tr_likelihood *likelihood, trellis_error *error);
+/* Sets likelihood->at from the slices of w: the weights that this rank needs, or all of them. No rank
+ * may have failed since they last agreed. */
+trellis_status tr_likelihood_pull(struct tr_likelihood *likelihood, const double *w, bool all,
+                                  trellis_error *error);
 /* gradient = df/dw at likelihood->at, and *ret_value = f there; infinite where scores overflow. */
 trellis_status tr_likelihood_sum(struct tr_likelihood *likelihood, double *gradient,
                                  double *ret_value, trellis_error *error);
 /* About how curved f is along each feature, for L-BFGS to begin with; above 0. */
 trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, double *curvature,
+                                       trellis_error *error);
+
+/* What the functions above are made of: the ranks are told what each touches; and the sums over all
+ * ranks, of which each gets those of its slice. */
+trellis_status tr_likelihood_touch(struct tr_likelihood *likelihood, trellis_error *error);
+trellis_status tr_likelihood_add_ranks(struct tr_likelihood *likelihood, double *sums,
                                        trellis_error *error);
 
 /* For a sequence whose scores are in the lattice: -log P(Z | X), and in the lattice the marginals

@@ -2,7 +2,8 @@
  *
  *     dF/dw_k = df/dw_k + 2 l2 w_k
  *
- * The penalty is added to the sum over the data, which is exact up to then (pass.h).
+ * The penalty is added to the sum over the data, which is exact up to then (pass.h). Its own sum is
+ * made in blocks that ranks may share (base/slices.h).
  */
 #include "train/objective.h"
 
@@ -67,13 +68,23 @@ trellis_status tr_crf_evaluate(void *user, const double *w, double *gradient, do
 {
     struct tr_crf_objective *objective = user;
     struct tr_likelihood *likelihood = objective->likelihood;
+    struct tr_training *training = likelihood->training;
     struct penalty penalty = {w, gradient, objective->l2};
-    double sum = 0;
-    tr_features_to_weights(likelihood, w, likelihood->at.weights);
-    trellis_status status = tr_likelihood_sum(likelihood, gradient, &sum, error);
-    if (!status) {
-        *ret_value = sum + tr_pool_sum(likelihood->training->pool, likelihood->size, penalise_piece,
-                                       &penalty);
+    double sum = 0, added = 0;
+    trellis_status status = TRELLIS_OK;
+    if (likelihood->split) {
+        bool all = training->data.dev.sequences > 0; // which has attributes of other ranks
+        status = tr_likelihood_pull(likelihood, w, all, error);
+    } else {
+        tr_features_to_weights(likelihood, w, likelihood->at.weights);
     }
+    if (!status) {
+        status = tr_likelihood_sum(likelihood, gradient, &sum, error);
+    }
+    if (!status) {
+        status = tr_slices_sum(likelihood->split ? &likelihood->slices : &likelihood->whole,
+                               training->pool, penalise_piece, &penalty, &added, error);
+    }
+    *ret_value = sum + added;
     return status;
 }

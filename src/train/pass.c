@@ -268,8 +268,9 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
     if (!tr_ranks_alone(&training->ranks) && !plan->whole) {
         status = tr_ranks_agree(&training->ranks, status, error);
         status = status ? status : share_values(pass, error);
-        status = status ? status
-                        : tr_ranks_sum(&training->ranks, plan->sums, plan->sum_count, error);
+        if (!status && plan->sum_count) {
+            status = tr_ranks_sum(&training->ranks, plan->sums, plan->sum_count, error);
+        }
     }
     if (!status && is_cancelled(pass)) {
         training->report.interrupted = true;

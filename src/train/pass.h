@@ -49,7 +49,7 @@ struct tr_pass_plan {
     void (*gather)(void *user, const struct tr_pass_worker *worker);
     void *user;
     double *sums;     // [sum_count] what `gather` adds to, on the grid; 0 before the pass
-    size_t sum_count; // and summed over the ranks after it
+    size_t sum_count; // and summed over the ranks after it; 0: the caller does that
     bool clears; // gather leaves 0 behind, by the marks; for passes over the training data alone
     bool unweighted; // every sequence is visited with the weight 1
     bool whole;      // every rank visits all sequences

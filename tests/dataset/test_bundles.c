@@ -231,8 +231,12 @@ static void check_gradient(struct tr_random *random, const struct corpus *c, str
         free(marks);
         free(row_marks);
     }
-    tr_bundles_hand_down(b, got, pool);
-    tr_bundles_hand_down(b, got, pool); // nothing is left
+    size_t all = tr_rows_pairs(c->rows), some = all / 3;
+    tr_bundles_hand_down(b, pool);
+    tr_bundles_inherit(b, 0, some, got, pool);
+    tr_bundles_inherit(b, some, all, got, pool);
+    tr_bundles_hand_down(b, pool); // nothing is left
+    tr_bundles_inherit(b, 0, all, got, pool);
     for (uint32_t a = 0; a < ATTRIBUTES; a++) {
         for (uint64_t i = c->rows->begin[a]; i < c->rows->begin[a + 1]; i++) {
             assert_true(got[i] == wanted[i] * (double)tr_rows_multiplicity(c->rows, a));

@@ -89,6 +89,22 @@ static void check_places(const struct tr_rows *rows, const struct naive *naive)
     free(taken);
 }
 
+/* Spreading in two steps gives the same, and counts: the features come in slices that cut rows. */
+static void check_round(const struct tr_rows *rows, const double *features, const float *weights)
+{
+    size_t size = tr_rows_pairs(rows), middle = size / 3, active;
+    float *values = tr_alloc(size, sizeof *values);
+    float *placed = tr_alloc_aligned(rows->size, sizeof *placed);
+    active = tr_rows_round(rows, features, 0, middle, values);
+    active += tr_rows_round(rows, features + middle, middle, size, values + middle);
+    tr_rows_place(rows, values, 0, rows->attributes / 2, placed);
+    tr_rows_place(rows, values, rows->attributes / 2, rows->attributes, placed);
+    assert_true(rows->size == 0 || memcmp(placed, weights, rows->size * sizeof *placed) == 0);
+    assert_int_equal(active, tr_rows_active(rows, weights, 0, rows->attributes));
+    free(values);
+    free(placed);
+}
+
 /* Spreads random features; the table gets the same ones. */
 static float *spread(struct tr_random *random, const struct tr_rows *rows, struct naive *naive)
 {
@@ -105,6 +121,7 @@ static float *spread(struct tr_random *random, const struct tr_rows *rows, struc
     for (uint32_t a = 0; a < rows->attributes; a++) {
         tr_rows_spread(rows, features, a, a + 1, weights);
     }
+    check_round(rows, features, weights);
     free(features);
     return weights;
 }

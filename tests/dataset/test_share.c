@@ -155,6 +155,13 @@ static void a_row_is_the_sum_of_its_attributes(void **state)
     assert_float_equal(weights[tr_rows_find(rows, 4, 1)], 7.5, 1e-6);
     assert_float_equal(tr_rows_norm(rows, weights), norm, 1e-4);
     assert_int_equal(tr_rows_active(rows, weights, 0, OWN), PAIRS + 5 + 2 + 5);
+    float values[PAIRS], *placed = tr_alloc_aligned(rows->size, sizeof *placed);
+    size_t active = tr_rows_round(rows, features, 0, 3, values); // the slices cut the first row
+    active += tr_rows_round(rows, features + 3, 3, PAIRS, values + 3);
+    assert_int_equal(active, PAIRS + 5 + 2 + 5);
+    tr_rows_place(rows, values, 0, OWN, placed);
+    assert_memory_equal(placed, weights, rows->size * sizeof *placed);
+    free(placed);
     tr_rows_gather(rows, weights, back);
     for (size_t i = 0; i < PAIRS; i++) {
         assert_float_equal(back[i], features[i], 1e-6);

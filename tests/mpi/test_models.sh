@@ -20,6 +20,20 @@ same "1 2 3 4 8" "crf by L-BFGS" -t crf -f chunk -e 8
 same 4 "crf by L-BFGS, with two threads" -t crf -f chunk -e 8 -j 2
 same "2 3" "crf by OWL-QN with dev data" -t crf -f chunk --l1 0.5 -e 8 --dev $t/dev
 
+same "2 3" "crf by L-BFGS with dev data" -t crf -f chunk -e 8 --dev $t/dev
+
+# Ranks send each other what their sequences touch. Gradient and direction in whole would be 240,336 bytes an iteration.
+for e in 1 4; do
+    export TRELLIS_MPI_REPORT=$t/report.$e
+    ranks 2 train -q --label 3 -t crf -f chunk --warm-up 0 --epsilon 0 --delta 0 -e $e --log $t/log -m $t/together $t/train
+done
+unset TRELLIS_MPI_REPORT
+sent() { sed 's/.*"sent_bytes": \([0-9]*\).*/\1/' $t/report.$1; }
+want "an iteration sends less than half of that" test $((($(sent 4) - $(sent 1)) / 3)) -lt 120000
+run 0 train -q --label 3 -t crf -f chunk --warm-up 0 --epsilon 0 --delta 0 -e 4 --log $t/log.alone -m $t/alone $t/train
+for log in $t/log $t/log.alone; do sed 's/, "seconds".*//' $log >$log.cut; done
+want "and the ranks report the same figures" cmp $t/log.cut $t/log.alone.cut
+
 # kept NAME OPTION...: each rank keeps its share of the data, and says so.
 kept() {
     local name=$1
