@@ -11,11 +11,20 @@ resumed() {
     run 0 train -q --label 3 -e 8 "$@" -m $t/alone $t/train
     ranks $from train -q --label 3 -e 3 "$@" --checkpoint $t/checkpoint --every 1 -m $t/begun $t/train
     want "$name: a checkpoint is there" test -s $t/checkpoint
-    ranks $to train -q --label 3 -e 8 "$@" --checkpoint $t/checkpoint --every 1 --resume -m $t/ended $t/train
+    ranks $to train --label 3 -e 8 "$@" --checkpoint $t/checkpoint --every 1 --resume -m $t/ended $t/train
     want "$name: it ends well" test $status = 0
+    want "$name: it is resumed" grep -q "resumed after iteration" $err
     want "$name: begun on $from ranks, ended on $to, it is the same" cmp $t/alone $t/ended
 }
 resumed "crf by L-BFGS" 3 2 -t crf -f chunk
 resumed "crf by OWL-QN" 1 3 -t crf -f chunk --l1 0.5
+shared() {
+    resumed "$@"
+    want "$1: each rank keeps its share" grep -q "each rank keeps the attributes of its share" $err
+}
+shared "crf by L-BFGS with shares" 3 2 -t crf -f chunk --warm-up 0
+shared "crf by L-BFGS with shares, begun alone" 1 4 -t crf -f chunk --warm-up 0
+shared "crf by OWL-QN with shares" 2 3 -t crf -f chunk --warm-up 0 --l1 0.5
+shared "crf by SGD with shares" 3 2 -t crf -f chunk -a sgd --batch 6 --rate 0.1
 resumed "hmm by EM" 2 1 -t hmm -a em --states 5
 finish
