@@ -301,6 +301,19 @@ TRELLIS_API trellis_status trellis_corpus_read(trellis_corpus *corpus, const tre
 TRELLIS_API trellis_status trellis_reader_next(trellis_reader *reader,
                                                const trellis_sequence **ret_sequence,
                                                trellis_error *error);
+/* Several threads that read one source. A batch is a reader that gets whole sequences from another
+ * and splits them itself: trellis_reader_take_batch() moves the next ones, about `bytes` bytes of
+ * them, from `reader` to `batch`, of which trellis_reader_next() then reads them, up to TRELLIS_END.
+ * `reader` is used by one thread at a time, each batch by another if need be; errors are the same as
+ * without batches. It must have read the first sequence, which says what the columns are; a batch
+ * has no names of columns. TRELLIS_OPTION if the format is not columns, conllu or crfsuite, and
+ * with the options `context` and `part`. */
+TRELLIS_API trellis_status trellis_reader_open_batch(const trellis_reader *reader,
+                                                     trellis_reader **ret_batch,
+                                                     trellis_error *error);
+/* TRELLIS_OK; TRELLIS_END if `reader` has no more; or an error. */
+TRELLIS_API trellis_status trellis_reader_take_batch(trellis_reader *reader, size_t bytes,
+                                                     trellis_reader *batch, trellis_error *error);
 /* The format that "auto" infers from a file name: "columns", "conllu", ... */
 TRELLIS_API const char *trellis_format_by_name(const char *path);
 /* The name of a column ("FORM"), or NULL if it has none. */

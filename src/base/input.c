@@ -44,6 +44,9 @@ struct tr_input {
     struct tr_limits limits;
     bool stream;
     uint64_t raw_total, total; // bytes read, and decoded
+    /* Why no more could be read ahead, once nothing else is left to take. */
+    trellis_status failure_status;
+    trellis_error failure;
 };
 
 void tr_input_close(struct tr_input *input)
@@ -432,6 +435,140 @@ size_t tr_input_held(const struct tr_input *input)
 struct tr_place tr_input_place(const struct tr_input *input)
 {
     return (struct tr_place){.file = input->path, .line = input->line};
+}
+
+/* ---- lines for another input ----------------------------------------------------------------- */
+
+trellis_status tr_input_open_empty(const char *name, struct tr_input **ret_input,
+                                   trellis_error *error)
+{
+    struct tr_input *input = tr_alloc(1, sizeof *input);
+    *ret_input = input;
+    if (!input) {
+        return tr_fail_memory(error);
+    }
+    input->file = -1;
+    input->at_end = true;
+    input->path = tr_copy_text(name, strlen(name));
+    if (!input->path) {
+        tr_input_close(input);
+        *ret_input = NULL;
+        return tr_fail_memory(error);
+    }
+    return TRELLIS_OK;
+}
+
+/* The number of line ends; counted in bytes first, of which a register holds many. */
+static uint64_t count_lines(const char *text, size_t size)
+{
+    enum { STEP = 240 };
+    uint64_t count = 0;
+    while (size > 0) {
+        size_t step = size < STEP ? size : STEP;
+        unsigned char found = 0;
+        for (size_t i = 0; i < step; i++) {
+            found = (unsigned char)(found + (text[i] == '\n'));
+        }
+        count += found;
+        text += step;
+        size -= step;
+    }
+    return count;
+}
+
+static bool is_blank(const char *line, const char *end)
+{
+    end -= end > line && end[-1] == '\r';
+    while (line < end && (*line == ' ' || *line == '\t')) {
+        line++;
+    }
+    return line == end;
+}
+
+/* Where the line begins that ends at `end`. */
+static const char *line_begin(const char *text, const char *end)
+{
+    const char *before = end > text ? memrchr(text, '\n', (size_t)(end - text)) : NULL;
+    return before ? before + 1 : text;
+}
+
+/* The size of the lines up to and with the last blank one that begins at or after `from`; 0 if
+ * there is none. */
+static size_t whole_size(const char *text, size_t from, size_t size, char comment)
+{
+    const char *line = line_begin(text, text + size); // not complete
+    while (line > text + from) {
+        const char *end = line - 1;
+        line = line_begin(text, end);
+        const char *before = line > text && comment ? line_begin(text, line - 1) : NULL;
+        bool ends = !comment || (before && *before != comment && !is_blank(before, line - 1));
+        if (line >= text + from && ends && is_blank(line, end)) {
+            return (size_t)(end + 1 - text);
+        }
+    }
+    return 0;
+}
+
+/* Reads until `size` bytes are there, or no more are. The place of an error is behind the lines
+ * that are complete. */
+static void read_ahead(struct tr_input *input, size_t size)
+{
+    size_t counted = input->at;
+    uint64_t line = input->line;
+    while (input->used - input->at < size && !input->at_end && !input->failure_status) {
+        input->line += count_lines(input->buffer + counted, input->used - counted);
+        counted = input->used - input->held;
+        input->failure_status = refill(input, &input->failure);
+        counted += input->held;
+    }
+    input->line = line;
+}
+
+/* How much can be taken: 0 if all that is left is an incomplete sequence before a failure. */
+static size_t find_whole(struct tr_input *input, size_t size, char comment)
+{
+    for (size_t from = 0;; size *= 2) {
+        read_ahead(input, size);
+        size_t left = input->used - input->at;
+        const char *text = input->buffer + input->at;
+        if (left <= size && input->at_end) {
+            return left;
+        }
+        size_t within = left < size ? left : size;
+        size_t whole = left ? whole_size(text, from, within, comment) : 0;
+        if (whole || left < size) {
+            return whole;
+        }
+        from = (size_t)(line_begin(text, text + within) - text);
+    }
+}
+
+trellis_status tr_input_take(struct tr_input *input, size_t size, char comment, struct tr_input *to,
+                             trellis_error *error)
+{
+    tr_input_release(input);
+    size_t whole = find_whole(input, size, comment);
+    if (whole == 0) {
+        if (input->failure_status && error) {
+            *error = input->failure;
+        }
+        return input->failure_status ? input->failure_status : TRELLIS_END;
+    }
+    if (!tr_make_room(to->buffer, to->capacity, whole)) {
+        return tr_fail_memory(error);
+    }
+    memcpy(to->buffer, input->buffer + input->at, whole);
+    to->at = to->held = 0;
+    to->used = whole;
+    to->line = input->line;
+    input->line += count_lines(to->buffer, whole);
+    input->at += whole;
+    return TRELLIS_OK;
+}
+
+const char *tr_input_path(const struct tr_input *input)
+{
+    return input->path;
 }
 
 trellis_status tr_input_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size,

@@ -39,6 +39,17 @@ void tr_input_release(struct tr_input *input);
 /* Bytes of the lines held. */
 size_t tr_input_held(const struct tr_input *input);
 
+/* An input without bytes, for tr_input_take(). */
+trellis_status tr_input_open_empty(const char *name, struct tr_input **ret_input,
+                                   trellis_error *error);
+/* Moves the next lines to `to`, which must have been read to its end: about `size` bytes up to and
+ * with a blank line, or all that is left; TRELLIS_END if nothing is. If `comment` is not 0, a blank
+ * line counts only behind a line that is neither blank nor begins with it. `to` numbers its lines
+ * as they are here. */
+trellis_status tr_input_take(struct tr_input *input, size_t size, char comment, struct tr_input *to,
+                             trellis_error *error);
+const char *tr_input_path(const struct tr_input *input);
+
 /* The file and number of the line read last. */
 struct tr_place tr_input_place(const struct tr_input *input);
 

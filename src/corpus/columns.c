@@ -176,4 +176,5 @@ static trellis_status read_columns(trellis_reader *reader, trellis_error *error)
     return TRELLIS_OK;
 }
 
-const struct tr_format tr_format_columns = {.name = "columns", .read = read_columns};
+const struct tr_format tr_format_columns = {
+    .name = "columns", .read = read_columns, .by_blank_lines = true};

@@ -15,6 +15,8 @@
 
 #include "corpus/conllu.h"
 
+enum { COMMENT = '#' };
+
 static const char *const names[TR_CONLLU_COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
 
@@ -49,7 +51,7 @@ static trellis_status split_row(trellis_reader *reader, size_t index, trellis_te
 {
     trellis_text row = tr_line(reader, index);
     *is_token = false;
-    if (tr_is_blank_line(row) || row.data[0] == '#') {
+    if (tr_is_blank_line(row) || row.data[0] == COMMENT) {
         return TRELLIS_OK;
     }
     size_t found = tr_split_at_tabs(row, cells, TR_CONLLU_COLUMNS);
@@ -90,7 +92,7 @@ static trellis_status split_rows(trellis_reader *reader, size_t *ret_length, tre
 
 static trellis_status read_conllu(trellis_reader *reader, trellis_error *error)
 {
-    trellis_status status = tr_take_block(reader, '#', error);
+    trellis_status status = tr_take_block(reader, COMMENT, error);
     if (!status) {
         status = tr_fix_lines(reader, error);
     }
@@ -120,4 +122,10 @@ static trellis_status read_conllu(trellis_reader *reader, trellis_error *error)
 }
 
 const struct tr_format tr_format_conllu = {
-    .name = "conllu", .read = read_conllu, .names = names, .name_count = TR_CONLLU_COLUMNS};
+    .name = "conllu",
+    .read = read_conllu,
+    .names = names,
+    .name_count = TR_CONLLU_COLUMNS,
+    .by_blank_lines = true,
+    .comment = COMMENT,
+};

@@ -216,4 +216,5 @@ static trellis_status read_crfsuite(trellis_reader *reader, trellis_error *error
     return TRELLIS_OK;
 }
 
-const struct tr_format tr_format_crfsuite = {.name = "crfsuite", .read = read_crfsuite};
+const struct tr_format tr_format_crfsuite = {
+    .name = "crfsuite", .read = read_crfsuite, .by_blank_lines = true};

@@ -30,6 +30,8 @@ struct tr_format {
     trellis_status (*read)(trellis_reader *reader, trellis_error *error);
     const char *const *names; // [name_count] of its columns, or NULL
     size_t name_count;
+    bool by_blank_lines; // they end sequences, and what is behind one does not depend on it
+    char comment;        // but not behind lines that begin with this; 0: none do
 };
 
 extern const struct tr_format tr_format_columns, tr_format_conllu, tr_format_crfsuite,
