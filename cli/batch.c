@@ -183,15 +183,40 @@ bool batch_add(struct batch *batch, const trellis_sequence *sequence)
     return true;
 }
 
-void batch_reset(struct batch *batch)
+bool batch_write(struct batch *batch, const char *data, size_t size)
+{
+    size_t need;
+    if (__builtin_add_overflow(batch->text_size, size, &need) || need > SIZE_MAX / 2) {
+        return false;
+    }
+    if (need > batch->text_capacity) {
+        char *text = realloc(batch->text, 2 * need);
+        if (!text) {
+            return false;
+        }
+        batch->text = text;
+        batch->text_capacity = 2 * need;
+    }
+    memcpy(batch->text + batch->text_size, data, size);
+    batch->text_size = need;
+    return true;
+}
+
+void batch_forget(struct batch *batch)
 {
     for (struct chunk *chunk = batch->first_chunk; chunk; chunk = chunk->next) {
         chunk->used = 0;
     }
     batch->chunk = batch->first_chunk;
     batch->count = batch->tokens = batch->tagged = 0;
-    batch->status = TRELLIS_OK;
-    batch->done = false;
+}
+
+void batch_reset(struct batch *batch)
+{
+    batch_forget(batch);
+    batch->text_size = 0;
+    batch->status = batch->reading = TRELLIS_OK;
+    batch->done = batch->unread = false;
 }
 
 void batch_free(struct batch *batch)
@@ -202,5 +227,7 @@ void batch_free(struct batch *batch)
         chunk = next;
     }
     free(batch->items);
+    free(batch->text);
+    trellis_reader_close(batch->reader);
     *batch = (struct batch){0};
 }

@@ -1,4 +1,5 @@
-/* batch.h - copies of sequences that outlive the reader's next call, and their predicted labels. */
+/* batch.h - some sequences for one thread to tag, and what was predicted. They are copied when they
+ * are read, or read by that thread. */
 #ifndef TRELLIS_CLI_BATCH_H
 #define TRELLIS_CLI_BATCH_H
 
@@ -16,8 +17,15 @@ struct batch {
     size_t tokens; // in all items
     struct chunk *first_chunk, *chunk;
 
+    trellis_reader *reader; // of sequences that are not split yet; NULL: none
+    bool unread;            // there are some
+    trellis_status reading; // where reading stopped behind them, if it did,
+    trellis_error reading_error;
+
     /* For the worker that tags it. */
     size_t tagged; // items that have a result
+    char *text;    // [text_size] the results, where `formatted` asks for that
+    size_t text_size, text_capacity;
     trellis_status status;
     trellis_error error;
     bool done;
@@ -30,6 +38,11 @@ void *batch_alloc(struct batch *batch, size_t size);
 /* Points the text to a copy of its bytes; false on allocation failure. */
 bool batch_copy(struct batch *batch, trellis_text *text);
 
+/* Adds to the text; false on allocation failure. */
+bool batch_write(struct batch *batch, const char *data, size_t size);
+
+/* Gives back what was allocated for items. */
+void batch_forget(struct batch *batch);
 void batch_reset(struct batch *batch);
 void batch_free(struct batch *batch);
 

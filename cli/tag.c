@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "batch.h"
 #include "chain.h"
 #include "message.h"
 #include "output_file.h"
@@ -13,9 +14,15 @@
 #include "model_input.h"
 #include "tagging.h"
 
+/* What is written, and how; each thread has a copy with a writer of its own. */
 struct labelling {
     struct output output;
+    trellis_sink sink; // the output, or a batch
+    void *sink_user;
+    struct batch *batch;
     trellis_writer *writer;
+    trellis_options *options; // of the writer
+    bool adds_columns;
     bool unbuffered;        // flush after each sequence
     bool ranked;            // write a line with the rank before each labelling
     const float *marginals; // [length] of the labelling being written, or NULL
@@ -28,17 +35,22 @@ struct labelling {
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
+static trellis_status put(const struct labelling *labelling, const char *data, size_t size)
+{
+    return labelling->sink(labelling->sink_user, data, size);
+}
+
 /* Appends a cell PROBABILITY, or NAME:PROBABILITY if there is a name. */
 static trellis_status append_cell(struct labelling *labelling, char separator, trellis_text name,
                                   float marginal)
 {
     char number[32];
     int width = snprintf(number, sizeof number, "%s%.4f", name.data ? ":" : "", (double)marginal);
-    trellis_status status = output_sink(&labelling->output, &separator, 1);
+    trellis_status status = put(labelling, &separator, 1);
     if (!status && name.data) {
-        status = output_sink(&labelling->output, name.data, name.size);
+        status = put(labelling, name.data, name.size);
     }
-    return status ? status : output_sink(&labelling->output, number, (size_t)width);
+    return status ? status : put(labelling, number, (size_t)width);
 }
 
 /* Appends the cells of one token to its line. */
@@ -53,7 +65,7 @@ static trellis_status append_cells(struct labelling *labelling, char separator)
         status = append_cell(labelling, separator, trellis_model_label(labelling->model, k),
                              *labelling->all++);
     }
-    return status ? status : output_sink(&labelling->output, "\n", 1);
+    return status ? status : put(labelling, "\n", 1);
 }
 
 /* A sink between the writer and the output that appends probabilities to the line of each token.
@@ -67,10 +79,10 @@ static trellis_status append_marginals(void *user, const char *data, size_t size
         line = end ? (size_t)(end - data) + 1 : size;
         if (line > 1) {
             bool by_tab = memchr(data, '\t', line) && !memchr(data, ' ', line);
-            status = output_sink(&labelling->output, data, line - 1);
+            status = put(labelling, data, line - 1);
             status = status ? status : append_cells(labelling, by_tab ? '\t' : ' ');
         } else {
-            status = output_sink(&labelling->output, data, line);
+            status = put(labelling, data, line);
         }
     }
     return status;
@@ -88,7 +100,7 @@ static trellis_status write_rank(struct labelling *labelling, const struct tag_r
     }
     line[size++] = '\n';
     trellis_status status = trellis_writer_finish(labelling->writer, error);
-    return status ? status : output_sink(&labelling->output, line, (size_t)size);
+    return status ? status : put(labelling, line, (size_t)size);
 }
 
 /* Everything in one object. */
@@ -156,6 +168,75 @@ static trellis_status write_labelled(void *user, const trellis_sequence *sequenc
     }
     return status;
 }
+
+/* ---- text made by several threads ------------------------------------------------------------ */
+
+static trellis_status batch_sink(void *user, const char *data, size_t size)
+{
+    const struct labelling *labelling = user;
+    return batch_write(labelling->batch, data, size) ? TRELLIS_OK : TRELLIS_MEMORY;
+}
+
+static trellis_status open_writer(struct labelling *labelling, trellis_error *error)
+{
+    bool adds = labelling->adds_columns;
+    return trellis_writer_create(labelling->options, adds ? append_marginals : labelling->sink,
+                                 adds ? (void *)labelling : labelling->sink_user,
+                                 &labelling->writer, error);
+}
+
+static trellis_status create_context(void *user, void **ret_context, trellis_error *error)
+{
+    struct labelling *own = malloc(sizeof *own);
+    *ret_context = own;
+    if (!own) {
+        return set_error(error, TRELLIS_MEMORY, "out of memory");
+    }
+    *own = *(const struct labelling *)user;
+    own->sink = batch_sink;
+    own->sink_user = own;
+    own->writer = NULL;
+    return open_writer(own, error);
+}
+
+static trellis_status format_result(void *context, struct batch *batch,
+                                    const trellis_sequence *sequence,
+                                    const struct tag_result *result, trellis_error *error)
+{
+    struct labelling *own = context;
+    own->batch = batch;
+    return write_labelled(own, sequence, result, error);
+}
+
+static trellis_status finish_batch(void *context, struct batch *batch, trellis_error *error)
+{
+    struct labelling *own = context;
+    own->batch = batch;
+    return trellis_writer_finish(own->writer, error);
+}
+
+static void destroy_context(void *user, void *context)
+{
+    struct labelling *labelling = user, *own = context;
+    if (own) {
+        labelling->sequences += own->sequences;
+        labelling->exact += own->exact;
+        trellis_writer_destroy(own->writer);
+        free(own);
+    }
+}
+
+static trellis_status write_text(void *user, const char *data, size_t size)
+{
+    struct labelling *labelling = user;
+    return output_sink(&labelling->output, data, size);
+}
+
+static const struct formatter formatter = {.create = create_context,
+                                           .format = format_result,
+                                           .finish = finish_batch,
+                                           .destroy = destroy_context,
+                                           .write = write_text};
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -240,16 +321,11 @@ static trellis_status create_writer(struct labelling *labelling, const struct ar
     for (size_t k = 0; k < labels; k++) {
         labelling->label_names[k] = trellis_model_label(model, k);
     }
-    bool adds_columns = !labelling->objects && (tagging->marginals || tagging->all_marginals);
-    trellis_options *options = NULL;
-    trellis_status status = writer_options(arguments, tagging->chain, &options, error);
-    if (!status) {
-        status = trellis_writer_create(options, adds_columns ? append_marginals : output_sink,
-                                       adds_columns ? (void *)labelling : &labelling->output,
-                                       &labelling->writer, error);
-    }
-    trellis_options_destroy(options);
-    return status;
+    labelling->adds_columns = !labelling->objects && (tagging->marginals || tagging->all_marginals);
+    labelling->sink = output_sink;
+    labelling->sink_user = &labelling->output;
+    trellis_status status = writer_options(arguments, tagging->chain, &labelling->options, error);
+    return status ? status : open_writer(labelling, error);
 }
 
 static trellis_status tag(struct labelling *labelling, const struct arguments *arguments,
@@ -261,6 +337,7 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         .options = arguments->options,
         .tagged = write_labelled,
         .user = labelling,
+        .formatter = &formatter,
         .nbest = nbest_size(arguments),
         .marginals = argument_flag(arguments, "marginals"),
         .all_marginals = argument_flag(arguments, "all-marginals"),
@@ -291,6 +368,7 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
         *error = late;
     }
     trellis_writer_destroy(labelling->writer);
+    trellis_options_destroy(labelling->options);
     free(labelling->label_names);
     if (!status && tagging.check && labelling->sequences > 0) {
         message("%.2f %% of %" PRIu64 " sequence%s have the same score as with exact search",

@@ -20,11 +20,28 @@ struct tagging {
     bool known;                 // mark in-vocabulary words,
     const trellis_words *words; // of this vocabulary, or if NULL that of the model
     bool check;                 // compare with exact search
-    /* Called for each sequence in the order of the input, by the thread that called tagging_run();
-     * any status other than TRELLIS_OK stops. */
+    /* Called for each sequence in the order of the input, by one thread at a time; any status other
+     * than TRELLIS_OK stops. */
     trellis_status (*tagged)(void *user, const trellis_sequence *sequence,
                              const struct tag_result *result, trellis_error *error);
     void *user;
+    /* NULL, or what several threads call in place of `tagged`: each makes text of what it has
+     * tagged, and the text is written in the order of the input. */
+    const struct formatter *formatter;
+};
+
+/* Each thread has a context of its own. */
+struct formatter {
+    /* Called before the threads start. The context writes to a sink with the `batch` that it was
+     * last given. */
+    trellis_status (*create)(void *user, void **ret_context, trellis_error *error);
+    trellis_status (*format)(void *context, struct batch *batch, const trellis_sequence *sequence,
+                             const struct tag_result *result, trellis_error *error);
+    /* No more sequences are added to the batch. */
+    trellis_status (*finish)(void *context, struct batch *batch, trellis_error *error);
+    /* Called after the threads have ended. */
+    void (*destroy)(void *user, void *context);
+    trellis_status (*write)(void *user, const char *data, size_t size);
 };
 
 /* Rejects --cost without --decode risk, which would ignore it. */
