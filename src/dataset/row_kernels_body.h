@@ -151,7 +151,12 @@ INLINE void fetch_moved(const struct tr_rows *rows, const struct tr_move *move,
                         const struct tr_tokens *tokens, size_t i)
 {
     for (uint32_t k = move->from[i * move->stride]; k < move->end[i * move->stride]; k++) {
-        size_t at = tr_rows_at(rows, tokens->attribute[k]);
+        uint32_t a = tokens->attribute[k];
+        size_t at = tr_rows_at(rows, a);
+        size_t row = a < rows->dense ? a : at - (size_t)rows->dense * (rows->width - 1);
+        if (rows->multiplicity) {
+            __builtin_prefetch(&rows->multiplicity[row]);
+        }
         __builtin_prefetch(&move->weights[at], 1);
         __builtin_prefetch(&move->weights[at + 16], 1);
         if (move->average) {

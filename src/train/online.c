@@ -424,6 +424,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
     size_t end = online->mixing ? tr_ranks_share(&t->ranks, n, t->ranks.rank + 1) : n;
     for (size_t i = first; i < end; i++) {
         uint32_t s = online->order[i];
+        tr_training_prefetch(&t->data.train, online->order, i, end);
         trellis_status status = rule(online, user, s, error);
         if (status) {
             return status;

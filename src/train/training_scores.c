@@ -28,6 +28,31 @@ struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_at
                               .n = (dataset->sequence.at[sequence + 1] - first) * rows};
 }
 
+/* Prefetches an array from one index to another. */
+static void fetch_lines(const void *array, size_t size, size_t from, size_t end)
+{
+    enum { LINE = 64 };
+    for (size_t at = from * size; at < end * size; at += LINE) {
+        __builtin_prefetch((const char *)array + at);
+    }
+}
+
+void tr_training_prefetch(const struct tr_dataset *dataset, const uint32_t *order, size_t i,
+                          size_t count)
+{
+    const uint32_t *sequence = dataset->sequence.at;
+    const uint32_t *begin = dataset->node.begin.at;
+    if (i + 2 < count) {
+        size_t first = sequence[order[i + 2]], end = sequence[order[i + 2] + 1];
+        fetch_lines(begin, sizeof *begin, first, end + 1);
+        fetch_lines(dataset->gold.at, sizeof *dataset->gold.at, first, end);
+    }
+    if (i + 1 < count) {
+        fetch_lines(dataset->node.attribute.at, sizeof *dataset->node.attribute.at,
+                    begin[sequence[order[i + 1]]], begin[sequence[order[i + 1] + 1]]);
+    }
+}
+
 void tr_training_subtract_gold(const struct tr_training *training, const uint16_t *gold, size_t n,
                                float *probabilities)
 {
