@@ -9,12 +9,13 @@
 Works on a copy of the tree in DIRECTORY/tree, so that a mutant can do no harm. The library is built there as one shared
 library with all functions visible, which all tests use: a mutant is one object compiled and that library linked. A
 mutant with the same object code as the original is equivalent and not counted. The tests of its own folder that take
-less than a second (--limit) run first, then such tests of all folders, then the longer ones of its own, then those of its
-folder under the address and undefined-behaviour sanitizers (not with --plain); it is noticed by the first that fails.
+less than a second (--limit) run first, then such tests of all folders, then those of its own that take up to ten times
+as long, then the short ones of its own under the address and undefined-behaviour sanitizers (not with --plain); it is
+noticed by the first that fails.
 
 Verdicts are kept in DIRECTORY/verdicts.tsv, so a run that was interrupted goes on; --again tries survivors once more,
-with the tests of today. tests/mutants.txt lists survivors that change nothing, with the reason; the status is 1 if
-there are others.
+with the tests of today. tests/mutants.txt lists mutants that change nothing, with the reason; they are not tried. The
+status is 1 if others survive.
 """
 import argparse
 import concurrent.futures
@@ -35,6 +36,7 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KNOWN = ROOT / "tests/mutants.txt"
 GIB = 1 << 30
+LONGER = 10  # how many times --limit a test of the same folder may take
 # Tests of what ships rather than of the code, and those that need a browser.
 OUTSIDE = re.compile(r"^(install|docs|project|python|data)/|^serve/(page|stress)|^report/(report|show)$|^faults/kill$")
 
@@ -57,15 +59,20 @@ LOOP = re.compile(r"for \([^;]*; ([a-z]+) <(?= [^;]*; [a-z]+ ?(\+=|\+\+) ?(LANES
 
 class Mutant:
     def __init__(self, file, text, begin, end, new):
-        self.file, self.begin, self.end, self.new = file, begin, end, new
+        self.file, self.begin, self.end, self.new, self.original = file, begin, end, new, text
         self.old = text[begin:end]
-        self.text = text[:begin] + new + text[end:]
-        self.line = text.count("\n", 0, begin) + 1
         start = text.rfind("\n", 0, begin) + 1
         self.source = text[start:text.find("\n", begin)].strip()
-        self.column = begin - start
-        content = hashlib.sha256(text.encode()).hexdigest()[:12]
-        self.key = f"{file}@{content}:{begin}:{self.old}:{new}"
+
+    def text(self):
+        return self.original[:self.begin] + self.new + self.original[self.end:]
+
+    def line(self):
+        return self.original.count("\n", 0, self.begin) + 1
+
+    def key(self):
+        content = hashlib.sha256(self.original.encode()).hexdigest()[:12]
+        return f"{self.file}@{content}:{self.begin}:{self.old}:{self.new}"
 
     def known(self):
         """The line of tests/mutants.txt about it, which does not depend on where in the file the line is."""
@@ -150,8 +157,10 @@ class Build:
         subprocess.run(["cmake", "--build", self.directory, "--parallel", str(os.cpu_count()), "--target", "build_tests"],
                        check=True, stdout=subprocess.DEVNULL)
         entries = json.loads((self.directory / "compile_commands.json").read_text())
-        self.compile = {os.path.relpath(e["file"], self.tree): shlex.split(e["command"]) for e in entries
-                        if "trellis_objects.dir" in e["command"]}
+        commands = {os.path.relpath(e["file"], self.tree): shlex.split(e["command"]) for e in entries}
+        self.compile = {file: command for file, command in commands.items()
+                        if "CMakeFiles/trellis_objects.dir" in self.output(command)}
+        self.programs = {file: command for file, command in commands.items() if re.match("tests/.*/test_", file)}
         self.link = shlex.split((self.directory / "CMakeFiles/trellis_static.dir/link.txt").read_text())
         self.tests = self.read_tests()
         file = self.directory / "seconds.json"
@@ -207,9 +216,10 @@ class Build:
             return [file]
         return [source for source, command in self.compile.items() if self.depends(command, self.tree / file)]
 
-    def depends(self, command, file):
-        words = (self.directory / (self.output(command) + ".d")).read_text().replace("\\\n", " ").split()
-        return any(word.endswith(file.name) and (self.directory / word).resolve() == file for word in words)
+    def depends(self, command, file, within="."):
+        folder = self.directory / within
+        words = (folder / (self.output(command) + ".d")).read_text().replace("\\\n", " ").split()
+        return any(word.endswith(file.name) and (folder / word).resolve() == file for word in words)
 
     @staticmethod
     def output(command):
@@ -218,40 +228,62 @@ class Build:
     def make(self, mutant, folder):
         """Builds the library with the mutant: None, "same" or "error"."""
         (folder / mutant.file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / mutant.file).write_text(mutant.text)
+        (folder / mutant.file).write_text(mutant.text())
         replaced = {}
         for source in self.objects_of(mutant.file):
-            command = [word for word in self.compile[source] if not word.endswith("ccache")]
-            place = command.index("-o")
-            replaced[command[place + 1]] = str(folder / f"{len(replaced)}.o")
-            command[place + 1] = replaced[command[place + 1]]
+            command = self.compile[source]
+            replaced[self.output(command)] = str(folder / f"{len(replaced)}.o")
             if source == mutant.file:
-                command[-1] = str(folder / mutant.file)
-            command[1:1] = [f"-I{folder / 'src'}", "-w"]
-            if subprocess.run(command, cwd=self.directory, capture_output=True).returncode:
+                command = [*command[:-1], str(folder / mutant.file)]
+            if not self.run_tool(command, replaced, folder, "."):
                 return "error"
         if all((self.directory / old).read_bytes() == pathlib.Path(new).read_bytes() for old, new in replaced.items()):
             return "same"
-        command = [replaced.get(word, word) for word in self.link]
-        library = command.index("-o") + 1
-        command[library] = str(folder / pathlib.Path(command[library]).name)
-        return "error" if subprocess.run(command, cwd=self.directory, capture_output=True).returncode else None
+        library = self.output(self.link)
+        replaced[library] = str(folder / pathlib.Path(library).name)
+        ok = self.run_tool(self.link, replaced, folder, ".") and self.make_programs(mutant, folder)
+        return None if ok else "error"
+
+    def run_tool(self, command, replaced, folder, within):
+        """Compiles or links with other files."""
+        words = [replaced.get(word, word) for word in command if not word.endswith("ccache")]
+        words[1:1] = [f"-I{folder / 'src'}", "-w"]
+        return subprocess.run(words, cwd=self.directory / within, capture_output=True).returncode == 0
+
+    def make_programs(self, mutant, folder):
+        """Tests of its own folder have the functions of a header in themselves: builds those that include it."""
+        module, ok = mutant.file.split("/")[1], True
+        for source, command in self.programs.items() if mutant.file.endswith(".h") else ():
+            target = f"{module}_{pathlib.Path(source).stem}"
+            if ok and source.startswith(f"tests/{module}/") and self.depends(command, self.tree / mutant.file, "tests"):
+                link = shlex.split((self.directory / f"tests/CMakeFiles/{target}.dir/link.txt").read_text())
+                replaced = {self.output(command): str(folder / f"{target}.o"), self.output(link): str(folder / target)}
+                ok = all(self.run_tool(words, replaced, folder, "tests") for words in (command, link))
+        return ok
 
     def noticed_by(self, mutant, folder, plain, limit):
         """The first test that fails, or None; tests of other folders only if they are short in the plain build."""
-        module = mutant.file.split("/")[1]
+        module, stem = mutant.file.split("/")[1], pathlib.Path(mutant.file).stem
         chosen = []
         for test in plain.tests:
             near = test[0].startswith(module + "/")
-            seconds = plain.seconds_of(test, 600 if near else math.ceil(limit)) if near or not self.sanitized else None
-            if seconds is not None and (seconds < limit or (near and not self.sanitized)):
-                chosen.append(((seconds >= limit) * 2 + (not near), seconds, test))
-        for _, _, (name, *_) in sorted(chosen, key=lambda choice: choice[:2]):
+            most = limit * (LONGER if near and not self.sanitized else 1)
+            seconds = plain.seconds_of(test, math.ceil(most)) if near or not self.sanitized else None
+            if seconds is not None and seconds < most:
+                same = near and stem.startswith(test[0].split("/")[1])
+                chosen.append((not same, (seconds >= limit) * 2 + (not near), seconds, test[0]))
+        for *_, name in sorted(chosen):
             test = next((t for t in self.tests if t[0] == name), None)
             seconds = self.seconds_of(test) if test else None
-            if seconds is not None and self.run(*test[1:], folder, 10 + 20 * seconds)[0] not in (0, 77):
+            if seconds is not None and self.run(*self.with_program(test, folder), folder, 10 + 20 * seconds)[0] not in (0, 77):
                 return name
         return None
+
+    def with_program(self, test, folder):
+        """The command and the environment of a test, with the program that was built for the mutant if there is one."""
+        name, command, environment = test
+        program, built = str(self.directory / "tests" / name), folder / name.replace("/", "_test_")
+        return [str(built) if word == program and built.is_file() else word for word in command], environment
 
 
 # ---- the run -----------------------------------------------------------------------------------
@@ -283,10 +315,10 @@ class Verdicts:
 
     def add(self, mutant, verdict):
         with self.lock:
-            self.of[mutant.key] = verdict
+            self.of[mutant.key()] = verdict
             with self.file.open("a") as file:
-                file.write(f"{mutant.key}\t{verdict}\t{mutant.line}\t{mutant.source}\n")
-            print(f"{mutant.file}:{mutant.line}: {mutant.old or '(nothing)'} -> {mutant.new or '(nothing)'}: {verdict}",
+                file.write(f"{mutant.key()}\t{verdict}\t{mutant.line()}\t{mutant.source}\n")
+            print(f"{mutant.file}:{mutant.line()}: {mutant.old or '(nothing)'} -> {mutant.new or '(nothing)'}: {verdict}",
                   flush=True)
 
 
@@ -294,6 +326,7 @@ def judge_all(mutants, builds, verdicts, directory, arguments):
     """Judges all loops, or until --count mutants that compile to something else have a verdict; returns those."""
     judged, lock, source = [], threading.Lock(), iter(mutants)
     count = sys.maxsize if arguments.loops else arguments.count
+    known = known_mutants()
 
     def work(number):
         while True:
@@ -301,9 +334,10 @@ def judge_all(mutants, builds, verdicts, directory, arguments):
                 mutant = next(source, None) if len(judged) < count else None
             if mutant is None:
                 return
-            if mutant.key not in verdicts.of:
-                verdicts.add(mutant, judge(builds, mutant, directory / f"mutant{number}", arguments.limit))
-            if verdicts.of[mutant.key] not in ("same", "error"):
+            if mutant.key() not in verdicts.of:
+                verdicts.add(mutant, "survived" if mutant.known() in known else
+                             judge(builds, mutant, directory / f"mutant{number}", arguments.limit))
+            if verdicts.of[mutant.key()] not in ("same", "error"):
                 with lock:
                     judged.append(mutant)
 
@@ -336,11 +370,11 @@ def main():
     verdicts = Verdicts(directory / "verdicts.tsv", arguments.again)
     mutants = loops(arguments.loops) if arguments.loops else draw(arguments.seed)
     judged = judge_all(mutants, builds, verdicts, directory, arguments)
-    survivors = [m for m in judged if verdicts.of[m.key] == "survived"]
+    survivors = [m for m in judged if verdicts.of[m.key()] == "survived"]
     known = known_mutants()
     unknown = [m for m in survivors if m.known() not in known]
     for mutant in unknown:
-        print(f"survived: {mutant.file}:{mutant.line}\n{mutant.known()}")
+        print(f"survived: {mutant.file}:{mutant.line()}\n{mutant.known()}")
     print(f"mutants: {len(judged)} tried, {len(judged) - len(survivors)} noticed, "
           f"{len(survivors) - len(unknown)} change nothing, {len(unknown)} survived")
     return 1 if unknown else 0

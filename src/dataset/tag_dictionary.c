@@ -234,7 +234,7 @@ trellis_status tr_tag_dictionary_write(struct tr_tag_dictionary_builder *builder
     put_u32(block, count);
     put_u32(block, pairs);
     put_u32(block, bytes);
-    put_u32(block, 0);
+    put_u32(block, 0); // reserved
     put_words(builder, words, count, block);
     free(words);
     return block->failed ? tr_fail_memory(error) : TRELLIS_OK;
