@@ -458,6 +458,32 @@ static void expect_refusal(trellis_chain *chain, unsigned questions, trellis_cha
     }
 }
 
+/* Labellings by rank and by chance need a number and a place to go, each of them. */
+static void missing_arrays_are_refused(void **state)
+{
+    (void)state;
+    struct instance x = make_instance(5);
+    x.n = 3;
+    x.with_allowed = false;
+    trellis_chain *chain = make_chain(&x);
+    int32_t labels[3];
+    double score;
+    for (int left_out = 0; left_out < 3; left_out++) {
+        trellis_chain_sequence s = make_sequence(&x);
+        s.nbest = left_out != 0;
+        s.nbest_labels = left_out != 1 ? labels : NULL;
+        s.nbest_scores = left_out != 2 ? &score : NULL;
+        expect_refusal(chain, TRELLIS_CHAIN_NBEST, &s, TRELLIS_OPTION, "'nbest' is missing");
+    }
+    for (int left_out = 0; left_out < 2; left_out++) {
+        trellis_chain_sequence s = make_sequence(&x);
+        s.samples = left_out != 0;
+        s.sampled = left_out != 1 ? labels : NULL;
+        expect_refusal(chain, TRELLIS_CHAIN_SAMPLE, &s, TRELLIS_OPTION, "'sampled' is missing");
+    }
+    trellis_chain_destroy(chain);
+}
+
 static void bad_input_is_refused(void **state)
 {
     (void)state;
@@ -507,6 +533,7 @@ int main(void)
         cmocka_unit_test(gradients_agree_with_finite_differences),
         cmocka_unit_test(samples_follow_the_distribution),
         cmocka_unit_test(answers_do_not_depend_on_threads),
+        cmocka_unit_test(missing_arrays_are_refused),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,13 @@ static void romance(void **state)
          "\u00E0 10 h 30 ou 15 h , n\u00B0 5 , 25 \u00B0C"},
         {"M. J.-P. Dupont, etc. Il part. Elle reste.",
          "M. J.-P. Dupont , etc. Il part . | Elle reste ."},
+        /* an abbreviation before a number, a title, an initial, and the same words at an end */
+        {"Voir art. 5 et p.  7.", "Voir art. 5 et p. 7 ."},
+        {"C'est de l'art. Il part.", "C' est de l' art . | Il part ."},
+        {"Le n. est blanc.", "Le n . est blanc ."},
+        {"Page 5n. a, vol. x", "Page 5n . a , vol . x"},
+        {"Mme. Blanc et K. Vu. Le Dr. ", "Mme. Blanc et K. Vu . | Le Dr ."},
+        {"Plan B.", "Plan B ."},
         {"Dell'arte, un'altra e all'una.", "Dell' arte , un' altra e all' una ."},
         {"autre(s) www.ici.fr a@b.fr", "autre(s) www.ici.fr a@b.fr"},
     };

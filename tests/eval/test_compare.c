@@ -235,6 +235,8 @@ static void intervals_are_those_of_the_binomial(void **state)
     e = evaluate("A", "A");
     assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
     assert_true(isnan(intervals[0].low));
+    assert_int_equal(trellis_evaluation_intervals(e, NULL, 0, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_evaluation_intervals(e, NULL, 1, NULL), TRELLIS_OPTION);
     trellis_evaluation_destroy(e);
 }
 
