@@ -6,6 +6,9 @@
 #ifndef TRELLIS_MODEL_FOREIGN_H
 #define TRELLIS_MODEL_FOREIGN_H
 
+#include <endian.h>
+
+#include "model/image.h"
 #include "model/model.h"
 
 struct tr_foreign_format {
@@ -28,5 +31,26 @@ const struct tr_foreign_format *tr_foreign_find(trellis_text bytes);
 /* The error of a file that was recognised but does not fit. */
 trellis_status tr_foreign_damaged(const struct tr_foreign_format *format, const char *path,
                                   const char *what, trellis_error *error);
+
+/* The numbers of these files, which are little-endian wherever they are read and written. */
+static inline uint32_t tr_foreign_u32(struct tr_cursor *cursor)
+{
+    return le32toh(tr_cursor_u32(cursor));
+}
+
+static inline uint64_t tr_foreign_u64(struct tr_cursor *cursor)
+{
+    return le64toh(tr_cursor_u64(cursor));
+}
+
+static inline void tr_foreign_put_u32(struct tr_buffer *buffer, uint32_t value)
+{
+    tr_put_u32(buffer, htole32(value));
+}
+
+static inline void tr_foreign_put_u64(struct tr_buffer *buffer, uint64_t value)
+{
+    tr_put_u64(buffer, htole64(value));
+}
 
 #endif

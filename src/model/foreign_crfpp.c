@@ -231,12 +231,12 @@ static trellis_status read_binary(struct crfpp_file *file)
 {
     struct tr_cursor cursor = tr_cursor(file->bytes);
     tr_cursor_bytes(&cursor, 16); // version, type and cost factor
-    file->weight_count = tr_cursor_u32(&cursor);
-    tr_cursor_u32(&cursor); // the columns that templates use
-    uint32_t array_size = tr_cursor_u32(&cursor);
-    uint32_t labels_size = tr_cursor_u32(&cursor);
+    file->weight_count = tr_foreign_u32(&cursor);
+    tr_foreign_u32(&cursor); // the columns that templates use
+    uint32_t array_size = tr_foreign_u32(&cursor);
+    uint32_t labels_size = tr_foreign_u32(&cursor);
     const char *labels = tr_cursor_bytes(&cursor, labels_size);
-    uint32_t templates_size = tr_cursor_u32(&cursor);
+    uint32_t templates_size = tr_foreign_u32(&cursor);
     const char *templates = tr_cursor_bytes(&cursor, templates_size);
     file->unit_count = array_size / UNIT;
     file->units = tr_cursor_bytes(&cursor, array_size);

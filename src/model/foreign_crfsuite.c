@@ -77,17 +77,17 @@ static trellis_status read_header(struct lcrf *file)
 {
     struct tr_cursor cursor = cursor_at(file, 0);
     bool ours = take_tag(&cursor, "lCRF");
-    uint32_t size = tr_cursor_u32(&cursor);
+    uint32_t size = tr_foreign_u32(&cursor);
     ours = take_tag(&cursor, "FOMC") && ours;
-    uint32_t version = tr_cursor_u32(&cursor);
-    tr_cursor_u32(&cursor); // the number of features, always written as 0
-    file->label_count = tr_cursor_u32(&cursor);
-    file->attribute_count = tr_cursor_u32(&cursor);
-    file->features_at = tr_cursor_u32(&cursor);
-    file->labels_at = tr_cursor_u32(&cursor);
-    file->attributes_at = tr_cursor_u32(&cursor);
-    file->label_lists_at = tr_cursor_u32(&cursor);
-    file->attribute_lists_at = tr_cursor_u32(&cursor);
+    uint32_t version = tr_foreign_u32(&cursor);
+    tr_foreign_u32(&cursor); // the number of features, always written as 0
+    file->label_count = tr_foreign_u32(&cursor);
+    file->attribute_count = tr_foreign_u32(&cursor);
+    file->features_at = tr_foreign_u32(&cursor);
+    file->labels_at = tr_foreign_u32(&cursor);
+    file->attributes_at = tr_foreign_u32(&cursor);
+    file->label_lists_at = tr_foreign_u32(&cursor);
+    file->attribute_lists_at = tr_foreign_u32(&cursor);
     if (cursor.failed || size > file->bytes.size) {
         return damaged(file, "it is truncated");
     }
@@ -106,8 +106,8 @@ static trellis_status read_header(struct lcrf *file)
     }
     cursor = cursor_at(file, file->features_at);
     bool fits = take_tag(&cursor, "FEAT");
-    tr_cursor_u32(&cursor);
-    file->feature_count = tr_cursor_u32(&cursor);
+    tr_foreign_u32(&cursor);
+    file->feature_count = tr_foreign_u32(&cursor);
     fits = fits && !cursor.failed && file->feature_count <= left(&cursor) / FEATURE;
     return fits ? TRELLIS_OK : damaged(file, "its features do not fit");
 }
@@ -122,17 +122,17 @@ static trellis_status read_names(struct lcrf *file, uint32_t at, uint32_t count,
 {
     struct tr_cursor cursor = cursor_at(file, at);
     bool fits = take_tag(&cursor, "CQDB");
-    uint32_t size = tr_cursor_u32(&cursor);
-    tr_cursor_u32(&cursor); // flags: names and numbers are looked up in both directions
-    fits = fits && tr_cursor_u32(&cursor) == CQDB_ORDER && tr_cursor_u32(&cursor) == count;
-    uint32_t numbers_at = tr_cursor_u32(&cursor);
+    uint32_t size = tr_foreign_u32(&cursor);
+    tr_foreign_u32(&cursor); // flags: names and numbers are looked up in both directions
+    fits = fits && tr_foreign_u32(&cursor) == CQDB_ORDER && tr_foreign_u32(&cursor) == count;
+    uint32_t numbers_at = tr_foreign_u32(&cursor);
     fits = fits && !cursor.failed && size <= CQDB_HEADER + left(&cursor) && numbers_at <= size &&
            count <= (size - numbers_at) / sizeof(uint32_t);
     cursor = cursor_at(file, (uint64_t)at + numbers_at);
     trellis_status status = TRELLIS_OK;
     for (uint32_t i = 0; fits && !status && i < count; i++) {
-        struct tr_cursor record = cursor_at(file, (uint64_t)at + tr_cursor_u32(&cursor));
-        uint32_t number = tr_cursor_u32(&record), length = tr_cursor_u32(&record);
+        struct tr_cursor record = cursor_at(file, (uint64_t)at + tr_foreign_u32(&cursor));
+        uint32_t number = tr_foreign_u32(&record), length = tr_foreign_u32(&record);
         const char *name = tr_cursor_bytes(&record, length);
         fits = !cursor.failed && name && number == i && length > 0 &&
                memchr(name, 0, length) == name + length - 1;
@@ -176,9 +176,9 @@ static bool read_feature(const struct lcrf *file, uint32_t number, uint32_t type
     }
     struct tr_cursor cursor = cursor_at(file, (uint64_t)file->features_at + CHUNK +
                                                   (uint64_t)number * FEATURE);
-    bool fits = tr_cursor_u32(&cursor) == type && tr_cursor_u32(&cursor) == source;
-    feature->label = tr_cursor_u32(&cursor);
-    uint64_t bits = tr_cursor_u64(&cursor);
+    bool fits = tr_foreign_u32(&cursor) == type && tr_foreign_u32(&cursor) == source;
+    feature->label = tr_foreign_u32(&cursor);
+    uint64_t bits = tr_foreign_u64(&cursor);
     memcpy(weight, &bits, sizeof bits);
     feature->weight = (float)*weight;
     return fits && !cursor.failed && feature->label < file->label_count;
@@ -214,7 +214,7 @@ static trellis_status sort_list(struct lcrf *file)
 static trellis_status read_list(struct lcrf *file, uint32_t at, uint32_t type, uint32_t source)
 {
     struct tr_cursor cursor = cursor_at(file, at);
-    uint32_t count = tr_cursor_u32(&cursor);
+    uint32_t count = tr_foreign_u32(&cursor);
     file->list.size = 0;
     if (cursor.failed || count > file->feature_count - file->used ||
         count > left(&cursor) / sizeof(uint32_t)) {
@@ -227,7 +227,7 @@ static trellis_status read_list(struct lcrf *file, uint32_t at, uint32_t type, u
     for (uint32_t i = 0; i < count; i++) {
         struct feature feature;
         double weight;
-        if (!read_feature(file, tr_cursor_u32(&cursor), type, source, &feature, &weight)) {
+        if (!read_feature(file, tr_foreign_u32(&cursor), type, source, &feature, &weight)) {
             return damaged(file, "a feature does not fit");
         }
         if (!isfinite(feature.weight)) {
@@ -245,8 +245,8 @@ static trellis_status begin_lists(const struct lcrf *file, uint32_t at, const ch
 {
     *cursor = cursor_at(file, at);
     bool fits = take_tag(cursor, tag);
-    tr_cursor_u32(cursor);
-    uint32_t written = tr_cursor_u32(cursor);
+    tr_foreign_u32(cursor);
+    uint32_t written = tr_foreign_u32(cursor);
     fits = fits && !cursor->failed && written >= count && count <= left(cursor) / sizeof(uint32_t);
     return fits ? TRELLIS_OK : damaged(file, "its lists of features do not fit");
 }
@@ -257,7 +257,7 @@ static trellis_status read_transitions(struct lcrf *file)
     trellis_status status = begin_lists(file, file->label_lists_at, "LFRF", file->label_count,
                                         &cursor);
     for (uint32_t from = 0; !status && from < file->label_count; from++) {
-        status = read_list(file, tr_cursor_u32(&cursor), TRANSITION, from);
+        status = read_list(file, tr_foreign_u32(&cursor), TRANSITION, from);
         for (size_t i = 0; !status && i < file->list.size; i++) {
             struct feature feature = file->list.at[i];
             struct tr_gram gram = {2, {(uint16_t)from, (uint16_t)feature.label}};
@@ -279,7 +279,7 @@ static trellis_status read_states(struct lcrf *file)
         status = file->begin ? TRELLIS_OK : tr_fail_memory(file->error);
     }
     for (uint32_t a = 0; !status && a < file->attribute_count; a++) {
-        status = read_list(file, tr_cursor_u32(&cursor), STATE, a);
+        status = read_list(file, tr_foreign_u32(&cursor), STATE, a);
         for (size_t i = 0; !status && i < file->list.size; i++) {
             struct feature feature = file->list.at[i];
             if (!tr_push(&file->outcome, feature.label) ||

@@ -13,6 +13,7 @@
  */
 #include <math.h>
 
+#include "model/foreign.h"
 #include "model/model.h"
 
 enum { TABLES = 256, CQDB_HEADER = 24, HEADER = 48, VERSION = 100 };
@@ -195,6 +196,7 @@ static void fill_tables(struct names *names)
 static void set_u32(struct tr_buffer *buffer, size_t at, uint32_t value)
 {
     if (!buffer->failed) {
+        value = htole32(value);
         memcpy(buffer->data + at, &value, sizeof value);
     }
 }
@@ -208,10 +210,13 @@ static void put_tables(struct tr_buffer *out, size_t start, const struct names *
         set_u32(out, entry, names->size[t] ? (uint32_t)offset : 0);
         set_u32(out, entry + 4, names->size[t]);
     }
-    tr_buffer_add(out, (const char *)names->slots, 2 * (size_t)names->count * sizeof(struct slot));
+    for (size_t i = 0; i < 2 * (size_t)names->count; i++) {
+        tr_foreign_put_u32(out, names->slots[i].hash);
+        tr_foreign_put_u32(out, names->slots[i].offset);
+    }
     size_t numbers_at = names->count ? out->size - start : 0;
     for (uint32_t i = 0; i < names->count; i++) {
-        tr_put_u32(out, names->at[i].offset);
+        tr_foreign_put_u32(out, names->at[i].offset);
     }
     set_u32(out, start + 4, (uint32_t)(out->size - start));
     set_u32(out, start + 16, names->count);
@@ -253,18 +258,18 @@ static trellis_status put_names(struct writer *w, bool label)
     names.slots = tr_alloc(2 * (size_t)names.count, sizeof *names.slots);
     trellis_status status = names.at && names.slots ? TRELLIS_OK : tr_fail_memory(w->error);
     tr_buffer_add(out, "CQDB", 4);
-    tr_put_u32(out, 0);
-    tr_put_u32(out, 0);
-    tr_put_u32(out, CQDB_ORDER);
+    tr_foreign_put_u32(out, 0);
+    tr_foreign_put_u32(out, 0);
+    tr_foreign_put_u32(out, CQDB_ORDER);
     for (size_t i = 16; i < CQDB_HEADER + 8 * TABLES; i += 4) {
-        tr_put_u32(out, 0);
+        tr_foreign_put_u32(out, 0);
     }
     for (uint32_t i = 0; !status && i < names.count; i++) {
         trellis_text name = name_of(w->model, label, i);
         status = check_name(w, &seen, i, name);
         size_t at = out->size;
-        tr_put_u32(out, i);
-        tr_put_u32(out, (uint32_t)name.size + 1);
+        tr_foreign_put_u32(out, i);
+        tr_foreign_put_u32(out, (uint32_t)name.size + 1);
         tr_buffer_text(out, name);
         tr_buffer_char(out, 0);
         if (!status && !out->failed) {
@@ -287,10 +292,12 @@ static trellis_status put_names(struct writer *w, bool label)
 static void put_feature(struct writer *w, uint32_t type, uint32_t source, uint32_t label,
                         double weight)
 {
-    tr_put_u32(&w->out, type);
-    tr_put_u32(&w->out, source);
-    tr_put_u32(&w->out, label);
-    tr_buffer_add(&w->out, (const char *)&weight, sizeof weight);
+    tr_foreign_put_u32(&w->out, type);
+    tr_foreign_put_u32(&w->out, source);
+    tr_foreign_put_u32(&w->out, label);
+    uint64_t bits;
+    memcpy(&bits, &weight, sizeof bits);
+    tr_foreign_put_u64(&w->out, bits);
 }
 
 /* The features of the attributes; the numbers are counted in *count. */
@@ -326,8 +333,8 @@ static trellis_status put_features(struct writer *w)
     size_t start = w->out.size, next = 0;
     uint64_t count = 0;
     tr_buffer_add(&w->out, "FEAT", 4);
-    tr_put_u32(&w->out, 0);
-    tr_put_u32(&w->out, 0);
+    tr_foreign_put_u32(&w->out, 0);
+    tr_foreign_put_u32(&w->out, 0);
     trellis_status status = put_states(w, &count);
     for (uint32_t from = 0; !status && from < w->model->label_count; from++) {
         w->first_transition[from] = (uint32_t)count;
@@ -350,18 +357,18 @@ static void put_lists(struct writer *w, const char tag[4], const uint32_t *first
     struct tr_buffer *out = &w->out;
     size_t start = out->size, lists = start + 12 + 4 * ((size_t)sources + more);
     tr_buffer_add(out, tag, 4);
-    tr_put_u32(out, 0);
-    tr_put_u32(out, sources + more);
+    tr_foreign_put_u32(out, 0);
+    tr_foreign_put_u32(out, sources + more);
     for (uint32_t s = 0; s < sources; s++) {
-        tr_put_u32(out, (uint32_t)(lists + 4 * ((size_t)s + first[s] - first[0])));
+        tr_foreign_put_u32(out, (uint32_t)(lists + 4 * ((size_t)s + first[s] - first[0])));
     }
     for (uint32_t s = 0; s < more; s++) {
-        tr_put_u32(out, 0);
+        tr_foreign_put_u32(out, 0);
     }
     for (uint32_t s = 0; s < sources; s++) {
-        tr_put_u32(out, first[s + 1] - first[s]);
+        tr_foreign_put_u32(out, first[s + 1] - first[s]);
         for (uint32_t i = first[s]; i < first[s + 1]; i++) {
-            tr_put_u32(out, i);
+            tr_foreign_put_u32(out, i);
         }
     }
     set_u32(out, start + 4, (uint32_t)(out->size - start));
@@ -375,11 +382,11 @@ static trellis_status put_model(struct writer *w)
     uint32_t labels = w->model->label_count, attributes = (uint32_t)w->model->node.record_count;
     size_t at[5];
     tr_buffer_add(out, "lCRF", 4);
-    tr_put_u32(out, 0);
+    tr_foreign_put_u32(out, 0);
     tr_buffer_add(out, "FOMC", 4);
-    tr_put_u32(out, VERSION);
+    tr_foreign_put_u32(out, VERSION);
     for (size_t i = 16; i < HEADER; i += 4) {
-        tr_put_u32(out, 0);
+        tr_foreign_put_u32(out, 0);
     }
     at[0] = out->size;
     trellis_status status = put_features(w);

@@ -5,6 +5,8 @@
  * train.txt or, with values, train-values.txt, and what `crfsuite tag -p -i` printed; its README.md
  * says how they were made.
  */
+#include <endian.h>
+
 #include "test_model.h"
 
 #include <math.h>
@@ -111,7 +113,21 @@ static uint32_t u32_at(const char *data, size_t at)
 {
     uint32_t value;
     memcpy(&value, data + at, sizeof value);
-    return value;
+    return le32toh(value);
+}
+
+static void set_u32_at(char *file, size_t at, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(file + at, &value, sizeof value);
+}
+
+static void set_double_at(char *file, size_t at, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = htole64(bits);
+    memcpy(file + at, &bits, sizeof bits);
 }
 
 /* CRFsuite's weights as we hold them. */
@@ -120,10 +136,13 @@ static void round_weights(char *file)
     size_t at = u32_at(file, 28);
     uint32_t count = u32_at(file, at + 8);
     for (uint32_t i = 0; i < count; i++) {
+        uint64_t bits;
         double weight;
-        memcpy(&weight, file + at + 12 + 20 * (size_t)i + 12, sizeof weight);
+        memcpy(&bits, file + at + 12 + 20 * (size_t)i + 12, sizeof bits);
+        bits = le64toh(bits);
+        memcpy(&weight, &bits, sizeof weight);
         weight = (double)(float)weight;
-        memcpy(file + at + 12 + 20 * (size_t)i + 12, &weight, sizeof weight);
+        set_double_at(file, at + 12 + 20 * (size_t)i + 12, weight);
     }
 }
 
@@ -258,7 +277,7 @@ static void test_truncated(void **state)
         trellis_error error = {0};
         assert_int_equal(try_open(file, n, &error), TRELLIS_MODEL);
         assert_non_null(strstr(error.message, "CRFsuite"));
-        uint32_t claimed = (uint32_t)n; // the same with a header that agrees
+        uint32_t claimed = htole32((uint32_t)n); // the same with a header that agrees
         char old[4];
         memcpy(old, file + 4, 4);
         memcpy(file + 4, &claimed, n >= 8 ? 4 : 0);
@@ -280,7 +299,7 @@ static void test_extremes(void **state)
         memcpy(old, file + at, 4);
         for (size_t i = 0; i < TR_COUNT(extremes); i++, tried++) {
             trellis_error error = {0};
-            memcpy(file + at, &extremes[i], 4);
+            set_u32_at(file, at, extremes[i]);
             trellis_status status = try_open(file, size, &error);
             assert_true(status == TRELLIS_OK || status == TRELLIS_MODEL);
             refused += status != TRELLIS_OK;
@@ -300,11 +319,6 @@ static void assert_message(const char *file, size_t size, const char *what)
     }
 }
 
-static void set_u32_at(char *file, size_t at, uint32_t value)
-{
-    memcpy(file + at, &value, sizeof value);
-}
-
 static void test_messages(void **state)
 {
     (void)state;
@@ -315,7 +329,7 @@ static void test_messages(void **state)
     const char *const said[] = {"not a finite number", "not a finite number", "too large"};
     for (size_t i = 0; i < TR_COUNT(weights); i++) {
         memcpy(copy, file, size);
-        memcpy(copy + u32_at(file, 28) + 12 + 12, &weights[i], sizeof weights[i]);
+        set_double_at(copy, u32_at(file, 28) + 12 + 12, weights[i]);
         assert_message(copy, size, said[i]);
     }
     const struct {

@@ -5,6 +5,8 @@
  * separators of templates, bytes that are not UTF-8, and texts that look like the ends of a
  * sequence.
  */
+#include <endian.h>
+
 #include "test_model.h"
 
 #include "foreign_outputs.h"
@@ -262,7 +264,9 @@ static void test_many_labels(void **state)
     tr_buffer_string(&files[0], wapiti);
     tr_buffer_string(&files[1], text);
     static const uint32_t numbers[] = {100, 0, 0, 0, 0, 1, 0, 8000000};
-    tr_buffer_add(&files[2], (const char *)numbers, sizeof numbers);
+    for (size_t i = 0; i < TR_COUNT(numbers); i++) {
+        tr_buffer_add(&files[2], (const char *)&(uint32_t){htole32(numbers[i])}, 4);
+    }
     for (unsigned i = 0; i < 1000000; i++) {
         tr_buffer_format(&files[0], "7:%07u,\n", i);
         tr_buffer_format(&files[1], "%07u\n", i);
@@ -317,12 +321,23 @@ static void test_wapiti_weights(void **state)
     tr_buffer_free(&file);
 }
 
+static uint32_t u32_at(const char *file, size_t at)
+{
+    uint32_t value;
+    memcpy(&value, file + at, sizeof value);
+    return le32toh(value);
+}
+
+static void set_u32_at(char *file, size_t at, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(file + at, &value, sizeof value);
+}
+
 /* Where the double array of a CRF++ file begins. */
 static size_t units_at(const char *file)
 {
-    uint32_t labels, templates;
-    memcpy(&labels, file + 28, 4);
-    memcpy(&templates, file + 32 + labels, 4);
+    uint32_t labels = u32_at(file, 28), templates = u32_at(file, 32 + labels);
     return 36 + labels + templates;
 }
 
@@ -332,46 +347,36 @@ static void test_crfpp_messages(void **state)
     size_t size;
     char *file = get_file(FOLDER "crfpp/mira.model", &size), *copy = malloc(size);
     assert_non_null(copy);
-    size_t units = units_at(file), weights;
-    uint32_t array;
-    memcpy(&array, file + 24, 4);
-    weights = units + array;
-    static const float nan_weight = NAN;
-    static const int32_t negative = -5;
+    uint32_t array = u32_at(file, 24);
+    size_t units = units_at(file), weights = units + array;
     const struct {
         size_t at;
-        const void *bytes;
+        uint32_t value;
         const char *what;
     } changes[] = {
-        {16, &(uint32_t){UINT32_MAX}, "truncated"}, {24, &(uint32_t){UINT32_MAX}, "truncated"},
-        {28, &(uint32_t){UINT32_MAX}, "truncated"}, {24, &(uint32_t){array - 8}, "truncated"},
-        {units, &negative, "not a tree"},           {weights, &nan_weight, "finite"},
+        {16, UINT32_MAX, "truncated"},       {24, UINT32_MAX, "truncated"},
+        {28, UINT32_MAX, "truncated"},       {24, array - 8, "truncated"},
+        {units, (uint32_t)-5, "not a tree"}, {weights, 0x7fc00000 /* NaN */, "finite"},
     };
     for (size_t i = 0; i < TR_COUNT(changes); i++) {
         memcpy(copy, file, size);
-        memcpy(copy + changes[i].at, changes[i].bytes, 4);
+        set_u32_at(copy, changes[i].at, changes[i].value);
         assert_refused(copy, size, changes[i].what);
     }
     /* All states lead back to the first one: the first byte that does not end a string is a
      * cycle. */
     memcpy(copy, file, size);
-    uint32_t start;
-    memcpy(&start, file + units, 4);
     for (size_t at = units; at < weights; at += 8) {
-        int32_t base;
-        memcpy(&base, copy + at, 4);
-        if (base > 0) {
-            memcpy(copy + at, &start, 4);
+        if ((int32_t)u32_at(copy, at) > 0) {
+            memcpy(copy + at, file + units, 4);
         }
     }
     assert_refused(copy, size, "not a tree");
     /* Two states that lead to the same ones, and a string whose weights are beyond the last. */
     size_t states[2], found = 0, end = 0;
     for (size_t at = units + 8; at < weights; at += 8) {
-        int32_t base;
-        uint32_t check;
-        memcpy(&base, file + at, 4);
-        memcpy(&check, file + at + 4, 4);
+        int32_t base = (int32_t)u32_at(file, at);
+        uint32_t check = u32_at(file, at + 4);
         bool leaf = check == (at - units) / 8;
         if (base > 0 && !leaf && check > 0 && found < 2) {
             states[found++] = at;
@@ -383,7 +388,7 @@ static void test_crfpp_messages(void **state)
     memcpy(copy + states[1], file + states[0], 4);
     assert_refused(copy, size, "not a tree");
     memcpy(copy, file, size);
-    memcpy(copy + end, &(int32_t){INT32_MIN}, 4);
+    set_u32_at(copy, end, (uint32_t)INT32_MIN);
     assert_refused(copy, size, "the weights of a string do not fit");
     free(copy);
     free(file);
