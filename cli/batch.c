@@ -228,6 +228,5 @@ void batch_free(struct batch *batch)
     }
     free(batch->items);
     free(batch->text);
-    trellis_reader_close(batch->reader);
     *batch = (struct batch){0};
 }

@@ -17,8 +17,7 @@ struct batch {
     size_t tokens; // in all items
     struct chunk *first_chunk, *chunk;
 
-    trellis_reader *reader; // of sequences that are not split yet; NULL: none
-    bool unread;            // there are some
+    bool unread;            // the worker's reader has sequences that are not split yet
     trellis_status reading; // where reading stopped behind them, if it did,
     trellis_error reading_error;
 

@@ -22,12 +22,13 @@
 #include "message.h"
 #include "model_input.h"
 
-enum { BATCH_TOKENS = 4096, BATCH_BYTES = 1 << 16, BATCHES_PER_WORKER = 4 };
+enum { BATCH_TOKENS = 4096, BATCH_BYTES = 1 << 16, BATCHES_PER_WORKER = 2 };
 
 struct worker {
     struct pool *pool;
     trellis_tagger *tagger;
-    void *context; // of the formatter
+    trellis_reader *reader; // of sequences that are not split yet; NULL: none
+    void *context;          // of the formatter
     pthread_t thread;
 };
 
@@ -93,15 +94,17 @@ static trellis_status fill_with_copies(struct pool *pool, struct batch *batch, s
     return status;
 }
 
-static trellis_status fill_with_lines(struct pool *pool, struct batch *batch, trellis_error *error)
+static trellis_status fill_with_lines(struct worker *worker, struct batch *batch,
+                                      trellis_error *error)
 {
+    struct pool *pool = worker->pool;
     trellis_status status = TRELLIS_OK;
-    if (!batch->reader) {
-        status = trellis_reader_open_batch(pool->file.reader, &batch->reader, error);
+    if (!worker->reader) {
+        status = trellis_reader_open_batch(pool->file.reader, &worker->reader, error);
         pool->file.copied = status == TRELLIS_OPTION;
     }
     if (!status) {
-        status = trellis_reader_take_batch(pool->file.reader, BATCH_BYTES, batch->reader, error);
+        status = trellis_reader_take_batch(pool->file.reader, BATCH_BYTES, worker->reader, error);
         batch->unread = !status;
     }
     return pool->file.copied ? fill_with_copies(pool, batch, BATCH_TOKENS, error) : status;
@@ -109,8 +112,9 @@ static trellis_status fill_with_lines(struct pool *pool, struct batch *batch, tr
 
 /* Fills a batch; TRELLIS_END at the end of the file, with or without sequences in the batch. The
  * first has a single sequence, which says what the columns are. */
-static void fill(struct pool *pool, struct batch *batch)
+static void fill(struct worker *worker, struct batch *batch)
 {
+    struct pool *pool = worker->pool;
     trellis_error *error = &batch->reading_error;
     trellis_status status;
     if (!pool->file.checked) {
@@ -118,15 +122,16 @@ static void fill(struct pool *pool, struct batch *batch)
     } else if (pool->file.copied) {
         status = fill_with_copies(pool, batch, BATCH_TOKENS, error);
     } else {
-        status = fill_with_lines(pool, batch, error);
+        status = fill_with_lines(worker, batch, error);
     }
     pool->file.ended = status;
     batch->reading = status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
 /* The next batch, filled; NULL if there is none. */
-static struct batch *next_batch(struct pool *pool)
+static struct batch *next_batch(struct worker *worker)
 {
+    struct pool *pool = worker->pool;
     struct batch *batch = NULL;
     pthread_mutex_lock(&pool->reading);
     pthread_mutex_lock(&pool->mutex);
@@ -138,7 +143,7 @@ static struct batch *next_batch(struct pool *pool)
     }
     pthread_mutex_unlock(&pool->mutex);
     if (batch) {
-        fill(pool, batch);
+        fill(worker, batch);
     }
     pthread_mutex_unlock(&pool->reading);
     return batch;
@@ -166,7 +171,7 @@ static trellis_status tag_unread(const struct worker *worker, struct batch *batc
     const struct tagging *tagging = worker->pool->tagging;
     const trellis_sequence *sequence;
     struct tag_result result;
-    trellis_status status = trellis_reader_next(batch->reader, &sequence, &batch->error);
+    trellis_status status = trellis_reader_next(worker->reader, &sequence, &batch->error);
     if (status) {
         return status;
     }
@@ -264,7 +269,7 @@ static void hand_in(struct pool *pool, struct batch *batch)
 static void work_on_file(struct worker *worker)
 {
     struct batch *batch;
-    while ((batch = next_batch(worker->pool))) {
+    while ((batch = next_batch(worker))) {
         tag_batch(worker, batch);
         hand_in(worker->pool, batch);
     }
@@ -325,9 +330,9 @@ static trellis_status tag_file(struct pool *pool, const char *path, trellis_erro
         status = pool->status;
         *error = status ? pool->error : *error;
     }
-    for (size_t i = 0; i < pool->ring_size; i++) {
-        trellis_reader_close(pool->ring[i].reader);
-        pool->ring[i].reader = NULL;
+    for (size_t i = 0; i < pool->worker_count; i++) {
+        trellis_reader_close(pool->workers[i].reader);
+        pool->workers[i].reader = NULL;
     }
     close_input(pool->tagging, pool->file.reader);
     return status;

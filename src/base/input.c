@@ -42,6 +42,7 @@ struct tr_input {
     size_t capacity, used, at, held;
     uint64_t line;
     struct tr_limits limits;
+    size_t ahead; // bytes that a refill adds at most while lines are taken; 0: as many as fit
     bool stream;
     uint64_t raw_total, total; // bytes read, and decoded
     /* Why no more could be read ahead, once nothing else is left to take. */
@@ -183,10 +184,11 @@ static trellis_status refill(struct tr_input *input, trellis_error *error)
         input->at -= input->held;
         input->held = 0;
     }
-    if (!tr_make_room(input->buffer, input->capacity, input->used + REFILL_SIZE)) {
+    size_t more = input->ahead ? input->ahead : REFILL_SIZE, made = 0;
+    if (!tr_make_room(input->buffer, input->capacity, input->used + more)) {
         return tr_fail_memory(error);
     }
-    size_t room = input->capacity - input->used, made = 0;
+    size_t room = input->ahead ? input->ahead : input->capacity - input->used;
     room = room < MAX_REFILL ? room : MAX_REFILL;
     while (made == 0 && !input->at_end) {
         trellis_status status;
@@ -513,14 +515,16 @@ static size_t whole_size(const char *text, size_t from, size_t size, char commen
  * that are complete. */
 static void read_ahead(struct tr_input *input, size_t size)
 {
-    size_t counted = input->at;
+    size_t counted = 0; // bytes from `at` on
     uint64_t line = input->line;
     while (input->used - input->at < size && !input->at_end && !input->failure_status) {
-        input->line += count_lines(input->buffer + counted, input->used - counted);
-        counted = input->used - input->held;
+        size_t left = input->used - input->at;
+        input->line += count_lines(input->buffer + input->at + counted, left - counted);
+        counted = left;
+        input->ahead = size - left < REFILL_SIZE ? size - left : REFILL_SIZE;
         input->failure_status = refill(input, &input->failure);
-        counted += input->held;
     }
+    input->ahead = 0;
     input->line = line;
 }
 
@@ -543,10 +547,36 @@ static size_t find_whole(struct tr_input *input, size_t size, char comment)
     }
 }
 
+/* Goes on in the buffer of `other`, with what was not read yet. */
+static bool change_buffer(struct tr_input *input, size_t from, struct tr_input *other)
+{
+    size_t left = input->used - from;
+    if (!tr_make_room(other->buffer, other->capacity, left)) {
+        return false;
+    }
+    if (left) {
+        memcpy(other->buffer, input->buffer + from, left);
+    }
+    char *buffer = input->buffer;
+    size_t capacity = input->capacity;
+    input->buffer = other->buffer;
+    input->capacity = other->capacity;
+    input->at = input->held = 0;
+    input->used = left;
+    other->buffer = buffer;
+    other->capacity = capacity;
+    return true;
+}
+
+/* The lines are read into the buffer of `to`, which is in the cache of the thread that will split
+ * them, and not copied; only what is behind them is. */
 trellis_status tr_input_take(struct tr_input *input, size_t size, char comment, struct tr_input *to,
                              trellis_error *error)
 {
-    tr_input_release(input);
+    to->at = to->held = to->used = 0;
+    if (!change_buffer(input, input->at, to)) {
+        return tr_fail_memory(error);
+    }
     size_t whole = find_whole(input, size, comment);
     if (whole == 0) {
         if (input->failure_status && error) {
@@ -554,15 +584,12 @@ trellis_status tr_input_take(struct tr_input *input, size_t size, char comment, 
         }
         return input->failure_status ? input->failure_status : TRELLIS_END;
     }
-    if (!tr_make_room(to->buffer, to->capacity, whole)) {
+    if (!change_buffer(input, whole, to)) {
         return tr_fail_memory(error);
     }
-    memcpy(to->buffer, input->buffer + input->at, whole);
-    to->at = to->held = 0;
     to->used = whole;
     to->line = input->line;
     input->line += count_lines(to->buffer, whole);
-    input->at += whole;
     return TRELLIS_OK;
 }
 

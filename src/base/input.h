@@ -42,7 +42,7 @@ size_t tr_input_held(const struct tr_input *input);
 /* An input without bytes, for tr_input_take(). */
 trellis_status tr_input_open_empty(const char *name, struct tr_input **ret_input,
                                    trellis_error *error);
-/* Moves the next lines to `to`, which must have been read to its end: about `size` bytes up to and
+/* Moves the next lines to `to`, in place of what it has left: about `size` bytes up to and
  * with a blank line, or all that is left; TRELLIS_END if nothing is. If `comment` is not 0, a blank
  * line counts only behind a line that is neither blank nor begins with it. `to` numbers its lines
  * as they are here. */
