@@ -302,25 +302,37 @@ static trellis_status see_given(struct tr_extractor *extractor, const trellis_se
     return TRELLIS_OK;
 }
 
+/* The low halves of the keys alone, which is what a tagger needs: with the hash inlined, nothing
+ * else of it is computed. */
+__attribute__((flatten)) static void hash_names(const trellis_attribute *attributes, size_t count,
+                                                uint64_t *low)
+{
+    for (size_t j = 0; j < count; j++) {
+        low[j] = tr_hash(attributes[j].name).low;
+    }
+}
+
 /* Adds the attributes that came with the input. */
 static trellis_status see_ready_made(const trellis_sequence *sequence, size_t token, bool whole,
                                      struct tr_seen *seen, size_t *at, trellis_error *error)
 {
-    size_t begin = sequence->attribute_begin[token], end = sequence->attribute_begin[token + 1];
-    for (size_t j = 0; j < end - begin; j++) {
-        const trellis_attribute *attribute = &sequence->attributes[begin + j];
-        struct tr_key key = tr_hash(attribute->name);
-        seen->low[*at] = key.low;
-        seen->value[*at] = (float)attribute->value;
-        trellis_status status = check_value(sequence, token, attribute, error);
+    const trellis_attribute *attributes = sequence->attributes + sequence->attribute_begin[token];
+    size_t count = sequence->attribute_begin[token + 1] - sequence->attribute_begin[token];
+    if (!whole) {
+        hash_names(attributes, count, seen->low + *at);
+    }
+    for (size_t j = 0; j < count; j++, ++*at) {
+        trellis_status status = check_value(sequence, token, &attributes[j], error);
         if (status) {
             return status;
         }
+        seen->value[*at] = (float)attributes[j].value;
         if (whole) {
+            struct tr_key key = tr_hash(attributes[j].name);
+            seen->low[*at] = key.low;
             seen->high[*at] = key.high;
             seen->template[*at] = UINT32_MAX - (uint32_t)j;
         }
-        ++*at;
     }
     return TRELLIS_OK;
 }
@@ -405,12 +417,21 @@ static void drop_plain_values(struct tr_seen *seen, size_t count)
     if (!seen->value) {
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (seen->value[i] != 1) {
+    enum { STEP = 32 }; // compared at once
+    const float *value = seen->value;
+    size_t i = 0;
+    for (unsigned differ = 0; i + STEP <= count; i += STEP) {
+        for (size_t j = 0; j < STEP; j++) {
+            differ |= value[i + j] != 1;
+        }
+        if (differ) {
             return;
         }
     }
-    seen->value = NULL;
+    while (i < count && value[i] == 1) {
+        i++;
+    }
+    seen->value = i == count ? NULL : seen->value;
 }
 
 static trellis_status reserve(struct tr_extractor *extractor, const trellis_sequence *sequence,
