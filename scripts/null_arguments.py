@@ -55,7 +55,7 @@ def answer(result, function):
     """What a function gives for a NULL that it does not take."""
     if result == "trellis_status":
         return "TRELLIS_OPTION"
-    if function.startswith("trellis_model_find_"):
+    if function.startswith("trellis_model_find_") or function == "trellis_reader_label_column":
         return "SIZE_MAX"
     return {"void": "nothing happens", "bool": "false", "double": "NaN", "trellis_text": "an empty text"}.get(
         result, "NULL" if "*" in result else "0")

@@ -43,7 +43,7 @@ static trellis_status add_words(struct tr_bigrams *bigrams, struct stream *strea
 /* The column of the words. A single column has words, whatever --label says. */
 static size_t word_column(const trellis_reader *reader, const trellis_sequence *sequence)
 {
-    size_t column = tr_reader_word_column(reader, tr_reader_label_column(reader));
+    size_t column = tr_reader_word_column(reader, trellis_reader_label_column(reader));
     return column == SIZE_MAX && sequence->columns == 1 ? 0 : column;
 }
 

@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 
-/* The label column; SIZE_MAX if there is none, or before the first sequence has been read. */
-size_t tr_reader_label_column(const trellis_reader *reader);
-
 /* The column that an option means: by name, ignoring case, or by number from 1; SIZE_MAX if there
  * is none. `reader` may be NULL: then there are no names. */
 size_t tr_reader_column(const trellis_reader *reader, trellis_text name);

@@ -348,7 +348,7 @@ trellis_status trellis_corpus_read(trellis_corpus *corpus, const trellis_source 
             }
         }
         named = true;
-        corpus->label_column = tr_reader_label_column(reader);
+        corpus->label_column = trellis_reader_label_column(reader);
         if (!status) {
             status = trellis_corpus_add(corpus, sequence, error);
         }

@@ -531,9 +531,9 @@ void tr_reader_take_all(trellis_reader *reader)
     tr_corpus_parts_free(&reader->parts);
 }
 
-size_t tr_reader_label_column(const trellis_reader *reader)
+size_t trellis_reader_label_column(const trellis_reader *reader)
 {
-    return reader->label_column;
+    return reader ? reader->label_column : TR_NO_COLUMN;
 }
 
 const char *trellis_format_by_name(const char *path)

@@ -494,7 +494,7 @@ static trellis_status begin_reading(struct reading *reading, trellis_error *erro
 /* Finds the columns; for the first sequence, before which the label column is not known. */
 static trellis_status bind_columns(struct reading *reading, trellis_error *error)
 {
-    size_t label_column = tr_reader_label_column(reading->reader);
+    size_t label_column = trellis_reader_label_column(reading->reader);
     bool ignored = reading->settings->label_use == TR_LABELS_IGNORED;
     reading->word_column = tr_reader_word_column(reading->reader, label_column);
     trellis_status status = tr_extractor_bind(reading->extractor, reading->reader, label_column,

@@ -264,7 +264,7 @@ trellis_status tr_lint_add(trellis_lint *lint, const trellis_reader *reader, con
                            trellis_error *error)
 {
     struct findings_of_role *of = &lint->roles[role];
-    size_t label = tr_reader_label_column(reader);
+    size_t label = trellis_reader_label_column(reader);
     struct view view = {.sequence = sequence,
                         .name = tr_intern_add(&lint->names, tr_text(name)),
                         .label_column = label,

@@ -124,7 +124,7 @@ trellis_status trellis_words_read(const char *path, const trellis_options *optio
     trellis_status status = words ? trellis_reader_open(path, options, &reader, error)
                                   : tr_fail_memory(error);
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
-        size_t column = tr_reader_word_column(reader, tr_reader_label_column(reader));
+        size_t column = tr_reader_word_column(reader, trellis_reader_label_column(reader));
         for (size_t i = 0; column < sequence->columns && i < sequence->length && !status; i++) {
             if (!tr_words_add(words, sequence->cells[i * sequence->columns + column])) {
                 status = tr_fail_memory(error);

@@ -328,7 +328,7 @@ static trellis_status prepare_printer(trellis_features *features, const trellis_
             tr_extractor_set_segments(features->printer, TR_MAX_SPAN);
         }
     }
-    size_t label = reader ? tr_reader_label_column(reader) : SIZE_MAX;
+    size_t label = reader ? trellis_reader_label_column(reader) : SIZE_MAX;
     return status ? status : tr_extractor_bind(features->printer, reader, label, error);
 }
 

@@ -294,7 +294,7 @@ trellis_status trellis_online_bind(trellis_online *online, const trellis_reader 
     if (!online || !reader) {
         return tr_fail_null(error, __func__);
     }
-    size_t label_column = tr_reader_label_column(reader);
+    size_t label_column = trellis_reader_label_column(reader);
     online->growing.word_column = tr_reader_word_column(reader, label_column);
     return tr_extractor_bind(online->growing.extractor, reader, label_column, error);
 }

@@ -66,8 +66,8 @@ static trellis_status look_for_tags(const trellis_reader *reader, bool *ret_tagg
         status = tr_extractor_create(features, false, &extractor, error);
     }
     if (!status) {
-        trellis_status bound = tr_extractor_bind(extractor, reader, tr_reader_label_column(reader),
-                                                 &ignored);
+        trellis_status bound = tr_extractor_bind(extractor, reader,
+                                                 trellis_reader_label_column(reader), &ignored);
         *ret_tagged = bound == TRELLIS_OK;
         status = bound == TRELLIS_MEMORY ? tr_fail_memory(error) : TRELLIS_OK;
     }
@@ -100,7 +100,7 @@ static trellis_status look_at(const trellis_source *source, const trellis_option
     trellis_status status = trellis_reader_open_source(source, options, &reader, error);
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         if (look->tokens == 0) {
-            word_column = tr_reader_word_column(reader, tr_reader_label_column(reader));
+            word_column = tr_reader_word_column(reader, trellis_reader_label_column(reader));
             status = look_for_tags(reader, &look->tagged, error);
         }
         if (!status) {

@@ -207,8 +207,8 @@ static trellis_status survey_source(struct segment_survey *survey, const trellis
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         if (!bound) {
-            status = tr_extractor_bind(survey->extractor, reader, tr_reader_label_column(reader),
-                                       error);
+            status = tr_extractor_bind(survey->extractor, reader,
+                                       trellis_reader_label_column(reader), error);
             bound = true;
         }
         if (!status) {

@@ -137,7 +137,8 @@ static trellis_status survey_source(struct tr_training *training, struct survey 
     }
     while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
         if (survey->counts && !bound) {
-            status = tr_extractor_bind(extractor, reader, tr_reader_label_column(reader), error);
+            status = tr_extractor_bind(extractor, reader, trellis_reader_label_column(reader),
+                                       error);
             bound = true;
         }
         if (!status) {

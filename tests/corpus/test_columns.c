@@ -63,9 +63,9 @@ static void columns_have_names(void **state)
     trellis_reader *reader;
     const trellis_sequence *sequence;
     assert_int_equal(trellis_reader_open(path, options, &reader, NULL), TRELLIS_OK);
-    assert_int_equal(tr_reader_label_column(reader), SIZE_MAX);
+    assert_int_equal(trellis_reader_label_column(reader), SIZE_MAX);
     assert_int_equal(trellis_reader_next(reader, &sequence, NULL), TRELLIS_OK);
-    assert_int_equal(tr_reader_label_column(reader), 2);
+    assert_int_equal(trellis_reader_label_column(reader), 2);
     assert_string_equal(trellis_reader_column_name(reader, 0), "word");
     assert_null(trellis_reader_column_name(reader, 1));
     assert_string_equal(trellis_reader_column_name(reader, 2), "chunk");

@@ -38,7 +38,7 @@ static void conllu_keeps_other_rows(void **state)
     assert_string_equal(trellis_reader_column_name(reader, 3), "UPOS");
     assert_null(trellis_reader_column_name(reader, 10));
     assert_int_equal(trellis_reader_next(reader, &s, NULL), TRELLIS_OK);
-    assert_int_equal(tr_reader_label_column(reader), 3);
+    assert_int_equal(trellis_reader_label_column(reader), 3);
     const size_t tokens[] = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, 1, SIZE_MAX, 2};
     assert_int_equal(s->row_count, TR_COUNT(tokens));
     assert_memory_equal(s->row_token, tokens, sizeof tokens);

@@ -37,7 +37,7 @@ static char *show_source(const trellis_source *source, const trellis_options *op
     if (status != TRELLIS_END) {
         fail_msg("%s", error.message);
     }
-    tr_buffer_format(&shown, "label column %d", (int)tr_reader_label_column(reader));
+    tr_buffer_format(&shown, "label column %d", (int)trellis_reader_label_column(reader));
     tr_buffer_char(&shown, '\0');
     trellis_reader_close(reader);
     return shown.data;
