@@ -3,8 +3,10 @@
  *     file -> reader -> [ tag, add a column -> reader ] -> ... -> reader of the last model
  *
  * Every stage is a source of sequences for the next one, so that what follows reads them as if they
- * came from a file. Columns are bound by name: the new one has the name that the label had when the
- * model was trained, and an older column of that name loses it.
+ * came from a file. Columns are bound by name: the new one is the last, has the name that the label
+ * had when the model was trained, and an older column of that name loses it. Without a name columns
+ * are bound by position: the new one is where the label was in training, and what was there is the
+ * last.
  */
 #include "chain.h"
 
@@ -12,6 +14,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "model_file.h"
 #include "model_input.h"
 
 struct chain_stage {
@@ -22,6 +25,8 @@ struct chain_stage {
     trellis_error first_error;
     char **names; // [columns + 1] of what it passes on; NULL for a column without a name
     size_t columns;
+    size_t place;        // of the new column; the one that was there is the last
+    bool gold;           // pass on the labels of the input
     trellis_text *cells; // [capacity]
     size_t capacity;
     trellis_sequence sequence;
@@ -52,12 +57,23 @@ char *chain_column_name(const trellis_model *model)
     return number && names ? nth_name(names, number) : NULL;
 }
 
-/* The names of the columns that are passed on; false on allocation failure. */
+/* The column, from 0, that was the label in training; SIZE_MAX if it is known by name or not at
+ * all. */
+static size_t label_position(const trellis_model *model)
+{
+    const char *label = trellis_model_note(model, "input-label");
+    return label ? strtoul(label, NULL, 10) - 1 : SIZE_MAX;
+}
+
+/* The names of the columns that are passed on, and the place of the new one; false on allocation
+ * failure. */
 static bool name_columns(struct chain_stage *stage, const trellis_model *model, size_t columns)
 {
     stage->columns = columns;
     stage->names = calloc(columns + 1, sizeof *stage->names);
     char *added = chain_column_name(model);
+    size_t position = label_position(model);
+    stage->place = !added && position < columns ? position : columns;
     bool ok = stage->names != NULL;
     for (size_t i = 0; ok && i < columns; i++) {
         const char *name = trellis_reader_column_name(stage->input, i);
@@ -65,7 +81,10 @@ static bool name_columns(struct chain_stage *stage, const trellis_model *model, 
         stage->names[i] = name && !replaced ? strdup(name) : NULL;
         ok = !name || replaced || stage->names[i];
     }
-    if (ok) {
+    if (ok && stage->place < columns) {
+        stage->names[columns] = stage->names[stage->place];
+        stage->names[stage->place] = NULL;
+    } else if (ok) {
         stage->names[columns] = added;
     } else {
         free(added);
@@ -75,7 +94,7 @@ static bool name_columns(struct chain_stage *stage, const trellis_model *model, 
 
 /* ---- sequences ------------------------------------------------------------------------------- */
 
-/* The sequence with the labels as its last column. Rows of running text stay: they are the text. */
+/* The sequence with the labels as one more column. Rows of running text stay: they are the text. */
 static trellis_status add_column(struct chain_stage *stage, const trellis_sequence *sequence,
                                  const trellis_text *labels, trellis_error *error)
 {
@@ -95,14 +114,16 @@ static trellis_status add_column(struct chain_stage *stage, const trellis_sequen
     trellis_text *cell = stage->cells;
     for (size_t i = 0; i < sequence->length; i++) {
         for (size_t c = 0; c < columns; c++) {
-            *cell++ = sequence->cells[i * columns + c];
+            cell[c] = sequence->cells[i * columns + c];
         }
-        *cell++ = labels[i];
+        cell[columns] = cell[stage->place];
+        cell[stage->place] = labels[i];
+        cell += columns + 1;
     }
     stage->sequence = *sequence;
     stage->sequence.columns = columns + 1;
     stage->sequence.cells = stage->cells;
-    stage->sequence.labels = NULL;
+    stage->sequence.labels = stage->gold ? sequence->labels : NULL;
     stage->sequence.writing = NULL;
     stage->sequence.elsewhere = NULL;
     bool is_text = sequence->row_count == 1 && sequence->length > 0 && sequence->row_token &&
@@ -142,6 +163,33 @@ static trellis_status next_sequence(void *user, const trellis_sequence **ret_seq
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
+
+trellis_status chain_open_models(struct chain *chain, const struct arguments *arguments,
+                                 trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    const char *path;
+    for (size_t i = 0; !status && (path = argument_nth(arguments, "model", i)); i++) {
+        trellis_model *model = NULL;
+        status = i > MAX_CHAIN
+                     ? set_error(error, TRELLIS_LIMIT, "more than %d models", MAX_CHAIN + 1)
+                     : open_model(path, arguments, &model, error);
+        if (!status && chain->last) {
+            chain->models[chain->count++] = chain->last;
+        }
+        chain->last = status ? chain->last : model;
+    }
+    return status;
+}
+
+void chain_close_models(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        trellis_model_close(chain->models[i]);
+    }
+    trellis_model_close(chain->last);
+    *chain = (struct chain){0};
+}
 
 /* Opens the reader of what a stage passes on, with the context that the next model asks for. */
 static trellis_status open_next(const trellis_source *source, const trellis_model *next,
@@ -201,6 +249,7 @@ trellis_status chain_open(struct chain *chain, const char *path, const trellis_o
         trellis_reader *input = *ret_reader;
         *ret_reader = NULL;
         struct chain_stage *stage = &chain->stages[i];
+        stage->gold = chain->gold;
         const trellis_model *next = i + 1 < chain->count ? chain->models[i + 1] : chain->last;
         status = open_stage(stage, chain->models[i], next, path, input, ret_reader, error);
         if (!status && i == 0 && stage->first) {

@@ -8,11 +8,17 @@ enum { MAX_CHAIN = 16 };
 
 /* The models before the last one, and where they read from. */
 struct chain {
-    const trellis_model *models[MAX_CHAIN]; // [count]
-    size_t count;                           // 0: there is one model only
-    const trellis_model *last;              // that reads what they pass on
-    struct chain_stage *stages;             // [count] of the file being read
+    trellis_model *models[MAX_CHAIN]; // [count]
+    size_t count;                     // 0: there is one model only
+    trellis_model *last;              // that reads what they pass on
+    bool gold;                        // the labels of the input are needed
+    struct chain_stage *stages;       // [count] of the file being read
 };
+
+/* Opens the models of the option -m in the order given. Call chain_close_models() in any case. */
+trellis_status chain_open_models(struct chain *chain, const struct arguments *arguments,
+                                 trellis_error *error);
+void chain_close_models(struct chain *chain);
 
 /* The column that a model adds: what its label was called in training; NULL if it had no name. To be
  * freed. */

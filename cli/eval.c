@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "chain.h"
 #include "message.h"
 #include "model_file.h"
 #include "model_input.h"
@@ -79,11 +80,13 @@ static trellis_status add_result(void *user, const trellis_sequence *sequence,
                   : trellis_evaluation_add_labelled(scoring->evaluation, &result->labelled, error);
 }
 
-static trellis_status score_model(struct scoring *scoring, const trellis_model *model,
+static trellis_status score_model(struct scoring *scoring, struct chain *chain,
                                   const struct arguments *arguments, trellis_error *error)
 {
+    const trellis_model *model = chain->last;
     struct tagging tagging = {
         .model = model,
+        .chain = chain,
         .options = arguments->options,
         .tagged = add_result,
         .user = scoring,
@@ -111,27 +114,24 @@ static trellis_status require_tokens(const trellis_evaluation *evaluation, trell
                                      "there is nothing to score: the input has no tokens");
 }
 
-/* Scores one system: a model on the input, or the last column of some files. */
+/* Scores one system: models on the input, or without any the last column of some files. */
 static trellis_status score(struct scoring *scoring, const struct arguments *arguments,
-                            const char *model, const char *const *paths, size_t path_count,
+                            struct chain *chain, const char *const *paths, size_t path_count,
                             trellis_evaluation **ret_evaluation, trellis_error *error)
 {
-    trellis_model *opened = NULL;
-    trellis_status status = model ? open_model(model, arguments, &opened, error) : TRELLIS_OK;
-    if (!status && model) {
-        status = take_input_defaults(opened, arguments, true, error);
-    }
+    bool model = chain->last;
+    trellis_status status = model ? take_input_defaults(chain->last, arguments, true, error)
+                                  : TRELLIS_OK;
     if (!status) {
         status = trellis_evaluation_create(arguments->options, ret_evaluation, error);
         scoring->evaluation = *ret_evaluation;
     }
     if (!status && model) {
-        status = score_model(scoring, opened, arguments, error);
+        status = score_model(scoring, chain, arguments, error);
     }
     for (size_t i = 0; !status && !model && i < path_count; i++) {
         status = for_each_in_file(paths[i], arguments->options, add_columns, scoring, error);
     }
-    trellis_model_close(opened);
     return status || model ? status : require_tokens(*ret_evaluation, error);
 }
 
@@ -139,7 +139,8 @@ static trellis_status score(struct scoring *scoring, const struct arguments *arg
 static trellis_status score_all(struct scoring *scoring, const struct arguments *arguments,
                                 trellis_evaluation *evaluations[2], trellis_error *error)
 {
-    const char *model = argument(arguments, "model"), *against = argument(arguments, "against");
+    const char *against = argument(arguments, "against");
+    struct chain chain = {.gold = true}, other = {.gold = true};
     size_t count;
     const char *const *paths = argument_inputs(arguments, &count);
     const char *train = argument(arguments, "train");
@@ -147,12 +148,19 @@ static trellis_status score_all(struct scoring *scoring, const struct arguments 
                                                        error)
                                   : TRELLIS_OK;
     if (!status) {
-        status = score(scoring, arguments, model, paths, count, &evaluations[0], error);
+        status = chain_open_models(&chain, arguments, error);
+    }
+    if (!status) {
+        status = score(scoring, arguments, &chain, paths, count, &evaluations[0], error);
+    }
+    if (!status && against && chain.last) {
+        status = open_model(against, arguments, &other.last, error);
     }
     if (!status && against) {
-        status = score(scoring, arguments, model ? against : NULL, &against, 1, &evaluations[1],
-                       error);
+        status = score(scoring, arguments, &other, &against, 1, &evaluations[1], error);
     }
+    chain_close_models(&chain);
+    chain_close_models(&other);
     return status;
 }
 
@@ -229,7 +237,9 @@ static int run(const struct arguments *arguments)
 }
 
 static const struct own_option own[] = {
-    {"model", 'm', "FILE", "Tag the input with this model first."},
+    {"model", 'm', "FILE",
+     "Tag the input with this model first. If several are given, each adds its labels as a column "
+     "for the next, and the last one is scored."},
     {"against", 0, "FILE",
      "Compare with another system: a second file of predictions, or with -m a second model. "
      "Tests the differences for significance."},
@@ -248,7 +258,7 @@ const struct command command_eval = {
     .name = "eval",
     .summary = "score predictions against gold labels",
     .synopsis = "[OPTION...] [FILE...]\n"
-                "-m MODEL [OPTION...] [FILE...]",
+                "-m MODEL [-m MODEL...] [OPTION...] [FILE...]",
     .description =
         "Without a model, scores the last column (predicted) against the second to last (gold). "
         "With a model, tags the input and scores the predictions against its labels.\n\n"

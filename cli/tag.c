@@ -10,7 +10,6 @@
 #include "message.h"
 #include "output_file.h"
 #include "for_each_sequence.h"
-#include "model_file.h"
 #include "model_input.h"
 #include "tagging.h"
 
@@ -378,35 +377,15 @@ static trellis_status tag(struct labelling *labelling, const struct arguments *a
     return status;
 }
 
-/* Opens the models in the order given; the last one is the model, those before it are the chain. */
-static trellis_status open_models(const struct arguments *arguments, trellis_model **models,
-                                  size_t *ret_count, trellis_error *error)
-{
-    trellis_status status = TRELLIS_OK;
-    const char *path;
-    *ret_count = 0;
-    while (!status && (path = argument_nth(arguments, "model", *ret_count))) {
-        status = *ret_count > MAX_CHAIN
-                     ? set_error(error, TRELLIS_LIMIT, "more than %d models", MAX_CHAIN + 1)
-                     : open_model(path, arguments, &models[*ret_count], error);
-        *ret_count += !status;
-    }
-    return status;
-}
-
-static int run_models(const struct arguments *arguments, trellis_model *const *models, size_t count)
+static int run_chain(const struct arguments *arguments, struct chain *chain)
 {
     struct labelling labelling = {0};
-    struct chain chain = {.count = count - 1, .last = models[count - 1]};
     trellis_error error = {0};
-    for (size_t i = 0; i < chain.count; i++) {
-        chain.models[i] = models[i];
-    }
     int result = output_open(&labelling.output, argument(arguments, "output"));
     if (result == EXIT_SUCCESS) {
         labelling.unbuffered = argument_flag(arguments, "unbuffered") ||
                                isatty(fileno(labelling.output.file));
-        trellis_status status = tag(&labelling, arguments, models[count - 1], &chain, &error);
+        trellis_status status = tag(&labelling, arguments, chain->last, chain, &error);
         result = output_end(&labelling.output, status, &error);
     }
     return result;
@@ -421,21 +400,19 @@ static int run(const struct arguments *arguments)
     if (result != EXIT_SUCCESS) {
         return result;
     }
-    trellis_model *models[MAX_CHAIN + 1] = {NULL};
-    size_t count;
+    struct chain chain = {0};
     trellis_error error = {0};
-    trellis_status status = open_models(arguments, models, &count, &error);
-    result = status ? failure(status, &error) : run_models(arguments, models, count);
-    for (size_t i = 0; i < count; i++) {
-        trellis_model_close(models[i]);
-    }
+    trellis_status status = chain_open_models(&chain, arguments, &error);
+    result = status ? failure(status, &error) : run_chain(arguments, &chain);
+    chain_close_models(&chain);
     return result;
 }
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE",
      "The model. Required. If several are given, each adds its labels as a column for the next, "
-     "which finds them by the name that the label had in training (--columns)."},
+     "which finds them by the name that the label had in training (--columns), or without names "
+     "where the label was."},
     OWN_OUTPUT,
     {"unbuffered", 0, NULL,
      "Write each sequence as soon as it is tagged, using one thread. The default on a terminal."},
