@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Chunking from part-of-speech tags that a model predicts, beside gold tags. A tagger that has seen a sentence tags it
-# better than it will tag new text, so the tags of the training file are jackknifed: each fifth is tagged by a model of
-# the other four. The tags of the test file come from a model of the whole training file. Takes two minutes.
+# Chunking from part-of-speech tags that a model predicts, beside gold tags. `train --columns-from` replaces the tags of
+# the training file by those of models that have not seen the sentence, and writes the tagger of the whole file, which
+# tags the test file. Takes four minutes of processor time.
 #
 #   bench/predicted_tags.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
@@ -16,20 +16,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# tag MODEL FILE OPTION...: word, predicted tag, chunk
-tag() { "$trellis" tag -m "$1" --label 2 "${@:3}" "$2" | awk '{ print NF ? $1 " " $4 " " $3 : "" }'; }
-
-for part in 1 2 3 4 5; do
-    "$trellis" train -q -f pos --label 2 --part "!$part/5" -m tags.model "$data/train.txt"
-    tag tags.model "$data/train.txt" --part $part/5 >>train.txt
-done
-"$trellis" train -q -f pos --label 2 -m tags.model "$data/train.txt"
-tag tags.model "$data/test.txt" >test.txt
-echo "tags of the test file: $(paste -d ' ' test.txt "$data/test.txt" | awk 'NF { n++; right += $2 == $5 }
-    END { printf "%.2f %% right", 100 * right / n }')"
-
-"$trellis" train -q -f chunk -m predicted.model train.txt
+"$trellis" train -q -f chunk --columns-from 'pos --label 2' --first-model tags.model -m predicted.model "$data/train.txt"
 "$trellis" train -q -f chunk -m gold.model "$data/train.txt"
-echo "chunks, gold tags in both:             $("$trellis" eval -m gold.model "$data/test.txt" | sed -n 2p)"
-echo "chunks, predicted tags in both:        $("$trellis" eval -m predicted.model test.txt | sed -n 2p)"
-echo "chunks, predicted tags when tagging:   $("$trellis" eval -m gold.model test.txt | sed -n 2p)"
+# score MODEL...: the line of precision, recall and FB1
+score() { "$trellis" eval "${@/#/-m}" "$data/test.txt" | sed -n 2p; }
+echo "tags of the test file:                 $("$trellis" eval -m tags.model "$data/test.txt" | sed -n 1,2p | grep -o 'accuracy: *[0-9.]*%' | head -n 1)"
+echo "chunks, gold tags in both:             $(score gold.model)"
+echo "chunks, predicted tags in both:        $(score tags.model predicted.model)"
+echo "chunks, predicted tags when tagging:   $(score tags.model gold.model)"

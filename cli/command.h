@@ -36,6 +36,7 @@ struct command {
     const char *with;             // also these, separated by blanks, or NULL,
     const char *without;          // but not these, or NULL
     const char *common;   // options of the library for the short help; NULL: there is one page
+    const char *rare;     // own options that the short help leaves out, or NULL
     const char *writes;   // own options beside --output that name a file to write, or NULL
     const char *examples; // lines: "# comment", then the command
     int (*run)(const struct arguments *arguments);

@@ -380,6 +380,9 @@ static void write_where_the_rest_is(FILE *out, const struct help_format *format,
         const trellis_option *option = trellis_option_at(i);
         others += command_takes(command, option) && !is_listed(command->common, option->name);
     }
+    for (const struct own_option *own = command->own; own && own->name; own++) {
+        others += own->help && is_listed(command->rare, own->name);
+    }
     char text[200];
     snprintf(text, sizeof text, "'trellis %s --help-all' shows %zu more options%s.", command->name,
              others, trains ? "; 'trellis help crf' explains a type" : "");
@@ -397,7 +400,7 @@ void help_page_write_short(FILE *out, const struct help_format *format,
     write_title(out, format, command);
     format->heading(out, "Options");
     for (const struct own_option *own = command->own; own && own->name; own++) {
-        if (own->help) {
+        if (own->help && !is_listed(command->rare, own->name)) {
             write_briefly(out, format, own->letter, own->name, own->placeholder, own->help);
         }
     }

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "columns_from.h"
 #include "iteration_log.h"
 #include "message.h"
 #include "model_file.h"
+#include "predicted_columns.h"
 #include "progress.h"
 #include "ranks.h"
 #include "train.h"
@@ -156,6 +158,23 @@ static int save(struct training *training, trellis_status status, const trellis_
     return EXIT_SUCCESS;
 }
 
+static trellis_status train_on(struct training *training, const trellis_options *options,
+                               const trellis_source *train, size_t train_count,
+                               const trellis_source *dev, trellis_model **ret_model,
+                               trellis_error *error)
+{
+    const trellis_training given = {.struct_size = sizeof given,
+                                    .train = train,
+                                    .train_count = train_count,
+                                    .dev = dev,
+                                    .dev_count = dev ? 1 : 0,
+                                    .progress = on_progress,
+                                    .user = training,
+                                    .cancellation = cancellation,
+                                    .ranks = ranks_given()};
+    return trellis_train(options, &given, ret_model, error);
+}
+
 static trellis_status train_on_files(struct training *training, const trellis_options *options,
                                      const struct arguments *arguments, trellis_model **ret_model,
                                      trellis_error *error)
@@ -167,15 +186,36 @@ static trellis_status train_on_files(struct training *training, const trellis_op
     for (size_t i = 0; i < arguments->path_count; i++) {
         files[i] = (trellis_source){.struct_size = sizeof *files, .path = arguments->paths[i]};
     }
-    trellis_training given = {.struct_size = sizeof given,
-                              .train = files,
-                              .train_count = arguments->path_count,
-                              .progress = on_progress,
-                              .user = training,
-                              .cancellation = cancellation,
-                              .ranks = ranks_given()};
-    trellis_status status = trellis_train(options, &given, ret_model, error);
+    trellis_status status = train_on(training, options, files, arguments->path_count, NULL,
+                                     ret_model, error);
     free(files);
+    return status;
+}
+
+/* --columns-from: after the model that predicts a column, which is saved first. */
+static trellis_status train_second(struct training *training, const struct arguments *arguments,
+                                   trellis_model **ret_model, trellis_error *error)
+{
+    struct predicted_columns columns;
+    const char *first = argument(arguments, "first-model");
+    trellis_status status = predicted_columns_make(&columns, arguments, cancellation, error);
+    const trellis_source train = {
+        .struct_size = sizeof train, .corpus = columns.train, .name = arguments->paths[0]};
+    const trellis_source dev = {.struct_size = sizeof dev,
+                                .corpus = columns.dev,
+                                .name = trellis_options_get(arguments->options, "dev")};
+    if (!status) {
+        status = save_model(columns.first, first, error);
+    }
+    if (!status && !training->view.quiet) {
+        message("first model written to %s (%.1f MB); both tag by 'trellis tag -m %s -m %s'", first,
+                (double)trellis_model_size(columns.first) / 1e6, first, training->model_path);
+    }
+    if (!status) {
+        status = train_on(training, columns.options, &train, 1, columns.dev ? &dev : NULL,
+                          ret_model, error);
+    }
+    predicted_columns_free(&columns);
     return status;
 }
 
@@ -189,7 +229,9 @@ static int train(struct training *training, const trellis_options *options,
     }
     catch_signals();
     progress_begin(&training->view, argument_flag(arguments, "quiet") || !ranks_first());
-    trellis_status status = train_on_files(training, options, arguments, &model, &error);
+    trellis_status status = argument(arguments, "columns-from")
+                                ? train_second(training, arguments, &model, &error)
+                                : train_on_files(training, options, arguments, &model, &error);
     progress_end(&training->view);
     int result = status == TRELLIS_OK || status == TRELLIS_INTERRUPTED
                      ? save(training, status, model)
@@ -223,12 +265,22 @@ static int run(const struct arguments *arguments)
         return usage_error(arguments->command, "no training file given");
     }
     int result = check_model_target(arguments->command, path);
+    if (result == EXIT_SUCCESS) {
+        result = columns_from_check(arguments);
+    }
     return result ? result : train_model(arguments, arguments->options, path);
 }
 
 static const struct own_option own[] = {
     {"model", 'm', "FILE", "Write the model to FILE. Required."},
     {"quiet", 'q', NULL, "Print errors only."},
+    {"columns-from", 0, "OPTIONS",
+     "Train another model first, with these options of a training or a preset, and use its labels "
+     "instead of gold ones: 'pos --label 2' replaces column 2. Without --label they are one more "
+     "column, 'first_pass', for a second model. Each fold of the training data is labelled by a model of "
+     "the others."},
+    {"first-model", 0, "FILE", "Write the model of --columns-from to FILE."},
+    {"folds", 0, "N", "With --columns-from, the number of contiguous folds. [5]"},
     {0},
 };
 
@@ -244,13 +296,18 @@ const struct command command_train = {
     .own = own,
     .groups = TRELLIS_GROUP_TRAIN | TRELLIS_GROUP_READ | TRELLIS_GROUP_LIMITS | TRELLIS_GROUP_RUN,
     .without = "scheme",
-    .writes = "model",
+    .rare = "columns-from first-model folds",
+    .writes = "model first-model",
     .common = "type algorithm features dev epochs label format",
     .examples = "# a chunker; labels in the last column\n"
                 "trellis train -t crf -f chunk --dev dev.txt -m chunk.model train.txt\n"
                 "# a part-of-speech tagger from a treebank\n"
                 "trellis train -f pos --label UPOS -m pos.model en-train.conllu.gz\n"
                 "# CRF++ templates, and a log of each iteration\n"
-                "trellis train -t crf -f template --log curve.jsonl -m ner.model train.txt\n",
+                "trellis train -t crf -f template --log curve.jsonl -m ner.model train.txt\n"
+                "# a chunker for text without part-of-speech tags, and the tagger it needs\n"
+                "trellis train -f chunk --columns-from 'pos --label 2' --first-model pos.model "
+                "-m chunk.model train.txt\n"
+                "trellis tag -m pos.model -m chunk.model words.txt\n",
     .run = run,
 };
