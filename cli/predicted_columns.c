@@ -122,6 +122,11 @@ static trellis_status add_labels(struct making *making, trellis_error *error)
 {
     const trellis_sequence *from = &making->sequence, *labels;
     trellis_status status = trellis_reader_next(making->labels, &labels, error);
+    if (status == TRELLIS_END || (!status && labels->length != from->length)) {
+        return set_error(error, TRELLIS_DATA,
+                         "line %llu: the file changed while --columns-from was reading it",
+                         (unsigned long long)from->line);
+    }
     size_t old = from->columns, columns = old + (making->place == old);
     size_t need = from->length * columns;
     if (!status && need > making->capacity) {

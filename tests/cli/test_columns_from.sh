@@ -142,4 +142,18 @@ refuse "given once only" 2 "${both[@]}" --columns-from pos --columns-from ner $t
 refuse "cannot be combined with --unlabelled" 2 "${both[@]}" --columns-from pos --unlabelled $t/dev $t/train
 refuse "cannot come from standard input" 2 "${both[@]}" --columns-from 'pos --label 2' -
 refuse "cannot read" 1 "${both[@]}" --columns-from 'pos --label 2' $t/nothing
+
+# A file that is not the same when the second model reads it: a token less, a sequence more.
+for change in '1d' '$a\\nmore X X O\n'; do
+    cp $t/train $t/changing
+    "$TRELLIS" train "${both[@]}" --columns-from 'pos --label 2 -t perceptron -e 100' $t/changing 2>&1 >/dev/null |
+        while read -r line; do
+            case $line in
+                *'fold 1 of 5') sed -e "$change" $t/train >$t/changed && mv $t/changed $t/changing ;;
+            esac
+            echo "$line"
+        done >$t/said
+    want "changed by $change" grep -q 'the file changed while --columns-from was reading it' $t/said
+    want "no model: changed by $change" test ! -e $t/new -a ! -e $t/new.first
+done
 finish
