@@ -130,11 +130,37 @@ static void test_transitions(void **state)
     assert_null(trellis_inspection_top(inspection, 3, TRELLIS_TRANSITIONS_HIGHEST, &count));
     assert_ok(trellis_inspection_report(inspection, NULL, false, to_buffer, &out, &error), error);
     assert_non_null(memmem(out.data, out.size, "never", 5));
+    out.size = 0;
+    assert_ok(trellis_inspection_report(inspection, "B", true, to_buffer, &out, &error), error);
+    tr_buffer_char(&out, '\0');
+    assert_string_equal(
+        out.data, "{\"labels\":[\n{\"label\":\"B\",\"positive\":[],\"negative\":[],"
+                  "\"transitions_highest\":[{\"labels\":[\"<start>\",\"B\"],\"weight\":7}],"
+                  "\"transitions_lowest\":[{\"labels\":[\"A\",\"B\"],\"weight\":-0.25}]}]}\n");
+    out.size = 0;
     assert_int_equal(trellis_inspection_report(inspection, "C", false, to_buffer, &out, &error),
                      TRELLIS_DATA);
     tr_buffer_free(&out);
     trellis_inspection_destroy(inspection);
     trellis_inspection_destroy(NULL);
+    trellis_model_close(model);
+}
+
+static void test_without_transitions(void **state)
+{
+    static const char text[] = "trellis-text\t1\nnote\ttype\tcrf\ntemplate\tcolumns word\n"
+                               "template\tnode word\nlabel\tA\nlabel\tB\norder\t0\nword\t2\tA\tx\n";
+    trellis_model *model = import_model(put_text("model.txt", text));
+    trellis_inspection *inspection;
+    struct tr_buffer out = {0};
+    trellis_error error = {0};
+    (void)state;
+    assert_ok(trellis_inspection_create(model, 5, &inspection, &error), error);
+    assert_ok(trellis_inspection_report(inspection, NULL, false, to_buffer, &out, &error), error);
+    tr_buffer_char(&out, '\0');
+    assert_non_null(strstr(out.data, "The model has no transition weights.\n"));
+    tr_buffer_free(&out);
+    trellis_inspection_destroy(inspection);
     trellis_model_close(model);
 }
 
@@ -170,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_top),
         cmocka_unit_test(test_transitions),
+        cmocka_unit_test(test_without_transitions),
         cmocka_unit_test(test_templates),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -264,6 +264,28 @@ static void a_plot_shows_every_trial(void **state)
     trellis_search_destroy(search);
 }
 
+/* A logarithmic axis has its ends where they are powers of ten, below 1 too, and every power
+ * between them. */
+static void the_ends_of_an_axis_are_marked(void **state)
+{
+    (void)state;
+    const char *const tries[] = {"l2=0.00001,0.001,0.1"};
+    trellis_search *search = make_search("0", "0", tries, 1);
+    trellis_trial trial = {.struct_size = sizeof trial};
+    while (trellis_search_next(search, &trial) == TRELLIS_OK) {
+        assert_int_equal(trellis_search_tell(search, made_up(&trial), 1, NULL), TRELLIS_OK);
+    }
+    struct tr_buffer out = {0};
+    assert_int_equal(trellis_search_plot(search, into_buffer, &out, NULL), TRELLIS_OK);
+    tr_buffer_char(&out, '\0');
+    static const char *const marks[] = {">1e-05<", ">0.0001<", ">0.001<", ">0.01<", ">0.1<"};
+    for (size_t i = 0; i < TR_COUNT(marks); i++) {
+        assert_int_equal(count_of(out.data, marks[i]), 1);
+    }
+    tr_buffer_free(&out);
+    trellis_search_destroy(search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +296,7 @@ int main(void)
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(bad_tries_are_refused),
         cmocka_unit_test(a_plot_shows_every_trial),
+        cmocka_unit_test(the_ends_of_an_axis_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
