@@ -255,6 +255,33 @@ static void expect_refused(trellis_corpus *corpus, const trellis_sequence *s,
     assert_int_equal(trellis_corpus_tokens(corpus), before);
 }
 
+/* Where all values are 1 none are kept, and 1 is read back. */
+static void values_of_one_are_read_back(void **state)
+{
+    (void)state;
+    static const trellis_attribute plain[] = {{{"x", 1}, 1}, {{"y", 1}, 1}};
+    static const size_t plain_begin[] = {0, 2};
+    trellis_sequence added = {.struct_size = sizeof added,
+                              .length = 1,
+                              .attributes = plain,
+                              .attribute_begin = plain_begin,
+                              .weight = 1};
+    trellis_corpus *corpus;
+    trellis_reader *reader;
+    const trellis_sequence *s;
+    assert_int_equal(trellis_corpus_create(&corpus, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_corpus_add(corpus, &added, NULL), TRELLIS_OK);
+    trellis_source source = {.struct_size = sizeof source, .corpus = corpus};
+    assert_int_equal(trellis_reader_open_source(&source, NULL, &reader, NULL), TRELLIS_OK);
+    assert_int_equal(trellis_reader_next(reader, &s, NULL), TRELLIS_OK);
+    for (size_t k = 0; k < 2; k++) {
+        assert_true(tr_text_equal(s->attributes[k].name, plain[k].name));
+        assert_true(s->attributes[k].value == 1);
+    }
+    trellis_reader_close(reader);
+    trellis_corpus_destroy(corpus);
+}
+
 static void bad_sequences_are_refused(void **state)
 {
     (void)state;
@@ -351,6 +378,7 @@ int main(void)
         cmocka_unit_test(sources_give_what_the_file_gives),
         cmocka_unit_test(a_corpus_keeps_what_was_added),
         cmocka_unit_test(all_parts_of_a_corpus_are_counted),
+        cmocka_unit_test(values_of_one_are_read_back),
         cmocka_unit_test(bad_sequences_are_refused),
         cmocka_unit_test(bad_sources_are_refused),
     };

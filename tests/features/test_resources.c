@@ -95,6 +95,31 @@ static void test_files_and_counts(void **state)
 }
 
 /* An extractor that ran before counting ended must not keep cached results. */
+/* Names of word lists of any length. */
+static void test_names_of_any_length(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= 200; size++) {
+        char name[201], text[400], path[500];
+        memset(name, 'n', (size_t)size);
+        name[size] = '\0';
+        snprintf(text, sizeof text, "columns word\nnode inlist(word,\"%s\")\n", name);
+        snprintf(path, sizeof path, "%s", temporary(name));
+        write_file(path, "Rome\n");
+        write_file(temporary("templates.txt"), text);
+        trellis_features *features;
+        trellis_error error = {0};
+        if (trellis_features_open(temporary("templates.txt"), &features, &error)) {
+            fail_msg("%d: %s", size, error.message);
+        }
+        remove(path);
+        trellis_features_destroy(features);
+        assert_int_equal(trellis_features_open(temporary("templates.txt"), &features, &error),
+                         TRELLIS_TEMPLATE);
+    }
+    remove(temporary("templates.txt"));
+}
+
 static void test_counts_reach_old_extractors(void **state)
 {
     (void)state;
@@ -372,11 +397,17 @@ static void test_missing_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_and_counts), cmocka_unit_test(test_counts_reach_old_extractors),
-        cmocka_unit_test(test_given_bytes),      cmocka_unit_test(test_unknown_words),
-        cmocka_unit_test(test_no_counts_needed), cmocka_unit_test(test_many_counts),
-        cmocka_unit_test(test_bad_clusters),     cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_damaged_blocks),   cmocka_unit_test(test_hostile_tables),
+        cmocka_unit_test(test_files_and_counts),
+        cmocka_unit_test(test_names_of_any_length),
+        cmocka_unit_test(test_counts_reach_old_extractors),
+        cmocka_unit_test(test_given_bytes),
+        cmocka_unit_test(test_unknown_words),
+        cmocka_unit_test(test_no_counts_needed),
+        cmocka_unit_test(test_many_counts),
+        cmocka_unit_test(test_bad_clusters),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_damaged_blocks),
+        cmocka_unit_test(test_hostile_tables),
         cmocka_unit_test(test_missing_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,6 +310,20 @@ static void test_sizes(void **state)
     trellis_model_close(model);
 }
 
+/* Nothing of nothing is damaged, wherever it is; a byte beyond the file has no checksum. */
+static void test_ranges(void **state)
+{
+    (void)state;
+    trellis_error error = {0};
+    trellis_model *model = open_damaged(intact, intact_size);
+    const unsigned char *begin = model->image.data, *end = begin + model->image.size;
+    assert_ok(tr_integrity_range(model->integrity, begin, 0, &error), error);
+    assert_ok(tr_integrity_range(model->integrity, end, 0, &error), error);
+    assert_ok(tr_integrity_range(model->integrity, model->node.words, 1, &error), error);
+    assert_damage(tr_integrity_range(model->integrity, end, 1, &error), &error, "beyond the end");
+    trellis_model_close(model);
+}
+
 /* One token reads few blocks; many verify the whole file. */
 static void test_in_parts(void **state)
 {
@@ -407,10 +421,10 @@ static void test_byte_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_intact),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_in_parts),
-        cmocka_unit_test(test_where_read), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_byte_order),
+        cmocka_unit_test(test_damage),   cmocka_unit_test(test_intact),
+        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_in_parts), cmocka_unit_test(test_where_read),
+        cmocka_unit_test(test_sums),     cmocka_unit_test(test_byte_order),
     };
     return cmocka_run_group_tests(tests, make_model, end);
 }
