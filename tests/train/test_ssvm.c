@@ -152,6 +152,29 @@ static void test_subgradient(void **state)
     tr_buffer_free(&corpus);
 }
 
+/* One sequence x A, y B, and l2 = 1, so that lambda = 2: while w < 1, both labels wrong violate the
+ * most. Each step adds 1 to v at both features, and w_t = v_t / (lambda t) = 1/2, as is any average
+ * of them; that is the optimum. */
+static void test_first_subgradients(void **state)
+{
+    (void)state;
+    const char *features = put_text("words", "columns word\nnode word\n");
+    for (int epochs = 1; epochs <= 3; epochs++) {
+        char settings[700];
+        snprintf(settings, sizeof settings,
+                 "type=ssvm algorithm=subgradient l2=1 order=0 epochs=%d features=%s", epochs,
+                 features);
+        trellis_model *model = train_on("x A\ny B\n", settings);
+        for (int32_t label = 0; label < 2; label++) {
+            trellis_text word = label ? TR_TEXT("word[0]=y") : TR_TEXT("word[0]=x");
+            size_t number = trellis_model_find_attribute(model, false, word);
+            assert_true(number != SIZE_MAX);
+            assert_float_equal(trellis_model_weight(model, number, &label, 1), 0.5, 1e-6);
+        }
+        trellis_model_close(model);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_optimum),
         cmocka_unit_test(test_dual_rises),
         cmocka_unit_test(test_subgradient),
+        cmocka_unit_test(test_first_subgradients),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
