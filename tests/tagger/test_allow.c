@@ -178,12 +178,66 @@ static void test_schemes(void **state)
     }
 }
 
+enum { MANY = 20, LONG = 7 };
+
+/* A model of order 2 with a weight for every three labels, and nothing else. */
+static trellis_model *make_trigrams(struct tr_random *random, double weights[MANY][MANY][MANY])
+{
+    struct tr_buffer text = {0};
+    tr_buffer_string(&text, "trellis-text\t1\nnote\ttype\tcrf\ntemplate\tcolumns word\n"
+                            "template\tnode word\ntemplate\tstep\n");
+    for (int a = 0; a < MANY; a++) {
+        tr_buffer_format(&text, "label\tL%d\n", a);
+    }
+    tr_buffer_string(&text, "order\t2\n");
+    for (int i = 0; i < MANY * MANY * MANY; i++) {
+        int a = i / MANY / MANY, b = i / MANY % MANY, c = i % MANY;
+        weights[a][b][c] = 0.25 * ((double)tr_random_below(random, 41) - 20);
+        tr_buffer_format(&text, "step\t%g\tL%d\tL%d\tL%d\n", weights[a][b][c], a, b, c);
+    }
+    trellis_model *model = import_model(put_file("trigrams.txt", text.data, text.size));
+    tr_buffer_free(&text);
+    return model;
+}
+
+/* Positions with two of many labels, as a tag dictionary leaves them: the score of the best path
+ * against the sum of the weights of each path. */
+static void test_few_of_many(void **state)
+{
+    (void)state;
+    static double weights[MANY][MANY][MANY];
+    struct tr_random random;
+    tr_random_seed(&random, 9);
+    trellis_model *model = make_trigrams(&random, weights);
+    trellis_tagger *tagger = make_tagger(model, "");
+    for (int trial = 0; trial < 30; trial++) {
+        size_t allowed[LONG][2];
+        for (size_t i = 0; i < LONG; i++) {
+            allowed[i][0] = tr_random_below(&random, MANY);
+            allowed[i][1] = (allowed[i][0] + 1 + tr_random_below(&random, MANY - 1)) % MANY;
+            allow(tagger, model, i, 1u << allowed[i][0] | 1u << allowed[i][1]);
+        }
+        double best = -INFINITY, score;
+        for (unsigned path = 0; path < 1u << LONG; path++) {
+            double sum = 0;
+            for (size_t i = 2; i < LONG; i++) {
+                sum += weights[allowed[i - 2][path >> (i - 2) & 1]]
+                              [allowed[i - 1][path >> (i - 1) & 1]][allowed[i][path >> i & 1]];
+            }
+            best = fmax(best, sum);
+        }
+        free(tag_with(tagger, "a b c d e f g", &score));
+        assert_float_equal(score, best, 1e-4);
+    }
+    trellis_tagger_destroy(tagger);
+    trellis_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_all),
-        cmocka_unit_test(test_precedence),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_against_all), cmocka_unit_test(test_few_of_many),
+        cmocka_unit_test(test_precedence),  cmocka_unit_test(test_errors),
         cmocka_unit_test(test_schemes),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
