@@ -246,6 +246,9 @@ static void test_crfpp_weights(void **state)
         snprintf(file, sizeof file, "%s%s\n1\n2\n", head, strings[i]);
         assert_refused(file, strlen(file), "the weights of a string do not fit");
     }
+    static const char overlap[] = "version: 100\ncost-factor: 1\nmaxid: 3\nxsize: 1\n\nA\nB\n\n"
+                                  "U00:%x[0,0]\n\n0 U00:a\n1 U00:b\n\n1\n2\n3\n";
+    assert_refused(overlap, sizeof overlap - 1, "the weights of a string do not fit");
     static const char *const weights[] = {"nan", "-inf", "1e400", "1e39", "0x", ""};
     for (size_t i = 0; i < TR_COUNT(weights); i++) {
         char file[300];
