@@ -267,6 +267,31 @@ static void test_contradictions(void **state)
     free(models[1]);
 }
 
+/* States count repetitions only in a graph of order 1. */
+static void test_counted_states_of_another_order(void **state)
+{
+    (void)state;
+    static const char text[] = "trellis-text\t1\nlabel\tA\nlabel\tB\ncount-cap\t2\n"
+                               "step\t1\tA\tB\n";
+    trellis_model *model = import_model(put_text("counted.txt", text)), *opened;
+    size_t size, begin, length;
+    trellis_error error = {0};
+    assert_ok(trellis_model_save(model, path_of("counted"), &error), error);
+    trellis_model_close(model);
+    unsigned char *bytes = (unsigned char *)get_file(path_of("counted"), &size);
+    assert_true(section_at(bytes, size, find_section(bytes, size, "GRPH"), &begin, &length));
+    assert_int_equal(u32_at(bytes, begin), 1);
+    assert_int_equal(u32_at(bytes, begin + 4), 2);
+    for (uint32_t order = 0; order <= 3; order++) {
+        memcpy(bytes + begin, &order, sizeof order);
+        repair_checksums(bytes, size);
+        trellis_status status = open_bytes(bytes, size, &opened, &error);
+        assert_int_equal(status, order == 1 ? TRELLIS_OK : TRELLIS_MODEL);
+        trellis_model_close(opened);
+    }
+    free(bytes);
+}
+
 /* A valid section at an invalid offset. */
 static void test_alignment(void **state)
 {
@@ -445,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_large_sections),
         cmocka_unit_test(test_flipped_and_repaired),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_counted_states_of_another_order),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_random_damage),
         cmocka_unit_test(test_nan_weights),
