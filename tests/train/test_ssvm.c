@@ -194,10 +194,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_dual_rises),
-        cmocka_unit_test(test_subgradient),
-        cmocka_unit_test(test_first_subgradients),
+        cmocka_unit_test(test_optimum),     cmocka_unit_test(test_dual_rises),
+        cmocka_unit_test(test_subgradient), cmocka_unit_test(test_first_subgradients),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
