@@ -163,8 +163,8 @@ class Build:
         self.programs = {file: command for file, command in commands.items() if re.match("tests/.*/test_", file)}
         self.link = shlex.split((self.directory / "CMakeFiles/trellis_static.dir/link.txt").read_text())
         self.tests = self.read_tests()
-        file = self.directory / "seconds.json"
-        self.seconds = json.loads(file.read_text()) if file.exists() else {}  # name: [seconds or None, the most allowed]
+        file = self.directory / "times.json"
+        self.seconds = json.loads(file.read_text()) if file.exists() else {}  # name: [seconds or None, limit]
 
     def read_tests(self):
         listed = json.loads(subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.directory, check=True,
@@ -177,7 +177,7 @@ class Build:
         return tests
 
     def seconds_of(self, test, most=600):
-        """What a test takes with the library as it is; None if it then fails, is skipped or takes longer than allowed."""
+        """What a test takes with the library as it is; None if it then fails, is skipped or takes longer."""
         name, command, environment = test
         with self.lock:
             seconds, allowed = self.seconds.get(name, (None, 0))
@@ -185,7 +185,7 @@ class Build:
                 status, seconds = self.run(command, environment, self.directory, most)
                 seconds = seconds if status == 0 else None
                 self.seconds[name] = seconds, most
-                (self.directory / "seconds.json").write_text(json.dumps(self.seconds))
+                (self.directory / "times.json").write_text(json.dumps(self.seconds))
             return seconds
 
     def run(self, command, environment, library, timeout):
@@ -275,7 +275,10 @@ class Build:
         for *_, name in sorted(chosen):
             test = next((t for t in self.tests if t[0] == name), None)
             seconds = self.seconds_of(test) if test else None
-            if seconds is not None and self.run(*self.with_program(test, folder), folder, 10 + 20 * seconds)[0] not in (0, 77):
+            if seconds is None:
+                continue
+            status, _ = self.run(*self.with_program(test, folder), folder, 10 + 20 * seconds)
+            if status not in (0, 77):
                 return name
         return None
 
@@ -366,7 +369,8 @@ def main():
     copy_tree(directory / "tree")
     builds = [Build(directory, "plain", ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG"])]
     if not arguments.plain:
-        builds.append(Build(directory, "sanitized", ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_SANITIZE=address,undefined"]))
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_SANITIZE=address,undefined"]
+        builds.append(Build(directory, "sanitized", options))
     verdicts = Verdicts(directory / "verdicts.tsv", arguments.again)
     mutants = loops(arguments.loops) if arguments.loops else draw(arguments.seed)
     judged = judge_all(mutants, builds, verdicts, directory, arguments)
