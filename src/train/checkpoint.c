@@ -9,6 +9,7 @@
  */
 #include "train/checkpoint.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -145,6 +146,15 @@ static trellis_status make_image(const struct tr_checkpoint *c, struct tr_image_
     return tr_image_finish(writer, error);
 }
 
+/* A pipe would stop the training until somebody reads, and nothing could resume from it. */
+static trellis_status write_file(const char *path, struct tr_buffer bytes, trellis_error *error)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode)
+               ? tr_fail(error, TRELLIS_IO, "cannot write %s: it is not a regular file", path)
+               : tr_output_replace(path, bytes.data, bytes.size, error);
+}
+
 static trellis_status save(struct tr_state_registry *registry, trellis_error *error)
 {
     struct tr_checkpoint *c = (struct tr_checkpoint *)registry;
@@ -158,7 +168,7 @@ static trellis_status save(struct tr_state_registry *registry, trellis_error *er
         return status;
     }
     trellis_error reason = {0};
-    if (tr_output_replace(c->path, writer.bytes.data, writer.bytes.size, &reason)) {
+    if (write_file(c->path, writer.bytes, &reason)) {
         /* Not worth losing what was learned: the one before is still there. */
         tr_training_note(c->training, "warning: no checkpoint after iteration %llu: %s",
                          (unsigned long long)done, reason.message);

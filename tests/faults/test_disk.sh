@@ -72,6 +72,11 @@ run 0 train -q -e 2 --seeds 1 -m $t/plain $t/train.txt
 run 0 train -q -e 2 --seeds 1 --checkpoint $t/there/is/none -m $t/unchecked $t/train.txt
 want "a warning, even with -q" grep -q 'warning: no checkpoint after iteration 1: .*: No such file' $err
 want "the model is as without checkpoints" cmp $t/plain $t/unchecked
+mkfifo $t/pipe # that nobody reads
+timeout 20 "$TRELLIS" train -q -e 2 --seeds 1 --checkpoint $t/pipe -m $t/unchecked $t/train.txt 2>$err ||
+    complain "a checkpoint into a pipe: status $?"
+want "a warning about the pipe" grep -q 'warning: no checkpoint after iteration 1: .*pipe: it is not a regular file' $err
+want "the model is as without the pipe" cmp $t/plain $t/unchecked
 if [ "$(id -u)" != 0 ]; then
     chmod a-w $t/place
     refused "a folder without the right to write" 'Permission denied' \
