@@ -7,29 +7,51 @@
 
 #include "ranks.h"
 
-/* Whether a byte is a control character of ASCII, or begins one of the C1 set in UTF-8. */
-static bool is_control(const unsigned char *data, size_t size)
+/* The bytes of the control character that data begins with; 0 if it begins with none. Besides those
+ * of ASCII there are the C1 set in UTF-8, or as a byte that is no UTF-8; U+2028 and U+2029, which
+ * end lines; and U+202A to U+202E and U+2066 to U+2069, which show a line in another order. */
+static size_t control_size(const unsigned char *data, size_t size)
 {
-    return data[0] < 0x20 || data[0] == 0x7F ||
-           (data[0] == 0xC2 && size > 1 && data[1] >= 0x80 && data[1] < 0xA0);
+    if (data[0] < 0x20 || (data[0] >= 0x7F && data[0] < 0xA0)) {
+        return 1;
+    }
+    if (data[0] == 0xC2 && size > 1 && data[1] >= 0x80 && data[1] < 0xA0) {
+        return 2;
+    }
+    return data[0] == 0xE2 && size > 2 &&
+                   ((data[1] == 0x80 && data[2] >= 0xA8 && data[2] <= 0xAE) ||
+                    (data[1] == 0x81 && data[2] >= 0xA6 && data[2] <= 0xA9))
+               ? 3
+               : 0;
+}
+
+/* The bytes of a character; 1 where they are no UTF-8. */
+static size_t character_size(const unsigned char *data, size_t size)
+{
+    size_t length = data[0] < 0xC2 ? 1 : data[0] < 0xE0 ? 2 : data[0] < 0xF0 ? 3 : 4;
+    for (size_t i = 1; i < length; i++) {
+        if (i >= size || (data[i] & 0xC0) != 0x80) {
+            return 1;
+        }
+    }
+    return length;
 }
 
 bool print_visibly(const char *data, size_t size, const char *keep, FILE *out)
 {
     const unsigned char *bytes = (const unsigned char *)data;
-    size_t begin = 0;
+    size_t begin = 0, i = 0;
     bool ok = true;
-    for (size_t i = 0; i < size; i++) {
-        if (!is_control(bytes + i, size - i) || (bytes[i] && strchr(keep, bytes[i]))) {
+    while (i < size) {
+        size_t escaped = control_size(bytes + i, size - i);
+        if (!escaped || (bytes[i] && strchr(keep, bytes[i]))) {
+            i += character_size(bytes + i, size - i);
             continue;
         }
-        size_t last = bytes[i] == 0xC2 ? i + 1 : i;
         ok = ok && fwrite(data + begin, 1, i - begin, out) == i - begin;
-        for (; i <= last; i++) {
+        for (begin = i + escaped; i < begin; i++) {
             ok = ok && fprintf(out, "\\x%02x", bytes[i]) > 0;
         }
-        i = last;
-        begin = last + 1;
     }
     return ok && fwrite(data + begin, 1, size - begin, out) == size - begin;
 }

@@ -25,5 +25,13 @@ if command -v script >/dev/null; then
     script -qec "'$TRELLIS' tag -m $t/m --columns word --format jsonl $t/train.jsonl" /dev/null </dev/null | tr -d '\r' >$t/screen
     want "tagging to a terminal shows none" clean $t/screen
     want "but the words" grep -q 'a\\u001b\[31mb' $t/screen
+    # U+202E turns a line round, U+2028 ends it, 9B alone is a control sequence of an 8-bit terminal; U+0159 ends in 99.
+    printf 'x Y\na\xe2\x80\xaeb\xe2\x80\xa8c\x9bd\xc5\x99\xe2\x80\x99 X\n\n' >$t/turned
+    run 0 train -q -e 1 --invalid-utf8 keep -f id -m $t/turned.m $t/turned
+    for what in "inspect $t/turned.m" "tag --invalid-utf8 keep -m $t/turned.m $t/turned"; do
+        script -qec "'$TRELLIS' $what" /dev/null </dev/null >$t/screen
+        want "$what: visible, and letters as they are" \
+            grep -aqF $'a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c\\x9bd\xc5\x99\xe2\x80\x99' $t/screen
+    done
 fi
 finish
