@@ -11,6 +11,10 @@
 #ifndef TRELLIS_BASE_MEMORY_H
 #define TRELLIS_BASE_MEMORY_H
 
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ < 8
+#error "Trellis needs a 64-bit target: sizes and offsets of its files have 64 bits, and are size_t"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
