@@ -289,21 +289,41 @@ static int check_options(const struct arguments *arguments)
     return check_cost(arguments);
 }
 
+/* Appends a name to a list; of the names before, one that is the same now is that of an old column. */
+static void add_name(char *names, size_t room, const char *name)
+{
+    char before[1000];
+    size_t used = 0;
+    snprintf(before, sizeof before, "%s", names);
+    for (const char *at = before; *at && used < room;) {
+        int size = (int)strcspn(at, ",");
+        bool old = size > 0 && (size_t)size == strlen(name) && strncasecmp(at, name, size) == 0;
+        used += (size_t)snprintf(names + used, room - used, "%s%.*s,", old ? "old_" : "", size, at);
+        at += size;
+        at += *at == ',';
+    }
+    if (used < room) {
+        snprintf(names + used, room - used, "%s", name);
+    }
+}
+
 /* The options of the writer: it has to know what the columns that a chain adds are called. */
 static trellis_status writer_options(const struct arguments *arguments, const struct chain *chain,
                                      trellis_options **ret_options, trellis_error *error)
 {
+    static const char conllu[] = "ID,FORM,LEMMA,UPOS,XPOS,FEATS,HEAD,DEPREL,DEPS,MISC";
     char names[1000];
     const char *given = trellis_options_get(arguments->options, "columns");
+    bool is_conllu = strcmp(trellis_options_get(arguments->options, "format"), "conllu") == 0;
     trellis_status status = trellis_options_copy(arguments->options, ret_options, error);
-    int used = snprintf(names, sizeof names, "%s", *given ? given : "word");
-    for (size_t i = 0; i < chain->count && used < (int)sizeof names; i++) {
+    snprintf(names, sizeof names, "%s", *given ? given : is_conllu ? conllu : "word");
+    for (size_t i = 0; i < chain->count; i++) {
         char *name = chain_column_name(chain->models[i]);
-        used += snprintf(names + used, sizeof names - (size_t)used, ",%s", name ? name : "");
+        add_name(names, sizeof names, name ? name : "");
         free(name);
     }
-    bool wanted = chain->count && used < (int)sizeof names;
-    return status || !wanted ? status : trellis_options_set(*ret_options, "columns", names, error);
+    return status || !chain->count ? status
+                                   : trellis_options_set(*ret_options, "columns", names, error);
 }
 
 static trellis_status create_writer(struct labelling *labelling, const struct arguments *arguments,

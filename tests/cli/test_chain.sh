@@ -39,6 +39,19 @@ awk 'NF { print $1, $3, $4 } !NF' $out >$t/replaced
 run 0 tag -m $t/pos -m $t/chunk --columns word $t/words
 want "a predicted column takes the place of one with its name" diff <(awk '{ $1 = $1 } 1' $out) $t/replaced
 
+# CoNLL-U: predicted columns take the places of those with their names, the others stay.
+awk -F '\t' -v OFS='\t' 'NF { print ++n, $1, "_", $2, $3, "_", "0", "dep", "_", "_" } !NF { n = 0; print }' \
+    data/english/test.conll >$t/test.conllu
+awk 'NR > 1000' $t/test.conllu >$t/train.conllu
+printf 'columns form upos\nnode form\nnode upos[-1..1]\n' >$t/xpos.tpl
+run 0 train -q -e 3 -f pos --label UPOS -m $t/upos $t/train.conllu
+run 0 train -q -e 3 -f $t/xpos.tpl --label XPOS -m $t/xpos $t/train.conllu
+run 0 tag -m $t/upos --label UPOS -o $t/one.conllu $t/test.conllu
+run 0 tag -m $t/xpos --label XPOS -o $t/two.conllu $t/one.conllu
+want "some tags differ" test "$(diff $t/test.conllu $t/one.conllu | wc -l)" -gt 4
+run 0 tag -m $t/upos -m $t/xpos --label XPOS $t/test.conllu
+want "CoNLL-U stays CoNLL-U" diff $t/two.conllu $out
+
 # Without names, columns are where training had them.
 run 0 train -q -e 3 --label 2 -f pos -m $t/pos2 $train
 run 0 train -q -e 3 --label 3 -f chunk -m $t/chunk2 $train
