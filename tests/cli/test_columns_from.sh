@@ -141,6 +141,10 @@ refuse "unknown option '--lable'" 2 "${both[@]}" --columns-from 'pos --lable 2' 
 refuse "given once only" 2 "${both[@]}" --columns-from pos --columns-from ner $t/train
 refuse "cannot be combined with --unlabelled" 2 "${both[@]}" --columns-from pos --unlabelled $t/dev $t/train
 refuse "cannot come from standard input" 2 "${both[@]}" --columns-from 'pos --label 2' -
+rm -f $t/new $t/new.first
+timeout --preserve-status -s INT 1 "$TRELLIS" train -q "${both[@]}" --columns-from 'pos -t perceptron -e 100000 --label 2' \
+    $t/train 2>$err
+want "an interrupted first model" test $? = 130 -a ! -e $t/new -a ! -e $t/new.first
 refuse "cannot read" 1 "${both[@]}" --columns-from 'pos --label 2' $t/nothing
 
 # A file that is not the same when the second model reads it: a token less, a sequence more.
