@@ -109,6 +109,12 @@ want "eval of two passes" diff $t/scores $out
 run 1 tag -m $t/second $t/dev
 want "the second alone has no such column" grep -q "first_pass" $err
 
+# The templates that ship for a second pass.
+run 0 train -q --columns $names --columns-from "${ner[*]}" --first-model $t/first -m $t/shipped --segments -t crf -a sgd \
+    -e 2 -f examples/templates/ner-second-pass.txt $t/train
+run 0 eval -m $t/first -m $t/shipped $t/dev
+want "the templates of examples" grep -q "FB1:  [5-9]" $out
+
 # Mistakes.
 refuse() { # TEXT STATUS OPTION...: $status and a message, and no model
     local text=$1 status=$2
