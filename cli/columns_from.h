@@ -4,8 +4,7 @@
 
 #include "arguments.h"
 
-/* Rejects arguments that cannot work; without --columns-from there is nothing to check but that what
- * belongs to it is not given. */
+/* Rejects arguments that cannot work, and without --columns-from those that belong to it. */
 int columns_from_check(const struct arguments *arguments);
 
 /* The options of the first model, to be destroyed, and the number of folds; the arguments must have

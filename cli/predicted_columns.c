@@ -320,8 +320,8 @@ static trellis_status add_column(const struct first_model *first, struct files f
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The column FIRST_PASS: that is what the first model calls its label, so that a chain of both finds
- * it by name. */
+/* The column FIRST_PASS: that is what the first model calls its label, so that a chain of both
+ * finds it by name. */
 static trellis_status name_first_pass(struct shape *shape, size_t place, trellis_error *error)
 {
     for (size_t i = 0; i < shape->columns; i++) {

@@ -289,7 +289,8 @@ static int check_options(const struct arguments *arguments)
     return check_cost(arguments);
 }
 
-/* Appends a name to a list; of the names before, one that is the same now is that of an old column. */
+/* Appends a name to a list; of the names before, one that is the same is now that of an old
+ * column. */
 static void add_name(char *names, size_t room, const char *name)
 {
     char before[1000];

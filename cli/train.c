@@ -277,8 +277,8 @@ static const struct own_option own[] = {
     {"columns-from", 0, "OPTIONS",
      "Train another model first, with these options of a training or a preset, and use its labels "
      "instead of gold ones: 'pos --label 2' replaces column 2. Without --label they are one more "
-     "column, 'first_pass', for a second model. Each fold of the training data is labelled by a model of "
-     "the others."},
+     "column, 'first_pass', for a second model. Each fold of the training data is labelled by a "
+     "model of the others."},
     {"first-model", 0, "FILE", "Write the model of --columns-from to FILE."},
     {"folds", 0, "N", "With --columns-from, the number of contiguous folds. [5]"},
     {0},

@@ -318,8 +318,8 @@ TRELLIS_API trellis_status trellis_reader_take_batch(trellis_reader *reader, siz
 TRELLIS_API const char *trellis_format_by_name(const char *path);
 /* The name of a column ("FORM"), or NULL if it has none. */
 TRELLIS_API const char *trellis_reader_column_name(const trellis_reader *reader, size_t column);
-/* The column of `cells` that has the label, from 0; SIZE_MAX if there is none, or if no sequence has
- * been read yet. */
+/* The column of `cells` that has the label, from 0; SIZE_MAX if there is none, or if no sequence
+ * has been read yet. */
 TRELLIS_API size_t trellis_reader_label_column(const trellis_reader *reader);
 TRELLIS_API void trellis_reader_close(trellis_reader *reader);
 
