@@ -108,13 +108,13 @@ static bool is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-/* Arrays above 1 MiB are returned to the system as soon as they are freed, and grow without being
+/* Arrays above 128 KiB are returned to the system as soon as they are freed, and grow without being
  * copied. By default glibc raises that threshold as large arrays are freed, and keeps their
  * memory. */
 static void fix_mmap_threshold(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_MMAP_THRESHOLD, 1 << 17);
 #endif
 }
 

@@ -28,7 +28,7 @@ char *tr_copy_text(const char *data, size_t size)
     return copy;
 }
 
-void *tr_grow(void *at, size_t *capacity, size_t need, size_t element)
+void *tr_grow_raw(void *at, size_t *capacity, size_t need, size_t element)
 {
     size_t larger = *capacity + *capacity / 2 + 16, bytes;
     if (larger < need) {
@@ -37,11 +37,17 @@ void *tr_grow(void *at, size_t *capacity, size_t need, size_t element)
     if (need <= *capacity || __builtin_mul_overflow(larger, element, &bytes)) {
         return at;
     }
-    char *memory = realloc(at, bytes);
-    if (!memory) {
-        return at;
+    void *memory = realloc(at, bytes);
+    *capacity = memory ? larger : *capacity;
+    return memory ? memory : at;
+}
+
+void *tr_grow(void *at, size_t *capacity, size_t need, size_t element)
+{
+    size_t before = *capacity;
+    char *memory = tr_grow_raw(at, capacity, need, element);
+    if (*capacity > before) {
+        memset(memory + before * element, 0, (*capacity - before) * element);
     }
-    memset(memory + *capacity * element, 0, bytes - *capacity * element);
-    *capacity = larger;
     return memory;
 }

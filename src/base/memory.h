@@ -33,6 +33,9 @@ char *tr_copy_text(const char *data, size_t size);
 /* Enlarges an array to at least `need` elements and returns it; new elements are zeroed. On failure
  * it returns the array unchanged, and *capacity stays below `need`. */
 void *tr_grow(void *at, size_t *capacity, size_t need, size_t element);
+/* The same, but what is new is not cleared: memory that is never written is never taken from the
+ * system. */
+void *tr_grow_raw(void *at, size_t *capacity, size_t need, size_t element);
 
 /* Makes room for `need` elements in the array `at`; false on allocation failure. The arguments are
  * evaluated more than once. */

@@ -188,5 +188,6 @@ void tr_attribute_index_free(struct tr_attribute_index *index)
     tr_attribute_index_close(index);
     free(index->entries.at);
     free(index->bytes.at);
+    free(index->packed.at);
     *index = (struct tr_attribute_index){0};
 }

@@ -18,12 +18,18 @@ struct tr_entry {
     uint32_t count; // occurrences, saturating
 };
 
+struct tr_packed {
+    char *at;
+    size_t size, capacity;
+};
+
 struct tr_attribute_index {
     TR_ARRAY(struct tr_entry) entries;
     TR_ARRAY(uint64_t) high; // [entries] the high halves, 0: not known; empty after renumbering
     TR_ARRAY(char) bytes;
     uint32_t *slots; // [slot_count] number + 1, or 0
     size_t slot_count;
+    struct tr_packed packed; // entries and texts, while those have a size but no place
 };
 
 /* Prefetch the slots of keys that will soon be looked up and, when those are in the cache, their
@@ -61,6 +67,10 @@ bool tr_attribute_index_renumber(struct tr_attribute_index *index, const uint32_
 
 /* Frees what only lookups need; numbers, keys and texts stay. */
 void tr_attribute_index_close(struct tr_attribute_index *index);
+/* The same, and compresses keys and texts until they are unpacked, if there is memory for it: nothing
+ * can be asked before. unpack() does nothing where nothing is packed; false on allocation failure. */
+void tr_attribute_index_pack(struct tr_attribute_index *index);
+bool tr_attribute_index_unpack(struct tr_attribute_index *index);
 void tr_attribute_index_free(struct tr_attribute_index *index);
 
 #endif

@@ -195,6 +195,10 @@ void tr_dataset_drop_tokens(struct tr_dataset *dataset);
 void tr_dataset_free(struct tr_dataset *dataset);
 /* After the last corpus has been read: frees what only lookups need. */
 void tr_vocabulary_close(struct tr_vocabulary *vocabulary);
+/* While only the numbers of attributes are needed: keys and texts compressed where they are large,
+ * and back. */
+void tr_vocabulary_pack(struct tr_vocabulary *vocabulary);
+trellis_status tr_vocabulary_unpack(struct tr_vocabulary *vocabulary, trellis_error *error);
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary);
 
 /* Bytes of memory in use. */

@@ -55,6 +55,28 @@ void tr_vocabulary_close(struct tr_vocabulary *vocabulary)
     tr_attribute_index_close(&vocabulary->edge.index);
 }
 
+static void pack_if_large(struct tr_attribute_index *index)
+{
+    enum { LARGE = 1 << 20 };
+    if (index->bytes.size >= LARGE) {
+        tr_attribute_index_pack(index);
+    }
+}
+
+void tr_vocabulary_pack(struct tr_vocabulary *vocabulary)
+{
+    pack_if_large(&vocabulary->node.index);
+    pack_if_large(&vocabulary->edge.index);
+}
+
+trellis_status tr_vocabulary_unpack(struct tr_vocabulary *vocabulary, trellis_error *error)
+{
+    return tr_attribute_index_unpack(&vocabulary->node.index) &&
+                   tr_attribute_index_unpack(&vocabulary->edge.index)
+               ? TRELLIS_OK
+               : tr_fail_memory(error);
+}
+
 void tr_vocabulary_free(struct tr_vocabulary *vocabulary)
 {
     tr_attribute_index_free(&vocabulary->node.index);

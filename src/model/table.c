@@ -175,6 +175,20 @@ static void write_texts(struct tr_buffer *bytes, const struct tr_attribute_index
     }
 }
 
+/* Room for all sections of a table, rather too much: what is not written takes no memory. A buffer
+ * that grows is cleared up to half beyond what is needed. */
+static void make_room(struct tr_buffer *bytes, const struct tr_attribute_index *dictionary,
+                      const struct tr_rows *rows)
+{
+    enum { REST = 1 << 20 };
+    size_t attributes = tr_rows_attributes(rows);
+    size_t need = bytes->size + 2 * rows->size * sizeof(float) + dictionary->bytes.size + REST +
+                  attributes * (4 + sizeof(struct tr_bucket) + sizeof(struct tr_text_record));
+    if (need > bytes->capacity) {
+        bytes->data = tr_grow_raw(bytes->data, &bytes->capacity, need, 1);
+    }
+}
+
 trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
                               const struct tr_attribute_index *dictionary,
                               const struct tr_rows *rows, const float *weights, bool all,
@@ -184,6 +198,7 @@ trellis_status tr_table_write(struct tr_image_writer *writer, char kind,
     uint32_t *row_of = tr_alloc(attributes, sizeof *row_of);
     trellis_status status = row_of ? TRELLIS_OK : tr_fail_memory(error);
     if (!status) {
+        make_room(&writer->bytes, dictionary, rows);
         tr_image_section(writer, (char[4]){kind, 'R', 'O', 'W'});
         write_rows(&writer->bytes, rows, weights, weights, all, row_of);
         for (uint32_t a = rows->attributes; a < attributes; a++) {

@@ -28,10 +28,10 @@ static double next_trial(const struct tr_line *line, double step)
 /* d = -D^{-1} g */
 static void find_direction(struct tr_line *line)
 {
-    const double *curvature = line->monitor->settings->curvature;
+    const float *unit = line->monitor->settings->unit;
     tr_line_down(line);
-    for (size_t j = 0; curvature && j < line->size; j++) {
-        line->direction[j] /= curvature[j];
+    for (size_t j = 0; unit && j < line->size; j++) {
+        line->direction[j] *= (double)unit[j] * (double)unit[j];
     }
 }
 

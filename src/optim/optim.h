@@ -54,9 +54,10 @@ struct tr_optim_settings {
     double l1;
     size_t l1_size;   // the first so many weights are penalised
     unsigned history; // of L-BFGS, 6 by default (0)
-    /* Of L-BFGS and gradient descent: how curved the objective is along each weight, roughly and
-     * above 0, [size]; NULL: all alike. A good guess saves iterations, a bad one costs some. */
-    const double *curvature;
+    /* Of L-BFGS and gradient descent: D^{-1/2} with the diagonal D of how curved the objective is
+     * along each weight, roughly, [size] above 0; NULL: all alike. A good guess saves iterations, a
+     * bad one costs some. */
+    const float *unit;
     struct tr_pool *pool; // threads for the work on whole vectors, or NULL
     /* Of L-BFGS without l1 and registry: the ranks that share w and all other vectors, each of which
      * is then this rank's slice. NULL: they are whole. */

@@ -365,13 +365,8 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
     q->partial = tr_alloc(q->slices->blocks * capacity, SUMS * sizeof *q->partial);
     q->sums = tr_alloc(q->slices->blocks, 2 * sizeof *q->sums);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
-    q->unit = settings->curvature ? tr_alloc_aligned(size, sizeof *q->unit) : NULL;
-    for (size_t j = 0; q->unit && j < size; j++) {
-        q->unit[j] = (float)(1 / sqrt(settings->curvature[j]));
-    }
-    bool has_unit = q->unit || !settings->curvature;
-    if (!status &&
-        (!has_unit || !q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->sums || !q->slope)) {
+    q->unit = settings->unit;
+    if (!status && (!q->s || !q->y || !q->sy || !q->sg || !q->partial || !q->sums || !q->slope)) {
         status = tr_fail_memory(monitor->error);
     }
     if (!status) {
@@ -397,7 +392,6 @@ trellis_status tr_quasi_newton(struct tr_monitor *monitor, double *w, double *gr
     if (q.slope != gradient) {
         free(q.slope);
     }
-    free(q.unit);
     free(q.s);
     free(q.y);
     free(q.sy);

@@ -14,7 +14,7 @@ struct tr_quasi_newton_run {
     struct tr_slices *slices;                                  // of all ranks
     void (*work)(struct tr_quasi_newton_run *q, size_t block); // on each block of a pass
     uint64_t capacity, count, newest; // pairs: room for, held, the place of the last
-    float *unit;                      // [size] D^{-1/2}, NULL where it is the identity
+    const float *unit;                // [size] D^{-1/2}, NULL where it is the identity
     float *s, *y;                     // [capacity][size] scaled
     double *sy, *yy, *ss;             // [capacity][capacity] s_i·y_j, y_i·y_j and s_i·s_j
     struct tr_proximal proximal;      // the model along the weights that are free, with l1

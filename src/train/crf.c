@@ -21,7 +21,7 @@ struct crf {
     struct tr_training *training;
     struct tr_likelihood *likelihood;
     double *w;              // [features], or this rank's slice of them
-    double *curvature;      // the same
+    float *unit;            // the same, from the curvature, for the optimiser
     struct tr_iterate *now; // w, spread for scoring; the likelihood's own
     uint64_t max_iterations;
     uint64_t evaluations; // before the iteration
@@ -159,7 +159,7 @@ static trellis_status optimise(struct crf *crf, const struct batch_run *run, enu
                                          .l1 = run->l1,
                                          .l1_size = objective.size,
                                          .history = options->history,
-                                         .curvature = crf->curvature,
+                                         .unit = crf->unit,
                                          .pool = training->pool,
                                          .slices = crf->likelihood->split ? &crf->likelihood->slices
                                                                           : NULL,
@@ -176,12 +176,28 @@ static trellis_status optimise(struct crf *crf, const struct batch_run *run, enu
     return status ? status : crf->status;
 }
 
-/* Keeps this rank's slice of a vector. */
-static void keep_slice(const struct tr_slices *slices, double **vector)
+/* The length of a step along each weight, from how curved the objective is along it. */
+static trellis_status find_unit(struct crf *crf)
 {
-    memmove(*vector, *vector + slices->first, slices->held * sizeof **vector);
-    double *shorter = realloc(*vector, (slices->held ? slices->held : 1) * sizeof *shorter);
-    *vector = shorter ? shorter : *vector;
+    size_t size = crf->likelihood->size;
+    double *curvature = tr_alloc(size, sizeof *curvature);
+    trellis_status status = curvature
+                                ? tr_likelihood_curvature(crf->likelihood, curvature, crf->error)
+                                : tr_fail_memory(crf->error);
+    for (size_t j = 0; !status && j < size; j++) {
+        crf->unit[j] = (float)(1 / sqrt(curvature[j]));
+    }
+    free(curvature);
+    return status;
+}
+
+/* Keeps this rank's slice of a vector. */
+static void *keep_slice(const struct tr_slices *slices, void *vector, size_t element)
+{
+    char *slice = (char *)vector + slices->first * element;
+    memmove(vector, slice, slices->held * element);
+    void *shorter = realloc(vector, (slices->held ? slices->held : 1) * element);
+    return shorter ? shorter : vector;
 }
 
 /* L-BFGS shares its vectors among the ranks, where there is no l1 and no checkpoint. */
@@ -192,8 +208,8 @@ static trellis_status split(struct crf *crf, const struct batch_run *run)
         crf->training->registry) {
         return TRELLIS_OK;
     }
-    keep_slice(&likelihood->slices, &crf->w);
-    keep_slice(&likelihood->slices, &crf->curvature);
+    crf->w = keep_slice(&likelihood->slices, crf->w, sizeof *crf->w);
+    crf->unit = keep_slice(&likelihood->slices, crf->unit, sizeof *crf->unit);
     crf->now->partial = crf->training->data.dev.sequences == 0;
     return tr_likelihood_split(likelihood, crf->error);
 }
@@ -210,16 +226,17 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
     }
     crf.now = &crf.likelihood->at;
     crf.w = tr_alloc(crf.likelihood->size, sizeof *crf.w);
-    crf.curvature = tr_alloc(crf.likelihood->size, sizeof *crf.curvature);
-    status = !crf.w || !crf.curvature ? tr_fail_memory(error)
+    crf.unit = tr_alloc(crf.likelihood->size, sizeof *crf.unit);
+    status = !crf.w || !crf.unit ? tr_fail_memory(error)
              : tr_checkpoint_is_pending(training->checkpoint)
                  ? TRELLIS_OK // it has the weights
                  : find_start(&crf, run.method, run.l1, run.l2);
+    tr_vocabulary_pack(&training->data.vocabulary); // from here on the numbers are enough
     if (!status) {
         tr_weights_to_features(crf.likelihood, crf.now->weights, crf.w);
     }
     if (!status && !training->report.interrupted) {
-        status = tr_likelihood_curvature(crf.likelihood, crf.curvature, error);
+        status = find_unit(&crf);
     }
     if (!status && !training->report.interrupted) {
         status = tr_likelihood_bundle(crf.likelihood, run.selects, error);
@@ -237,9 +254,10 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
         note_stop(training, stop);
     }
     free(crf.w);
-    free(crf.curvature);
+    free(crf.unit);
     tr_likelihood_destroy(crf.likelihood);
-    return status;
+    trellis_status unpacked = tr_vocabulary_unpack(&training->data.vocabulary, error);
+    return unpacked ? unpacked : status;
 }
 
 /* Features by a first run with l1 (--select-l1), where asked for. */

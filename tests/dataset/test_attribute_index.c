@@ -167,13 +167,76 @@ static void can_remove_everything(void **state)
     tr_attribute_index_free(&index);
 }
 
+/* Packed and back, everything is as before; packing takes less room, and may be done again. */
+static void packs_and_unpacks(void **state)
+{
+    (void)state;
+    enum { MANY = 30000 };
+    struct tr_attribute_index index = {0};
+    struct tr_random random;
+    char text[40];
+    tr_random_seed(&random, 3);
+    for (uint32_t i = 0; i < MANY; i++) {
+        int size = snprintf(text, sizeof text, "w[-1]=%u", i * 7919 % 4001);
+        uint32_t number = add(&index, tr_random_bits(&random), i);
+        assert_true(tr_attribute_index_name(&index, number, (trellis_text){text, (size_t)size}));
+        index.entries.at[i].count = 1 + i % 300;
+    }
+    size_t before = MANY * sizeof(struct tr_entry) + index.bytes.size;
+    for (int round = 0; round < 2; round++) {
+        tr_attribute_index_pack(&index);
+        assert_non_null(index.packed.at);
+        assert_null(index.entries.at);
+        assert_null(index.bytes.at);
+        assert_true(index.packed.size < before / 2);
+        assert_true(tr_attribute_index_unpack(&index));
+        assert_null(index.packed.at);
+    }
+    assert_true(tr_attribute_index_unpack(&index)); // nothing is packed
+    tr_random_seed(&random, 3);
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "w[-1]=%u", i * 7919 % 4001);
+        assert_true(index.entries.at[i].key == tr_random_bits(&random));
+        assert_int_equal(index.entries.at[i].count, 1 + i % 300);
+        assert_true(tr_text_is(tr_attribute_index_text(&index, i), text));
+    }
+    tr_attribute_index_pack(&index);
+    tr_attribute_index_free(&index);
+}
+
+/* What is damaged is not taken for texts. */
+static void unpacks_nothing_that_is_cut_off(void **state)
+{
+    (void)state;
+    struct tr_attribute_index index = {0};
+    add(&index, 1, 1);
+    assert_true(tr_attribute_index_name(&index, 0, (trellis_text){"pos=NN", 6}));
+    tr_attribute_index_pack(&index);
+    assert_non_null(index.packed.at);
+    index.packed.size /= 2;
+    assert_false(tr_attribute_index_unpack(&index));
+    tr_attribute_index_free(&index);
+}
+
+/* An index without attributes has nothing to pack. */
+static void packs_nothing(void **state)
+{
+    (void)state;
+    struct tr_attribute_index index = {0};
+    tr_attribute_index_pack(&index);
+    assert_null(index.packed.at);
+    assert_true(tr_attribute_index_unpack(&index));
+    tr_attribute_index_free(&index);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_keys_in_order), cmocka_unit_test(finds_keys_that_collide_in_slots),
         cmocka_unit_test(detects_a_collision),   cmocka_unit_test(counts_saturate),
         cmocka_unit_test(keeps_texts),           cmocka_unit_test(renumbers),
-        cmocka_unit_test(can_remove_everything),
+        cmocka_unit_test(can_remove_everything), cmocka_unit_test(packs_and_unpacks),
+        cmocka_unit_test(packs_nothing),         cmocka_unit_test(unpacks_nothing_that_is_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ struct regression {
     double x[ROWS][20];
     unsigned column[ROWS][20];
     double y[ROWS];
-    double curvature[COLUMNS];
+    float unit[COLUMNS];
 };
 
 static struct regression *make_regression(void)
@@ -24,8 +24,9 @@ static struct regression *make_regression(void)
     struct regression *r = tr_alloc(1, sizeof *r);
     struct tr_random random;
     tr_random_seed(&random, 7);
+    double curvature[COLUMNS];
     for (size_t j = 0; j < COLUMNS; j++) {
-        r->curvature[j] = 0.1;
+        curvature[j] = 0.1;
     }
     for (size_t i = 0; i < ROWS; i++) {
         r->y[i] = tr_random_real(&random) < 0.5 ? -1 : 1;
@@ -34,8 +35,11 @@ static struct regression *make_regression(void)
             double u = tr_random_real(&random);
             r->column[i][k] = (unsigned)(u * u * u * COLUMNS);
             r->x[i][k] = 1 + r->y[i] * (r->column[i][k] % 3 ? 0.2 : 0.9) * tr_random_real(&random);
-            r->curvature[r->column[i][k]] += 0.25;
+            curvature[r->column[i][k]] += 0.25;
         }
+    }
+    for (size_t j = 0; j < COLUMNS; j++) {
+        r->unit[j] = (float)(1 / sqrt(curvature[j]));
     }
     return r;
 }
@@ -118,7 +122,7 @@ static void values_agree(void **state)
             struct tr_optim_settings settings = {.l1 = penalties[p],
                                                  .l1_size = COLUMNS,
                                                  .epsilon = 1e-7,
-                                                 .curvature = variant ? r->curvature : NULL,
+                                                 .unit = variant ? r->unit : NULL,
                                                  .pool = variant ? pool : NULL};
             enum tr_stop stop;
             memset(w, 0, COLUMNS * sizeof *w);
