@@ -95,15 +95,6 @@ void tr_buffer_string(struct tr_buffer *buffer, const char *string)
     tr_buffer_add(buffer, string, strlen(string));
 }
 
-void tr_buffer_char(struct tr_buffer *buffer, char c)
-{
-    if (buffer->size < buffer->capacity && !buffer->failed) {
-        buffer->data[buffer->size++] = c;
-    } else {
-        tr_buffer_add(buffer, &c, 1);
-    }
-}
-
 void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
 {
     locale_t kept = plain_numbers();

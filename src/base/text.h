@@ -59,7 +59,14 @@ void tr_buffer_add(struct tr_buffer *buffer, const char *data, size_t size);
 char *tr_buffer_extend(struct tr_buffer *buffer, size_t size);
 void tr_buffer_text(struct tr_buffer *buffer, trellis_text text);
 void tr_buffer_string(struct tr_buffer *buffer, const char *string);
-void tr_buffer_char(struct tr_buffer *buffer, char c);
+static inline void tr_buffer_char(struct tr_buffer *buffer, char c)
+{
+    if (buffer->size < buffer->capacity && !buffer->failed) {
+        buffer->data[buffer->size++] = c;
+    } else {
+        tr_buffer_add(buffer, &c, 1);
+    }
+}
 void tr_buffer_format(struct tr_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The shortest decimal that reads back to the same double; "NaN" and "Infinity" never appear in our

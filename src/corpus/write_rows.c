@@ -16,8 +16,7 @@
 static char separator_of(const trellis_writer *writer, trellis_text row)
 {
     bool tab = row.size && memchr(row.data, '\t', row.size);
-    bool blank = row.size && memchr(row.data, ' ', row.size);
-    return writer->by_tab || (tab && !blank) ? '\t' : ' ';
+    return writer->by_tab || (tab && !memchr(row.data, ' ', row.size)) ? '\t' : ' ';
 }
 
 static trellis_status append_label(trellis_writer *writer, const trellis_sequence *sequence,
