@@ -191,12 +191,15 @@ static void list_templates(struct tr_extractor *extractor)
     contexts->signature = 0;
     for (size_t c = 0; c < contexts->count; c++) {
         struct tr_context *context = &contexts->at[c];
+        context->even = !extractor->features->strings;
         for (size_t s = 0; s < context->slot_count; s++) {
             struct tr_plan *plan = &context->slots[s].plan;
             plan->at = next;
             for (uint32_t t = 0; t < extractor->features->templates.size; t++) {
                 if (contexts->home[t].context == c && contexts->home[t].slot == s) {
                     plan->at[plan->count++] = tr_plan_template(extractor, t);
+                    context->even &= tr_extractor_is_even(extractor,
+                                                          &extractor->features->templates.at[t]);
                     contexts->signature = tr_fold(contexts->signature ^ t ^ 0x9E3779B97F4A7C15u,
                                                   0xD6E8FEB86659FD93u + c * TR_MAX_SLOTS + s);
                 }
@@ -274,4 +277,15 @@ size_t tr_context_attributes(const struct tr_extractor *extractor,
     return extractor->features->strings
                ? tr_see_strings(&slot->plan, extractor->sources, token, false, &seen, 0)
                : tr_see_token(&slot->plan, extractor->sources, token, false, false, &seen, 0);
+}
+
+void tr_context_run(const struct tr_extractor *extractor, const struct tr_context *context,
+                    ptrdiff_t first, size_t count, uint64_t *keys)
+{
+    for (size_t s = 0; s < context->slot_count; s++) {
+        const struct tr_context_slot *slot = &context->slots[s];
+        tr_see_evenly(&slot->plan, extractor->sources, false, (size_t)(first - slot->offset), count,
+                      keys, context->template_count);
+        keys += slot->plan.count;
+    }
 }

@@ -32,6 +32,11 @@ void tr_context_keys(const struct tr_context *context, size_t n, ptrdiff_t first
 size_t tr_context_attributes(const struct tr_extractor *extractor,
                              const struct tr_context_slot *slot, ptrdiff_t anchor, uint64_t *keys);
 
+/* The same at `count` anchors from `first` on, of a context that is even: keys [count][templates of
+ * the context], slot by slot. */
+void tr_context_run(const struct tr_extractor *extractor, const struct tr_context *context,
+                    ptrdiff_t first, size_t count, uint64_t *keys);
+
 /* For make_plan(): finds the contexts in sequences of so many columns. */
 void tr_contexts_find(struct tr_extractor *extractor, size_t columns);
 /* Whether a template belongs to a context. */

@@ -158,8 +158,7 @@ static struct tr_source make_source(const struct tr_extractor *extractor,
                               part->negated};
 }
 
-/* Whether a template has a key at all tokens, and no value. */
-static bool is_even(const struct tr_extractor *extractor, const struct tr_template *template)
+bool tr_extractor_is_even(const struct tr_extractor *extractor, const struct tr_template *template)
 {
     bool even = !template->conditions && !template->factors;
     for (uint32_t k = 0; even && k < template->mixed; k++) {
@@ -196,7 +195,8 @@ static void make_plan(struct tr_extractor *extractor, const trellis_sequence *se
                                                    : &extractor->node_plan;
         if (tr_extractor_is_active(extractor, template, sequence->columns) &&
             !tr_contexts_have(&extractor->contexts, i)) {
-            plan->even = plan->even && !template->segment && is_even(extractor, template);
+            plan->even = plan->even && !template->segment &&
+                         tr_extractor_is_even(extractor, template);
             plan->at[plan->count++] = tr_plan_template(extractor, i);
         }
     }
@@ -381,10 +381,14 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     const struct tr_source *sources = extractor->sources;
     bool valued = seen->value != NULL;
     if (plan->even && !extractor->whole && !valued) {
+        size_t n = sequence->length;
         if (extractor->features->strings) {
-            tr_see_evenly(plan, sources, true, sequence->length, seen);
+            tr_see_evenly(plan, sources, true, 0, n, seen->low, plan->count);
         } else {
-            tr_see_evenly(plan, sources, false, sequence->length, seen);
+            tr_see_evenly(plan, sources, false, 0, n, seen->low, plan->count);
+        }
+        for (size_t i = 0; i <= n; i++) {
+            seen->begin[i] = i * plan->count;
         }
         return TRELLIS_OK;
     }

@@ -46,6 +46,7 @@ struct tr_context {
     struct tr_source cells[TR_MAX_CONTEXT_COLUMNS]; // [columns] as written, at the anchor
     struct tr_context_slot slots[TR_MAX_SLOTS];     // [slot_count]
     size_t slot_count, template_count;
+    bool even; // all plans are, and keys are not those of strings
 };
 
 struct tr_contexts {
@@ -92,6 +93,8 @@ trellis_status tr_reserve_seen(struct tr_extractor *extractor, struct tr_seen *s
 /* Whether all columns of a template are in sequences of so many columns. */
 bool tr_extractor_is_active(const struct tr_extractor *extractor,
                             const struct tr_template *template, size_t columns);
+/* Whether a template has a key at all tokens, and no value. */
+bool tr_extractor_is_even(const struct tr_extractor *extractor, const struct tr_template *template);
 /* A template as the loops over tokens see it. */
 struct tr_planned tr_plan_template(const struct tr_extractor *extractor, uint32_t number);
 

@@ -95,51 +95,49 @@ static inline __attribute__((always_inline)) size_t tr_see_token(const struct tr
     return at;
 }
 
-/* The keys of one template at n tokens. The number of sources is a constant at each call, so that
+/* The keys of one template at n tokens from `from` on. The number of sources is a constant at each call, so that
  * they stay in registers. */
 static inline __attribute__((always_inline)) void tr_mix_sources(uint64_t first,
                                                                  const struct tr_source *sources,
                                                                  uint32_t mixed, bool strings,
-                                                                 size_t n, uint64_t *keys,
-                                                                 size_t stride)
+                                                                 size_t from, size_t n,
+                                                                 uint64_t *keys, size_t stride)
 {
     for (size_t i = 0; i < n; i++) {
         struct tr_key key = {first, 0};
         for (uint32_t k = 0; k < mixed; k++) {
-            struct tr_key value = {sources[k].low[tr_source_at(&sources[k], i)], 0};
-            key = strings ? tr_join(key, &sources[k], i, false) : tr_mix(key, value);
+            struct tr_key value = {sources[k].low[tr_source_at(&sources[k], from + i)], 0};
+            key = strings ? tr_join(key, &sources[k], from + i, false) : tr_mix(key, value);
         }
         keys[i * stride] = key.low;
     }
 }
 
-/* The keys of a plan that is even, template by template: tokens need not wait for each other. */
+/* The keys of a plan that is even at n tokens from `from` on, template by template: tokens need not
+ * wait for each other. Those of a token are `stride` behind those of the one before. */
 static inline __attribute__((always_inline)) void tr_see_evenly(const struct tr_plan *plan,
                                                                 const struct tr_source *sources,
-                                                                bool strings, size_t n,
-                                                                struct tr_seen *seen)
+                                                                bool strings, size_t from, size_t n,
+                                                                uint64_t *keys, size_t stride)
 {
-    for (size_t t = 0; t < plan->count; t++) {
+    for (size_t t = 0; t < plan->count; t++, keys++) {
         const struct tr_planned *planned = &plan->at[t];
-        const struct tr_source *from = sources + planned->source;
-        uint64_t first = planned->key.low, *keys = seen->low + t;
+        const struct tr_source *source = sources + planned->source;
+        uint64_t first = planned->key.low;
         switch (planned->mixed) {
         case 1:
-            tr_mix_sources(first, from, 1, strings, n, keys, plan->count);
+            tr_mix_sources(first, source, 1, strings, from, n, keys, stride);
             break;
         case 2:
-            tr_mix_sources(first, from, 2, strings, n, keys, plan->count);
+            tr_mix_sources(first, source, 2, strings, from, n, keys, stride);
             break;
         case 3:
-            tr_mix_sources(first, from, 3, strings, n, keys, plan->count);
+            tr_mix_sources(first, source, 3, strings, from, n, keys, stride);
             break;
         default:
-            tr_mix_sources(first, from, planned->mixed, strings, n, keys, plan->count);
+            tr_mix_sources(first, source, planned->mixed, strings, from, n, keys, stride);
             break;
         }
-    }
-    for (size_t i = 0; i <= n; i++) {
-        seen->begin[i] = i * plan->count;
     }
 }
 

@@ -237,12 +237,45 @@ static void judge(struct keep *keep, size_t count, size_t missing)
     }
 }
 
+static void fetch_buckets(const struct tr_context_cache *cache, size_t begin, size_t end)
+{
+    for (size_t k = begin; k < end; k++) {
+        uint64_t home = tr_table_home(cache->table, cache->attributes.at[k]);
+        __builtin_prefetch(&cache->table->buckets[home]);
+    }
+}
+
+/* Lists the attributes of all records of a run of anchors, a few anchors at a time, so that the
+ * buckets of some are fetched while the keys of others are made. */
+static size_t list_run(struct tr_context_cache *cache, const struct tr_extractor *extractor,
+                       const struct tr_context *context, size_t c, ptrdiff_t first)
+{
+    enum { FEW = 4 };
+    uint32_t *begin = cache->slot_begin, at = 0;
+    for (size_t m = 0, end = cache->missing_count[c]; m < end; m += FEW) {
+        size_t count = end - m < FEW ? end - m : FEW, listed = at;
+        tr_context_run(extractor, context, first + (ptrdiff_t)m, count, cache->attributes.at + at);
+        for (size_t k = 0; k < count; k++) {
+            for (size_t s = 0; s < context->slot_count; s++) {
+                *begin++ = at;
+                at += (uint32_t)context->slots[s].plan.count;
+            }
+        }
+        fetch_buckets(cache, listed, at);
+    }
+    *begin = at;
+    return at;
+}
+
 /* Lists the attributes of the records that are missing, slot by slot, and fetches their buckets. */
 static size_t list_attributes(struct tr_context_cache *cache, const struct tr_extractor *extractor,
                               const struct tr_context *context, size_t c, ptrdiff_t first)
 {
     size_t count = 0;
     uint32_t *begin = cache->slot_begin;
+    if (cache->keeps[c].pause && context->even) {
+        return list_run(cache, extractor, context, c, first);
+    }
     for (size_t m = 0; m < cache->missing_count[c]; m++) {
         ptrdiff_t anchor = first + (ptrdiff_t)cache->missing[c][m];
         for (size_t s = 0; s < context->slot_count; s++) {
@@ -250,10 +283,7 @@ static size_t list_attributes(struct tr_context_cache *cache, const struct tr_ex
             count += tr_context_attributes(extractor, &context->slots[s], anchor,
                                            cache->attributes.at + count);
         }
-        for (size_t k = begin[-(ptrdiff_t)context->slot_count]; k < count; k++) {
-            uint64_t home = tr_table_home(cache->table, cache->attributes.at[k]);
-            __builtin_prefetch(&cache->table->buckets[home]);
-        }
+        fetch_buckets(cache, begin[-(ptrdiff_t)context->slot_count], count);
     }
     *begin = (uint32_t)count;
     return count;
