@@ -6,8 +6,8 @@
 #
 # The hosts are network namespaces on a bridge, with the rate of each link set by tc (a token bucket); they need root.
 # RANKS="2 4" chooses the numbers of ranks, NETWORKS="none 10gbit 1gbit" the networks (none: shared memory of one
-# machine), ITERATIONS=8. The delay of a link is that of an echo over TCP. The table gives for every case what was measured and what
-# the model of docs/scale.md predicts from the first two cases alone.
+# machine), ITERATIONS=8. The delay of a link is that of an echo over TCP. "MB sent" is that of the rank which sends the most.
+# The table gives for every case what was measured and what the model of docs/scale.md predicts from the first two cases alone.
 set -euo pipefail
 build=$(cd "$1" && pwd) file=$2
 shift 2
@@ -131,7 +131,7 @@ for i, ((network, n, model), report, before) in enumerate(zip(cases, reports, be
     n, all_ = int(n), iterations(i)
     seconds = statistics.median(b - a for a, b in zip(all_, all_[1:]))
     each = {key: (report[key] - before[key]) / (len(all_) - 1) for key in report}  # iteration
-    sent = each["sent_bytes"]
+    sent = each["most_sent_bytes"]
     messages = 2 * each["agreed"] + each["exchanges"]
     if network == "none":
         shared[n] = seconds

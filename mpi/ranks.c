@@ -243,16 +243,16 @@ void ranks_begin(int *argc, char ***argv)
     process.patience = process.patience > 0 ? process.patience : DEFAULT_PATIENCE;
 }
 
-/* What the ranks have cost each other, for bench/mpi.sh. */
-static void report(void)
+/* What the ranks have cost each other, for bench/mpi.sh; `most` is what any of them has sent. */
+static void report(double most)
 {
     const char *path = getenv("TRELLIS_MPI_REPORT");
     FILE *out = path && ranks_first() ? fopen(path, "w") : NULL;
     if (out) {
         fprintf(out,
                 "{\"ranks\": %u, \"waited_seconds\": %.6f, \"sent_bytes\": %.0f, "
-                "\"agreed\": %llu, \"exchanges\": %llu}\n",
-                process.given.count, process.waited, process.sent,
+                "\"most_sent_bytes\": %.0f, \"agreed\": %llu, \"exchanges\": %llu}\n",
+                process.given.count, process.waited, process.sent, most,
                 (unsigned long long)process.agreed, (unsigned long long)process.exchanges);
         fclose(out);
     }
@@ -260,6 +260,7 @@ static void report(void)
 
 int ranks_end(int result)
 {
+    double most = process.sent;
     if (!process.failed && process.given.count > 1) {
         trellis_error error = {0};
         trellis_status status = TRELLIS_OK;
@@ -272,8 +273,11 @@ int ranks_end(int result)
             message("%s", error.message);
         }
         result = result ? result : status ? EXIT_FAILURE : EXIT_SUCCESS;
+        if (!status) {
+            MPI_Reduce(&process.sent, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        }
     }
-    report();
+    report(most);
     MPI_Finalize();
     return result;
 }
