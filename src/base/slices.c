@@ -11,17 +11,24 @@ static size_t block_begin(const struct tr_slices *slices, size_t block)
     return block * TR_SLICE_BLOCK < slices->size ? block * TR_SLICE_BLOCK : slices->size;
 }
 
-static size_t block_of(const struct tr_slices *slices, unsigned rank)
-{
-    if (!slices->ranks) {
-        return rank ? slices->blocks : 0;
-    }
-    return tr_ranks_share(slices->ranks, slices->blocks, rank);
-}
-
 size_t tr_slices_begin(const struct tr_slices *slices, unsigned rank)
 {
-    return block_begin(slices, block_of(slices, rank));
+    return block_begin(slices, slices->block[rank]);
+}
+
+static unsigned rank_count(const struct tr_slices *slices)
+{
+    return slices->ranks ? slices->ranks->count : 1;
+}
+
+/* What this rank has, by the table of blocks. */
+static void take_slice(struct tr_slices *slices)
+{
+    unsigned rank = slices->ranks ? slices->ranks->rank : 0;
+    slices->first_block = slices->block[rank];
+    slices->share = slices->block[rank + 1] - slices->first_block;
+    slices->first = tr_slices_begin(slices, rank);
+    slices->held = tr_slices_begin(slices, rank + 1) - slices->first;
 }
 
 trellis_status tr_slices_create(struct tr_slices *slices, struct tr_ranks *ranks, size_t size,
@@ -30,14 +37,36 @@ trellis_status tr_slices_create(struct tr_slices *slices, struct tr_ranks *ranks
     *slices = (struct tr_slices){.ranks = ranks && !tr_ranks_alone(ranks) ? ranks : NULL,
                                  .size = size,
                                  .blocks = (size + TR_SLICE_BLOCK - 1) / TR_SLICE_BLOCK};
-    unsigned rank = slices->ranks ? ranks->rank : 0, count = slices->ranks ? ranks->count : 1;
-    slices->first_block = block_of(slices, rank);
-    slices->share = block_of(slices, rank + 1) - slices->first_block;
-    slices->first = tr_slices_begin(slices, rank);
-    slices->held = tr_slices_begin(slices, rank + 1) - slices->first;
+    size_t places = (size_t)rank_count(slices) + 1;
     slices->sums = tr_alloc(slices->blocks, sizeof *slices->sums);
-    slices->begin = tr_alloc((size_t)count + 1, sizeof *slices->begin);
-    return slices->sums && slices->begin ? TRELLIS_OK : tr_fail_memory(error);
+    slices->begin = tr_alloc(2 * places, sizeof *slices->begin);
+    if (!slices->sums || !slices->begin) {
+        return tr_fail_memory(error);
+    }
+    slices->block = slices->begin + places;
+    for (unsigned r = 0; r < places; r++) {
+        slices->block[r] = slices->ranks ? tr_ranks_share(ranks, slices->blocks, r)
+                           : r           ? slices->blocks
+                                         : 0;
+    }
+    take_slice(slices);
+    return TRELLIS_OK;
+}
+
+void tr_slices_balance(struct tr_slices *slices, const uint64_t *cost)
+{
+    unsigned count = rank_count(slices), rank = 1;
+    uint64_t total = 0, before = 0;
+    for (size_t b = 0; b < slices->blocks; b++) {
+        total += cost[b];
+    }
+    for (size_t b = 0; total && b < slices->blocks; b++) {
+        before += cost[b] * slices->blocks + total; // 2 total blocks, in the end
+        for (; rank < count && before >= 2 * total / count * slices->blocks * rank; rank++) {
+            slices->block[rank] = b + 1;
+        }
+    }
+    take_slice(slices);
 }
 
 void tr_slices_free(struct tr_slices *slices)
@@ -61,7 +90,7 @@ trellis_status tr_slices_gather_blocks(struct tr_slices *slices, void *array, si
                                        trellis_error *error)
 {
     for (unsigned r = 0; slices->ranks && r <= slices->ranks->count; r++) {
-        slices->begin[r] = block_of(slices, r) * width;
+        slices->begin[r] = slices->block[r] * width;
     }
     return slices->ranks ? tr_ranks_gather_at_once(slices->ranks, array, slices->begin, error)
                          : TRELLIS_OK;

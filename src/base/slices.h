@@ -21,13 +21,18 @@ struct tr_slices {
     size_t first_block, share; // of this rank's slice: its blocks,
     size_t first, held;        // and its numbers
     double *sums;              // [blocks]
+    size_t *block;             // [ranks + 1] the first block of each slice
     size_t *begin;             // [ranks + 1] room
 };
 
-/* `ranks` may be NULL. */
+/* Slices of about the same size. `ranks` may be NULL. */
 trellis_status tr_slices_create(struct tr_slices *slices, struct tr_ranks *ranks, size_t size,
                                 trellis_error *error);
 void tr_slices_free(struct tr_slices *slices);
+
+/* Cuts again, by what every block costs, as all ranks know: half of the weight of a block is its cost,
+ * and half its size, so that the largest slice has at most about twice as many numbers as the mean. */
+void tr_slices_balance(struct tr_slices *slices, const uint64_t *cost);
 
 /* Where the slice of a rank begins; that of rank `count` is the end. */
 size_t tr_slices_begin(const struct tr_slices *slices, unsigned rank);

@@ -15,7 +15,7 @@ enum { ROOM = 1 << 21, LEAST = 1 << 12 };
 
 static size_t piece_words(const struct tr_touched *touched)
 {
-    size_t numbers = ROOM / touched->ranks->count;
+    size_t count = touched->ranks->count, numbers = count ? ROOM / count : ROOM;
     return (numbers > LEAST ? numbers : LEAST) / 64;
 }
 

@@ -83,6 +83,34 @@ static void free_marks(struct marks *marks)
     free(marks->features);
 }
 
+/* Features that many ranks touch are more to send than others, and frequent ones stand together, so
+ * slices are cut by what is sent for them: 8 bytes and 4, and 8 where they are inherited. */
+static trellis_status balance(struct tr_likelihood *l, const struct marks *marks,
+                              trellis_error *error)
+{
+    struct tr_ranks *ranks = &l->training->ranks;
+    const struct tr_bundles *b = l->bundles;
+    uint64_t *cost = tr_alloc(l->slices.blocks, sizeof *cost);
+    trellis_status status = tr_ranks_agree(ranks, cost ? TRELLIS_OK : tr_fail_memory(error), error);
+    for (size_t j = 0; !status && j < l->size; j++) {
+        cost[j / TR_SLICE_BLOCK] += has_bit(marks->features, j) ? 3 : 0;
+    }
+    for (uint32_t i = 0; !status && b && i < b->inherits; i++) {
+        uint64_t end = b->rows->begin[b->heir[i] + 1];
+        for (uint64_t j = b->rows->begin[b->heir[i]]; j < end; j++) {
+            cost[j / TR_SLICE_BLOCK] += has_bit(marks->node, b->heir[i]) ? 2 : 0;
+        }
+    }
+    if (!status) {
+        status = tr_ranks_sum_integers(ranks, cost, l->slices.blocks, error);
+    }
+    if (!status) {
+        tr_slices_balance(&l->slices, cost);
+    }
+    free(cost);
+    return status;
+}
+
 /* Which features of heirs this rank adds to, and where those of each slice begin. */
 static trellis_status touch_heirs(struct tr_likelihood *l, const struct marks *marks, size_t *begin,
                                   trellis_error *error)
@@ -117,6 +145,9 @@ trellis_status tr_likelihood_touch(struct tr_likelihood *l, trellis_error *error
     size_t *begin = tr_alloc((size_t)ranks->count + 1, sizeof *begin);
     bool ok = begin && make_marks(l, &marks);
     trellis_status status = tr_ranks_agree(ranks, ok ? TRELLIS_OK : tr_fail_memory(error), error);
+    if (!status) {
+        status = balance(l, &marks, error);
+    }
     for (unsigned r = 0; !status && r <= ranks->count; r++) {
         begin[r] = tr_slices_begin(&l->slices, r);
     }
