@@ -519,7 +519,9 @@ static void read_ahead(struct tr_input *input, size_t size)
     uint64_t line = input->line;
     while (input->used - input->at < size && !input->at_end && !input->failure_status) {
         size_t left = input->used - input->at;
-        input->line += count_lines(input->buffer + input->at + counted, left - counted);
+        if (left > counted) { // else there may be no buffer yet
+            input->line += count_lines(input->buffer + input->at + counted, left - counted);
+        }
         counted = left;
         input->ahead = size - left < REFILL_SIZE ? size - left : REFILL_SIZE;
         input->failure_status = refill(input, &input->failure);
@@ -534,7 +536,7 @@ static size_t find_whole(struct tr_input *input, size_t size, char comment)
     for (size_t from = 0;; size *= 2) {
         read_ahead(input, size);
         size_t left = input->used - input->at;
-        const char *text = input->buffer + input->at;
+        const char *text = left ? input->buffer + input->at : "";
         if (left <= size && input->at_end) {
             return left;
         }
