@@ -92,7 +92,7 @@ static void test_random_lines(void **state)
     static const char *const malformed[] = {"a b c", "\xFF b", "x", "\tx", "A\tb:c"};
     struct tr_random random;
     tr_random_seed(&random, 22);
-    for (size_t round = 0; round < 500; round++) {
+    for (size_t round = 0; round < 300; round++) {
         size_t f = tr_random_below(&random, TR_COUNT(formats)), kinds = 0;
         while (formats[f].lines[kinds]) {
             kinds++;
