@@ -18,7 +18,10 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unus
 most=$(tr ' ' '\n' <<<"$ranks" | sort -n | tail -n 1)
 
 remove_hosts() {
-    for i in $(seq "$most"); do ip netns del "trellis$i" 2>/dev/null || true; done
+    for i in $(seq "$most"); do
+        ip link del "tr$i" 2>/dev/null || true # a namespace takes its time to do so
+        ip netns del "trellis$i" 2>/dev/null || true
+    done
     ip link del trellis0 2>/dev/null || true
 }
 trap 'remove_hosts; rm -rf "$tmp"' EXIT
@@ -35,7 +38,7 @@ make_hosts() {
         ip -n "trellis$i" addr add "10.77.0.$i/24" dev eth0
         ip -n "trellis$i" link set eth0 up
         ip -n "trellis$i" link set lo up
-        tc -n "trellis$i" qdisc add dev eth0 root tbf rate "$1" burst 1mb latency 100ms
+        tc -n "trellis$i" qdisc add dev eth0 root tbf rate "$1" burst 256kb latency 100ms
     done
 }
 
