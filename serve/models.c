@@ -139,7 +139,7 @@ static trellis_status try_tagger(const struct snapshot *snapshot, trellis_error 
 
 static trellis_status load(const char *path, struct snapshot *snapshot, trellis_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         return fail(error, TRELLIS_IO, "%s: %s", path, strerror(errno));
     }

@@ -72,6 +72,10 @@ for device in /dev/zero /dev/urandom /dev/full; do
     refused 'device|not a regular file' 30 tag -m $device $t/train
 done
 run 0 tag -m $t/m /dev/null
+mkfifo $t/pipe # that nobody writes to: the service must not wait for it, and for no signal but this one
+cases=$((cases + 1))
+timeout -s KILL 20 "$TRELLIS" serve --listen 127.0.0.1:0 -m x=$t/pipe >$out 2>$err
+[ $? -eq 1 ] && grep -q 'pipe: not a model file' $err || complain "a pipe as a model of the service: $(cat $err)"
 input=<(tr '\0' x </dev/zero) refused 'a sequence of more than 1048576 bytes' 60 tag -m $t/m --max-sequence 1M -
 
 # Regular expressions: the budget is that of a sequence.
