@@ -98,7 +98,7 @@ trellis_status tr_slices_gather_blocks(struct tr_slices *slices, void *array, si
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-struct adding {
+struct slice_sum {
     struct tr_slices *slices;
     tr_pool_piece piece;
     void *user;
@@ -107,7 +107,7 @@ struct adding {
 static void add_block(void *user, size_t number, unsigned thread)
 {
     (void)thread;
-    const struct adding *x = user;
+    const struct slice_sum *x = user;
     size_t begin = number * TR_SLICE_BLOCK, end = begin + TR_SLICE_BLOCK, held = x->slices->held;
     x->slices->sums[x->slices->first_block + number] = x->piece(x->user, begin,
                                                                 end < held ? end : held);
@@ -116,7 +116,7 @@ static void add_block(void *user, size_t number, unsigned thread)
 trellis_status tr_slices_sum(struct tr_slices *slices, struct tr_pool *pool, tr_pool_piece piece,
                              void *user, double *ret_sum, trellis_error *error)
 {
-    struct adding x = {slices, piece, user};
+    struct slice_sum x = {slices, piece, user};
     if (pool) {
         tr_pool_run(pool, slices->share, add_block, &x);
     }

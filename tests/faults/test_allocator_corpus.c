@@ -68,6 +68,31 @@ static trellis_status convert(const char *about, struct outcome *outcome)
     return status;
 }
 
+/* Reads the first sequence of a file as it is, and the others in batches. */
+static trellis_status read_batches(const char *about, struct outcome *outcome)
+{
+    trellis_reader *reader = NULL, *batch = NULL;
+    const trellis_sequence *sequence;
+    trellis_error *error = &outcome->error;
+    trellis_status status = trellis_reader_open(paths[file_of(about)], NULL, &reader, error);
+    if (!status) {
+        status = trellis_reader_next(reader, &sequence, error);
+    }
+    if (!status) {
+        see_sequence(sequence, outcome);
+        status = trellis_reader_open_batch(reader, &batch, error);
+    }
+    while (!status && !(status = trellis_reader_take_batch(reader, 20, batch, error))) {
+        while (!(status = trellis_reader_next(batch, &sequence, error))) {
+            see_sequence(sequence, outcome);
+        }
+        status = status == TRELLIS_END ? TRELLIS_OK : status;
+    }
+    trellis_reader_close(batch);
+    trellis_reader_close(reader);
+    return status == TRELLIS_END ? TRELLIS_OK : status;
+}
+
 static trellis_status schemes(const char *about, struct outcome *outcome)
 {
     (void)about;
@@ -183,6 +208,14 @@ static trellis_status keep(const char *about, struct outcome *outcome)
     return status;
 }
 
+static void test_batches(void **state)
+{
+    (void)state;
+    try_all(read_batches, "columns");
+    try_all(read_batches, "gzip");
+    try_all(read_batches, "zstd");
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -237,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_and_writing),
+        cmocka_unit_test(test_batches),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_clusters),
