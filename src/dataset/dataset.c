@@ -529,16 +529,17 @@ static void describe_input(struct reading *reading, const trellis_sequence *sequ
     }
 }
 
-/* Whether what was read so far fits into --memory. */
+/* Whether what was read so far fits into --memory, and can be laid out there. */
 static trellis_status check_memory(struct reading *reading, trellis_error *error)
 {
     uint64_t max = reading->settings->memory;
     size_t held = tr_dataset_bytes(reading->dataset) + tr_vocabulary_bytes(reading->vocabulary) +
+                  tr_vocabulary_arrange_bytes(reading->vocabulary) +
                   (reading->training ? tr_dataset_bytes(reading->training) : 0);
     return max == 0 || held <= max
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_LIMIT,
-                         "%s: the first %zu tokens alone take more than the %.0f MB of --memory; a "
+                         "%s: the first %zu tokens alone need more than the %.0f MB of --memory; a "
                          "higher --memory, fewer templates or a smaller file would do",
                          tr_source_name(reading->source), reading->dataset->tokens,
                          (double)max / 1048576);

@@ -204,5 +204,7 @@ void tr_vocabulary_free(struct tr_vocabulary *vocabulary);
 /* Bytes of memory in use. */
 size_t tr_dataset_bytes(const struct tr_dataset *dataset);
 size_t tr_vocabulary_bytes(const struct tr_vocabulary *vocabulary);
+/* What tr_dataset_arrange() will take beside, about. */
+size_t tr_vocabulary_arrange_bytes(const struct tr_vocabulary *vocabulary);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "train/train.h"
 
+#include <math.h>
+
 #include "base/hash.h"
 #include "base/structs.h"
 #include "model/model.h"
@@ -28,6 +30,7 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     floats = copies * (floats > 0 ? floats : learner->floats_per_weight);
     double needed = (double)held + 4.0 * (double)training->layout.size * (floats + 4) +
                     learner->bytes_per_token * (double)training->data.train.tokens;
+    needed = fmax(needed, (double)training->data.arrange_bytes);
     double limit = (double)training->settings.limits.memory;
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);
     size_t features = tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +

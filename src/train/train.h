@@ -60,6 +60,7 @@ struct tr_training_data {
     struct tr_intern type_names;       // the types of gold segments, and
     TR_ARRAY(uint32_t) type_lengths;   // [type_names] the longest of each that features see
     bool labels_known;                 // of the training data, at least one
+    size_t arrange_bytes;              // held while the features were laid out, about
     /* Where each rank has the attributes of its share of the sequences alone (pass.h): */
     bool shared;
     size_t first, end; // that share

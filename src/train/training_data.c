@@ -306,6 +306,9 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
                                          .segments = training->data.segments,
                                          .pool = training->pool,
                                          .ranks = training->data.shared ? &training->ranks : NULL};
+    training->data.arrange_bytes = tr_dataset_bytes(&training->data.train) +
+                                   tr_vocabulary_bytes(&training->data.vocabulary) +
+                                   tr_vocabulary_arrange_bytes(&training->data.vocabulary);
     return hooks && hooks->arrange
                ? hooks->arrange(training, &arrangement, error)
                : tr_dataset_arrange(&training->data.train, &training->data.vocabulary, &arrangement,

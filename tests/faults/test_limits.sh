@@ -32,7 +32,11 @@ run 0 train -q -e 3 -f id -m $t/m $t/train
 # A training within --memory: many sequences, one long sequence.
 awk 'BEGIN { for (i = 0; i < 400000; i++) print "w" (i * 7919) % 100003, i % 3 ? "A" : "B" (i % 20 == 19 ? "\n" : "") }' \
     >$t/many
-refused 'tokens alone take more than .* --memory' 90 train -q -e 1 -m $t/x --memory 30M $t/many
+refused 'tokens alone need more than .* --memory' 90 train -q -e 1 -m $t/x --memory 30M $t/many
+# Reading fits, laying out the features would not.
+seq 60000 | awk '{ print "w" $1 * 7919 % 1000003, "L" $1 % 5 ($1 % 20 ? "" : "\n") }' >$t/distinct
+refused 'tokens alone need more than .* --memory' 100 \
+    train -q -f pos -t crf --warm-up 0 -e 1 -m $t/x --memory 100M $t/distinct
 tr -s '\n' <$t/many >$t/long
 refused 'more than [0-9]+ tokens .*--memory' 90 train -q -e 1 -m $t/x --memory 30M $t/long
 run 2 train -q -m $t/x --memory much $t/train
