@@ -38,8 +38,11 @@ void *tr_grow_raw(void *at, size_t *capacity, size_t need, size_t element)
         return at;
     }
     void *memory = realloc(at, bytes);
-    *capacity = memory ? larger : *capacity;
-    return memory ? memory : at;
+    if (!memory) {
+        return at;
+    }
+    *capacity = larger;
+    return memory;
 }
 
 void *tr_grow(void *at, size_t *capacity, size_t need, size_t element)

@@ -197,7 +197,10 @@ static void *keep_slice(const struct tr_slices *slices, void *vector, size_t ele
     char *slice = (char *)vector + slices->first * element;
     memmove(vector, slice, slices->held * element);
     void *shorter = realloc(vector, (slices->held ? slices->held : 1) * element);
-    return shorter ? shorter : vector;
+    if (!shorter) {
+        return vector;
+    }
+    return shorter;
 }
 
 /* L-BFGS shares its vectors among the ranks, where there is no l1 and no checkpoint. */
