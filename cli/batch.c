@@ -197,7 +197,9 @@ bool batch_write(struct batch *batch, const char *data, size_t size)
         batch->text = text;
         batch->text_capacity = 2 * need;
     }
-    memcpy(batch->text + batch->text_size, data, size);
+    if (size) { // else there may be no text yet
+        memcpy(batch->text + batch->text_size, data, size);
+    }
     batch->text_size = need;
     return true;
 }

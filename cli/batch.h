@@ -23,7 +23,7 @@ struct batch {
 
     /* For the worker that tags it. */
     size_t tagged; // items that have a result
-    char *text;    // [text_size] the results, where `formatted` asks for that
+    char *text;    // [text_size] the results, where a formatter makes them
     size_t text_size, text_capacity;
     trellis_status status;
     trellis_error error;
