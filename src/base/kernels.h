@@ -86,6 +86,20 @@ struct tr_kernels {
     /* marginal[j] = alpha[j] * beta[j], to[j] *= beta[j] * factor; returns the sum of beta */
     float (*backward_row)(float *marginal, float *to, const float *alpha, const float *beta,
                           float factor, size_t width);
+    /* Several rows at once, so that what one waits for does not hold up the next:
+     * out[i][j] = exp(in[i][j] - max_i) for i below `positions`; returns the sum of the max_i. */
+    double (*exp_rows)(float *out, const float *in, size_t positions, size_t width);
+    /* For i = 1 .. positions-1, alpha[0] and inverse[0] given:
+     * alpha[i][b] = psi[i][b] * inverse[i-1] * sum_a alpha[i-1][a] * matrix[a][b],
+     * inverse[i] = 1 / sum_b alpha[i][b]; matrix [rows][width] */
+    void (*forward_rows)(float *alpha, const float *psi, float *inverse, size_t positions,
+                         const float *matrix, size_t rows, size_t width);
+    /* For i = positions-1 .. 1, beta that of the last: marginal[i][j] = alpha[i][j] * beta[j],
+     * to[i][j] *= beta[j] * inverse[i-1], then beta[b] = sum_a to[i][a] * matrix[a][b]. Returns the
+     * largest sum of a beta before it is replaced, NaN if the last of them is. */
+    float (*backward_rows)(float *marginal, float *to, const float *alpha, float *beta,
+                           const float *inverse, size_t positions, const float *matrix, size_t rows,
+                           size_t width);
 };
 
 /* The best set for this processor; the environment is not consulted. */

@@ -417,6 +417,183 @@ static void vector_matrix(float *out, const float *from, const float *matrix, si
     }
 }
 
+/* ---- several rows of the trellis ------------------------------------------------------------- */
+
+enum { NARROW = 4 * LANES }; // rows that are held in registers
+
+INLINE float exp_narrow(float *out, const float *in, const int columns)
+{
+    vector x[4], largest = load(in);
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        x[c] = load(in + c * LANES);
+        largest = larger(x[c], largest);
+    }
+    float max = across_largest(largest);
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        store(out + c * LANES, exponential(x[c] - max));
+    }
+    return max;
+}
+
+INLINE double exp_narrow_rows(float *out, const float *in, size_t positions, const int columns)
+{
+    double sum = 0;
+    for (size_t i = 0; i < positions; i++, in += columns * LANES, out += columns * LANES) {
+        sum += (double)exp_narrow(out, in, columns);
+    }
+    return sum;
+}
+
+static double exp_rows(float *out, const float *in, size_t positions, size_t width)
+{
+    double sum = 0;
+    switch (width <= NARROW ? width / LANES : 0) {
+    case 1:
+        return exp_narrow_rows(out, in, positions, 1);
+    case 2:
+        return exp_narrow_rows(out, in, positions, 2);
+    case 3:
+        return exp_narrow_rows(out, in, positions, 3);
+    case 4:
+        return exp_narrow_rows(out, in, positions, 4);
+    default:
+        for (size_t i = 0; i < positions; i++) {
+            sum += (double)exp_row(out + i * width, in + i * width, width);
+        }
+        return sum;
+    }
+}
+
+/* x[b] = sum_a from[a] * matrix[a][b], in four sums each that do not wait for each other */
+INLINE void multiply_narrow(vector *x, const float *from, const float *matrix, size_t rows,
+                            const int columns)
+{
+    const size_t width = (size_t)columns * LANES;
+    vector sum[4][4] = {{{0}}};
+    size_t a = 0;
+    for (; a + 4 <= rows; a += 4) {
+#pragma GCC unroll 4
+        for (size_t k = 0; k < 4; k++) {
+            vector factor = all(from[a + k]);
+#pragma GCC unroll 4
+            for (int c = 0; c < columns; c++) {
+                sum[k][c] = fused(factor, load(matrix + (a + k) * width + c * LANES), sum[k][c]);
+            }
+        }
+    }
+    for (; a < rows; a++) {
+        vector factor = all(from[a]);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            sum[0][c] = fused(factor, load(matrix + a * width + c * LANES), sum[0][c]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        x[c] = (sum[0][c] + sum[1][c]) + (sum[2][c] + sum[3][c]);
+    }
+}
+
+INLINE void forward_narrow(float *alpha, const float *psi, float *inverse, size_t positions,
+                           const float *matrix, size_t rows, const int columns)
+{
+    const size_t width = (size_t)columns * LANES;
+    for (size_t i = 1; i < positions; i++) {
+        vector x[4], sum = {0};
+        multiply_narrow(x, alpha + (i - 1) * width, matrix, rows, columns);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            x[c] *= load(psi + i * width + c * LANES) * inverse[i - 1];
+            store(alpha + i * width + c * LANES, x[c]);
+            sum += x[c];
+        }
+        inverse[i] = 1 / across_sum(sum);
+    }
+}
+
+static void forward_rows(float *alpha, const float *psi, float *inverse, size_t positions,
+                         const float *matrix, size_t rows, size_t width)
+{
+    switch (width <= NARROW ? width / LANES : 0) {
+    case 1:
+        forward_narrow(alpha, psi, inverse, positions, matrix, rows, 1);
+        break;
+    case 2:
+        forward_narrow(alpha, psi, inverse, positions, matrix, rows, 2);
+        break;
+    case 3:
+        forward_narrow(alpha, psi, inverse, positions, matrix, rows, 3);
+        break;
+    case 4:
+        forward_narrow(alpha, psi, inverse, positions, matrix, rows, 4);
+        break;
+    default:
+        for (size_t i = 1; i < positions; i++) {
+            float *row = alpha + i * width;
+            vector_matrix(row, row - width, matrix, rows, width);
+            inverse[i] = 1 / forward_row(row, psi + i * width, inverse[i - 1], width);
+        }
+    }
+}
+
+INLINE float backward_narrow(float *marginal, float *to, const float *alpha, float *beta,
+                             const float *inverse, size_t positions, const float *matrix,
+                             size_t rows, const int columns)
+{
+    const size_t width = (size_t)columns * LANES;
+    float most = 0;
+    vector x[4];
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        x[c] = load(beta + c * LANES);
+    }
+    for (size_t i = positions; i-- > 1;) {
+        vector total = {0};
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            size_t at = i * width + (size_t)(c * LANES);
+            store(marginal + at, load(alpha + at) * x[c]);
+            store(to + at, load(to + at) * (x[c] * inverse[i - 1]));
+            total += x[c];
+        }
+        float sum = across_sum(total);
+        most = sum <= most ? most : sum;
+        multiply_narrow(x, to + i * width, matrix, rows, columns);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        store(beta + c * LANES, x[c]);
+    }
+    return most;
+}
+
+static float backward_rows(float *marginal, float *to, const float *alpha, float *beta,
+                           const float *inverse, size_t positions, const float *matrix, size_t rows,
+                           size_t width)
+{
+    float most = 0;
+    switch (width <= NARROW ? width / LANES : 0) {
+    case 1:
+        return backward_narrow(marginal, to, alpha, beta, inverse, positions, matrix, rows, 1);
+    case 2:
+        return backward_narrow(marginal, to, alpha, beta, inverse, positions, matrix, rows, 2);
+    case 3:
+        return backward_narrow(marginal, to, alpha, beta, inverse, positions, matrix, rows, 3);
+    case 4:
+        return backward_narrow(marginal, to, alpha, beta, inverse, positions, matrix, rows, 4);
+    default:
+        for (size_t i = positions; i-- > 1;) {
+            float sum = backward_row(marginal + i * width, to + i * width, alpha + i * width, beta,
+                                     inverse[i - 1], width);
+            most = sum <= most ? most : sum;
+            vector_matrix(beta, to + i * width, matrix, rows, width);
+        }
+        return most;
+    }
+}
+
 #if LANES == 8 && defined(__AVX2__)
 /* Eight rows at a time: eight sums across vectors cost little more than one. */
 INLINE size_t matrix_vector_by_eights(float *out, const float *matrix, const float *to, size_t rows,
@@ -774,4 +951,7 @@ const struct tr_kernels KERNELS = {
     .exp_row = exp_row,
     .forward_row = forward_row,
     .backward_row = backward_row,
+    .exp_rows = exp_rows,
+    .forward_rows = forward_rows,
+    .backward_rows = backward_rows,
 };

@@ -168,7 +168,72 @@ static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
     return true;
 }
 
+/* ---- the same with one dense matrix of factors for all steps --------------------------------- */
+
+static bool has_one_matrix(const struct tr_lattice *lattice)
+{
+    return lattice->kind == &tr_dense_kind && !lattice->scores.has_edges &&
+           !lattice->scores.has_normalisers;
+}
+
+static bool forward_dense(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t width = lattice->graph->width, n = lattice->length;
+    float *alpha = lattice->fast.alpha.at, *psi = lattice->fast.to.at;
+    float *inverse = lattice->fast.inverse.at;
+    struct tr_log_product scales = {0, 1};
+    double sum = (double)node_factors(lattice, steps, 0);
+    if (n > 1) {
+        sum += lattice->kernels->exp_rows(psi + width, tr_node_at(lattice, 1), n - 2, width);
+        sum += (double)node_factors(lattice, steps, n - 1);
+        sum += (double)(n - 1) * (double)steps->shift;
+    }
+    memcpy(alpha, psi, width * sizeof *alpha);
+    inverse[0] = 1 / lattice->kernels->sum(alpha, width);
+    lattice->kernels->forward_rows(alpha, psi, inverse, n, steps->of.dense.factor,
+                                   lattice->graph->labels, width);
+    for (size_t i = 0; i < n; i++) {
+        if (!(inverse[i] > 0 && inverse[i] < INFINITY)) {
+            return false;
+        }
+        tr_multiply_in(&scales, (double)inverse[i]);
+    }
+    lattice->log_z = sum - (scales.log + log(scales.product));
+    return isfinite(lattice->log_z);
+}
+
+/* From one repair to the next. */
+static bool backward_dense(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t width = lattice->graph->width, end = lattice->length;
+    float *beta = lattice->scratch.row, *to = lattice->fast.to.at, *alpha = lattice->fast.alpha.at,
+          *inverse = lattice->fast.inverse.at, *marginal = lattice->marginal.node.at;
+    for (size_t c = 0; c < width; c++) {
+        beta[c] = c < lattice->graph->labels ? inverse[end - 1] : 0;
+    }
+    while (end > 0) {
+        size_t first = (end - 1) / TR_POSITIONS_BETWEEN_REPAIRS * TR_POSITIONS_BETWEEN_REPAIRS;
+        size_t at = first * width;
+        float most = lattice->kernels->backward_rows(
+            marginal + at, to + at, alpha + at, beta, inverse + first, end - first,
+            steps->of.dense.factor_by_to, lattice->graph->labels, width);
+        float sum = lattice->kernels->backward_row(marginal + at, to + at, alpha + at, beta,
+                                                   first > 0 ? inverse[first - 1] : 1, width);
+        if (!(most <= tr_max_beta(steps) && sum <= tr_max_beta(steps))) {
+            return false;
+        }
+        tr_lattice_repair(lattice, first);
+        if (first > 0) {
+            lattice->kernels->vector_matrix(beta, to + at, steps->of.dense.factor_by_to,
+                                            lattice->graph->labels, width);
+        }
+        end = first;
+    }
+    return true;
+}
+
 bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
-    return forward(lattice, steps) && backward(lattice, steps);
+    return has_one_matrix(lattice) ? forward_dense(lattice, steps) && backward_dense(lattice, steps)
+                                   : forward(lattice, steps) && backward(lattice, steps);
 }

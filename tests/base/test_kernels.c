@@ -203,10 +203,138 @@ static void check_trellis_rows(struct operands *x)
     assert_near(got, beta_sum, 1e-5);
 }
 
+/* Several rows of a trellis: positive numbers, and one row more than is asked for. */
+struct recursion {
+    const struct operands *x;
+    size_t positions, width;
+    float *alpha, *psi, *marginal, inverse[12];
+};
+
+static void check_forward_rows(const struct recursion *r)
+{
+    size_t width = r->width;
+    double alpha[MAX_WIDTH], before = (double)r->inverse[0];
+    float inverse[12], beyond = r->alpha[r->positions * width];
+    memcpy(inverse, r->inverse, sizeof inverse);
+    for (size_t j = 0; j < width; j++) {
+        alpha[j] = (double)r->alpha[j];
+    }
+    r->x->kernels->forward_rows(r->alpha, r->psi, inverse, r->positions, r->x->matrix, r->x->rows,
+                                width);
+    for (size_t i = 1; i < r->positions; i++) {
+        double next[MAX_WIDTH], sum = 0;
+        for (size_t b = 0; b < width; b++) {
+            next[b] = 0;
+            for (size_t a = 0; a < r->x->rows; a++) {
+                next[b] += alpha[a] * (double)r->x->matrix[a * width + b];
+            }
+            next[b] *= (double)r->psi[i * width + b] * before;
+            assert_near((double)r->alpha[i * width + b], next[b], 1e-5);
+            sum += next[b];
+        }
+        memcpy(alpha, next, sizeof next);
+        before = 1 / sum;
+        assert_near((double)inverse[i] * sum, 1, 1e-5);
+    }
+    assert_true(inverse[0] == r->inverse[0]);
+    assert_true(inverse[r->positions] == r->inverse[r->positions]);
+    assert_true(r->alpha[r->positions * width] == beyond);
+}
+
+static void check_backward_rows(const struct recursion *r)
+{
+    size_t width = r->width, size = (r->positions + 1) * width;
+    double beta[MAX_WIDTH], largest = 0;
+    float *to = random_floats(size, 0, 1), *was = random_floats(size, 0, 1);
+    memcpy(was, to, size * sizeof *to);
+    for (size_t j = 0; j < width; j++) {
+        beta[j] = (double)r->x->out[j];
+    }
+    double got = (double)r->x->kernels->backward_rows(r->marginal, to, r->alpha, r->x->out,
+                                                      r->inverse, r->positions, r->x->matrix,
+                                                      r->x->rows, width);
+    for (size_t i = r->positions; i-- > 1;) {
+        double row[MAX_WIDTH], next[MAX_WIDTH] = {0}, sum = 0;
+        for (size_t j = 0; j < width; j++) {
+            size_t at = i * width + j;
+            row[j] = (double)was[at] * beta[j] * (double)r->inverse[i - 1];
+            assert_near((double)to[at], row[j], 1e-5);
+            assert_near((double)r->marginal[at], (double)r->alpha[at] * beta[j], 1e-5);
+            sum += beta[j];
+        }
+        for (size_t a = 0; a < r->x->rows; a++) {
+            for (size_t b = 0; b < width; b++) {
+                next[b] += row[a] * (double)r->x->matrix[a * width + b];
+            }
+        }
+        memcpy(beta, next, sizeof next);
+        largest = sum > largest ? sum : largest;
+    }
+    assert_near(got, largest, 1e-5);
+    for (size_t j = 0; j < width; j++) {
+        assert_near((double)r->x->out[j], beta[j], 1e-5);
+        assert_true(to[j] == was[j]);
+        assert_true(to[r->positions * width + j] == was[r->positions * width + j]);
+    }
+    r->x->out[0] = NAN;
+    assert_true(r->positions == 1 ||
+                isnan(r->x->kernels->backward_rows(r->marginal, to, r->alpha, r->x->out, r->inverse,
+                                                   r->positions, r->x->matrix, r->x->rows, width)));
+    free(to);
+    free(was);
+}
+
+static void check_recursions(struct operands *x)
+{
+    size_t positions = 1 + tr_random_below(&dice, 9), size = (positions + 1) * x->width;
+    for (size_t j = 0; j < x->rows * x->width; j++) {
+        x->matrix[j] = fabsf(x->matrix[j]);
+    }
+    for (size_t j = 0; j < x->width; j++) {
+        x->out[j] = fabsf(x->out[j]);
+    }
+    struct recursion r = {.x = x,
+                          .positions = positions,
+                          .width = x->width,
+                          .alpha = random_floats(size, 0, 1),
+                          .psi = random_floats(size, 0, 1),
+                          .marginal = random_floats(size, 0, 1)};
+    for (size_t i = 0; i <= positions; i++) {
+        r.inverse[i] = (float)(0.01 + tr_random_real(&dice) / 10);
+    }
+    check_forward_rows(&r);
+    check_backward_rows(&r);
+    free(r.alpha);
+    free(r.psi);
+    free(r.marginal);
+}
+
+static void check_exp_rows(struct operands *x)
+{
+    float *out = random_floats((x->rows + 1) * x->width, 0, 1), beyond = out[x->rows * x->width];
+    double sum = 0, got = x->kernels->exp_rows(out, x->matrix, x->rows, x->width);
+    for (size_t i = 0; i < x->rows; i++) {
+        const float *in = x->matrix + i * x->width;
+        float max = -INFINITY;
+        for (size_t j = 0; j < x->width; j++) {
+            max = fmaxf(max, in[j]);
+        }
+        for (size_t j = 0; j < x->width; j++) {
+            assert_near((double)out[i * x->width + j], exp((double)(in[j] - max)), 1e-6);
+        }
+        sum += (double)max;
+    }
+    assert_near(got, sum, 1e-12);
+    assert_true(out[x->rows * x->width] == beyond);
+    free(out);
+}
+
 static void trellis_rows(void **state)
 {
     (void)state;
     for_all(check_trellis_rows);
+    for_all(check_recursions);
+    for_all(check_exp_rows);
 }
 
 /* ---- matrices -------------------------------------------------------------------------------- */
