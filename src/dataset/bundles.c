@@ -108,14 +108,12 @@ void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end,
 void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, float *gradient,
                             double grid)
 {
+    const struct tr_row_kernels *kernels = tr_row_kernels();
     size_t width = bundles->rows->width, words = tr_bundles_mark_words(bundles);
     for (size_t i = 0; i < words; i++) {
         for (uint64_t left = marks[i]; left; left &= left - 1) {
             size_t at = (i * 64 + (size_t)__builtin_ctzll(left)) * width;
-            for (size_t j = at; j < at + width; j++) {
-                bundles->gradient[j] += tr_on_grid((double)gradient[j], grid);
-                gradient[j] = 0;
-            }
+            kernels->take(bundles->gradient + at, gradient + at, 1, grid, width);
         }
     }
 }

@@ -71,6 +71,11 @@ struct tr_row_kernels {
     /* The other way: part[0][s] = the sum of amounts[s + d - 1][d - 1], part[1][e] = that of
      * amounts[e][d - 1], over d. */
     void (*gather)(const float *amounts, size_t n, size_t longest, size_t width, float *part);
+    /* sum[j] += root * value[j] on a grid (tr_on_grid), then value[j] = 0. */
+    void (*take)(double *sum, float *value, double root, double grid, size_t count);
+    /* The same, the root that of a multiplicity each. */
+    void (*take_shared)(double *sum, float *value, const float *multiplicity, double grid,
+                        size_t count);
 };
 
 extern const struct tr_row_kernels tr_row_kernels_baseline;

@@ -4,8 +4,10 @@
  * so that the scores of a token stay in registers while its rows are added. The next tokens are
  * prefetched: the index of an attribute's pairs two tokens early, the pairs one.
  */
+#include <math.h>
 #include <string.h>
 
+#include "base/ranks.h"
 #include "dataset/row_kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -462,5 +464,25 @@ static void gather(const float *amounts, size_t n, size_t longest, size_t width,
     }
 }
 
-const struct tr_row_kernels ROW_KERNELS = {score,           collect, move_rows, score_bundled,
-                                           collect_bundled, spread,  gather};
+/* ---- from the weights of a block to features ------------------------------------------------- */
+
+static void take(double *restrict sum, float *restrict value, double root, double grid,
+                 size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += tr_on_grid(root * (double)value[j], grid);
+        value[j] = 0;
+    }
+}
+
+static void take_shared(double *restrict sum, float *restrict value,
+                        const float *restrict multiplicity, double grid, size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += tr_on_grid(sqrt((double)multiplicity[j]) * (double)value[j], grid);
+        value[j] = 0;
+    }
+}
+
+const struct tr_row_kernels ROW_KERNELS = {
+    score, collect, move_rows, score_bundled, collect_bundled, spread, gather, take, take_shared};

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/ranks.h"
+#include "dataset/row_kernels.h"
 
 bool tr_rows_worth_dense(uint32_t outcomes, size_t pairs)
 {
@@ -280,13 +281,19 @@ double tr_rows_norm(const struct tr_rows *rows, const float *weights)
 size_t tr_rows_active(const struct tr_rows *rows, const float *weights, uint32_t from, uint32_t end)
 {
     size_t active = 0;
-    for (uint32_t a = from; a < end; a++) {
-        size_t here = 0, at = tr_rows_at(rows, a);
-        size_t count = a < rows->dense ? rows->width : rows->begin[a + 1] - rows->begin[a];
-        for (size_t j = 0; j < count; j++) {
-            here += weights[at + j] != 0;
+    uint32_t a = from;
+    for (; a < end && a < rows->dense; a++) {
+        size_t here = 0;
+        for (size_t j = 0; j < rows->width; j++) {
+            here += weights[(size_t)a * rows->width + j] != 0;
         }
         active += here * (size_t)tr_rows_multiplicity(rows, a);
+    }
+    size_t at = a < end ? tr_rows_at(rows, a) : 0, stop = a < end ? tr_rows_at(rows, end) : 0;
+    for (size_t dense = (size_t)rows->dense * rows->width; at < stop; at++) {
+        float multiplicity = rows->multiplicity ? rows->multiplicity[rows->dense + (at - dense)]
+                                                : 1;
+        active += weights[at] != 0 ? (size_t)multiplicity : 0;
     }
     return active;
 }
@@ -340,16 +347,14 @@ void tr_rows_take(const struct tr_rows *rows, uint32_t attribute, const double *
     }
 }
 
-static void take_dense(const struct tr_rows *rows, size_t attribute, float *gradient, double grid,
-                       double *features)
+static void take_dense(const struct tr_rows *rows, const struct tr_row_kernels *kernels,
+                       size_t attribute, float *gradient, double grid, double *features)
 {
     float *row = gradient + attribute * rows->width;
     uint64_t begin = rows->begin[attribute], end = rows->begin[attribute + 1];
     double root = root_multiplicity(rows, attribute);
     if (is_whole(rows, attribute)) {
-        for (uint32_t j = 0; j < rows->outcomes; j++) {
-            features[begin + j] += tr_on_grid(root * (double)row[j], grid);
-        }
+        kernels->take(features + begin, row, root, grid, rows->outcomes);
     } else {
         for (uint64_t i = begin; i < end; i++) {
             features[i] += tr_on_grid(root * (double)row[rows->outcome[i]], grid);
@@ -358,31 +363,33 @@ static void take_dense(const struct tr_rows *rows, size_t attribute, float *grad
     memset(row, 0, rows->width * sizeof *row);
 }
 
-static void take_pairs(const struct tr_rows *rows, size_t group, float *gradient, double grid,
-                       double *features)
+static void take_pairs(const struct tr_rows *rows, const struct tr_row_kernels *kernels,
+                       size_t group, float *gradient, double grid, double *features)
 {
     uint64_t first = rows->begin[rows->dense], begin = first + group * TR_MARKED;
     uint64_t end = begin + TR_MARKED, last = rows->begin[rows->attributes];
-    float *pairs = gradient + (size_t)rows->dense * rows->width;
+    float *pairs = gradient + (size_t)rows->dense * rows->width + (begin - first);
     end = end < last ? end : last;
-    for (uint64_t i = begin; i < end; i++) {
-        double root = root_multiplicity(rows, rows->dense + (i - first));
-        features[i] += tr_on_grid(root * (double)pairs[i - first], grid);
-        pairs[i - first] = 0;
+    if (rows->multiplicity) {
+        kernels->take_shared(features + begin, pairs,
+                             rows->multiplicity + rows->dense + (begin - first), grid, end - begin);
+    } else {
+        kernels->take(features + begin, pairs, 1, grid, end - begin);
     }
 }
 
 void tr_rows_take_marked(const struct tr_rows *rows, const uint64_t *marks, float *gradient,
                          double grid, double *features)
 {
+    const struct tr_row_kernels *kernels = tr_row_kernels();
     size_t words = tr_rows_mark_words(rows);
     for (size_t i = 0; i < words; i++) {
         for (uint64_t left = marks[i]; left; left &= left - 1) {
             size_t bit = i * 64 + (size_t)__builtin_ctzll(left);
             if (bit < rows->dense) {
-                take_dense(rows, bit, gradient, grid, features);
+                take_dense(rows, kernels, bit, gradient, grid, features);
             } else {
-                take_pairs(rows, bit - rows->dense, gradient, grid, features);
+                take_pairs(rows, kernels, bit - rows->dense, gradient, grid, features);
             }
         }
     }
