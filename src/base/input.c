@@ -28,6 +28,8 @@ enum compression { PLAIN, GZIP, ZSTD };
 struct tr_input {
     char *path;
     int file;          // -1: the bytes below
+    uint64_t file_at;  // bytes of the file before what is read next
+    uint64_t file_end; // where it ends at the latest
     const char *bytes; // borrowed
     size_t bytes_at, bytes_size;
     enum compression kind;
@@ -81,10 +83,12 @@ static trellis_status read_some(struct tr_input *input, void *to, size_t room, s
         input->bytes_at += *ret_size;
         return TRELLIS_OK;
     }
+    uint64_t left = input->file_end - input->file_at;
     for (;;) {
-        ssize_t n = read(input->file, to, room);
+        ssize_t n = read(input->file, to, room < left ? room : (size_t)left);
         if (n >= 0) {
             *ret_size = (size_t)n;
+            input->file_at += (uint64_t)n;
             return TRELLIS_OK;
         }
         if (errno != EINTR) {
@@ -287,6 +291,7 @@ static trellis_status detect_compression(struct tr_input *input, trellis_error *
 /* Until a caller sets others, the limits are those of a file that is read as a whole. */
 static trellis_status begin(struct tr_input *input, trellis_error *error)
 {
+    input->file_end = UINT64_MAX;
     trellis_status status = tr_limits_resolve(NULL, &input->limits, error);
     return status ? status : detect_compression(input, error);
 }
@@ -437,6 +442,35 @@ size_t tr_input_held(const struct tr_input *input)
 struct tr_place tr_input_place(const struct tr_input *input)
 {
     return (struct tr_place){.file = input->path, .line = input->line};
+}
+
+/* ---- parts of a file ------------------------------------------------------------------------- */
+
+uint64_t tr_input_size(const struct tr_input *input)
+{
+    struct stat about;
+    bool known = input->kind == PLAIN && input->file > 0 && fstat(input->file, &about) == 0 &&
+                 S_ISREG(about.st_mode);
+    return known ? (uint64_t)about.st_size : 0;
+}
+
+uint64_t tr_input_offset(const struct tr_input *input)
+{
+    return input->file_at - (input->used - input->at);
+}
+
+trellis_status tr_input_seek(struct tr_input *input, uint64_t begin, uint64_t end, uint64_t line,
+                             trellis_error *error)
+{
+    if (begin > INT64_MAX || lseek(input->file, (off_t)begin, SEEK_SET) < 0) {
+        return tr_fail_system(error, "read", input->path);
+    }
+    input->used = input->at = input->held = 0;
+    input->at_end = false;
+    input->file_at = begin;
+    input->file_end = end > begin ? end : begin;
+    input->line = line;
+    return TRELLIS_OK;
 }
 
 /* ---- lines for another input ----------------------------------------------------------------- */

@@ -50,6 +50,16 @@ trellis_status tr_input_take(struct tr_input *input, size_t size, char comment, 
                              trellis_error *error);
 const char *tr_input_path(const struct tr_input *input);
 
+/* For a file that is read in parts: its size, where it is a file of known size that is not compressed;
+ * else 0. */
+uint64_t tr_input_size(const struct tr_input *input);
+/* The bytes of such a file before the next line. */
+uint64_t tr_input_offset(const struct tr_input *input);
+/* Goes on with its bytes begin .. end-1, the first of which begins a line, behind `line` lines. No line
+ * may be held. */
+trellis_status tr_input_seek(struct tr_input *input, uint64_t begin, uint64_t end, uint64_t line,
+                             trellis_error *error);
+
 /* The file and number of the line read last. */
 struct tr_place tr_input_place(const struct tr_input *input);
 

@@ -27,6 +27,19 @@ struct tr_input_shape {
 void tr_reader_describe(const trellis_reader *reader, const trellis_sequence *sequence,
                         struct tr_input_shape *ret_shape);
 
+/* Sequences of a part of a file (reader_range.c). The size of a file that can be read like that, else
+ * 0; ... */
+uint64_t tr_reader_size(const trellis_reader *reader);
+/* ... where a sequence begins, `from` or behind it; ... */
+trellis_status tr_reader_find_start(trellis_reader *reader, uint64_t from, uint64_t *ret_begin,
+                                    trellis_error *error);
+/* ... goes on with the bytes begin .. end-1, each of which is such a place, behind `line` lines, once
+ * the first sequence of the file has been read; ... */
+trellis_status tr_reader_take_range(trellis_reader *reader, uint64_t begin, uint64_t end,
+                                    uint64_t line, trellis_error *error);
+/* ... and the bytes and lines of the file before the next sequence. */
+uint64_t tr_reader_offset(const trellis_reader *reader, uint64_t *ret_lines);
+
 /* Whether two names are the same, ignoring the case of ASCII letters. */
 bool tr_same_name(trellis_text a, const char *b);
 
