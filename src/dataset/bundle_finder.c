@@ -289,13 +289,15 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
                                  const struct tr_rows *rows, struct tr_ranks *ranks,
                                  struct tr_bundles **ret_bundles, trellis_error *error)
 {
+    uint64_t all = tokens;
     *ret_bundles = NULL;
-    if (!is_possible(occurrences, tokens, rows)) {
-        return TRELLIS_OK;
+    trellis_status status = ranks ? tr_ranks_sum_integers(ranks, &all, 1, error) : TRELLIS_OK;
+    if (status || !is_possible(occurrences, all, rows)) {
+        return status;
     }
     struct tr_bundle_finder x = {
         .occurrences = occurrences, .rows = rows, .tokens = tokens, .ranks = ranks};
-    trellis_status status = build(&x, ret_bundles, error);
+    status = build(&x, ret_bundles, error);
     if (*ret_bundles) {
         (*ret_bundles)->tokens = tokens;
     }

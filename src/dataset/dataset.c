@@ -14,7 +14,7 @@ struct reading {
     const struct tr_dataset *training;
     const struct tr_dataset_settings *settings;
     const trellis_source *source;
-    size_t before;  // sequences of the dataset before it
+    size_t before;  // sequences before it, others' too
     char name[200]; // of the source, or of a sequence in it that has no line
     trellis_reader *reader;
     struct tr_extractor *extractor;
@@ -34,7 +34,7 @@ static struct tr_place place_of(struct reading *reading, const trellis_sequence 
         return (struct tr_place){.file = name, .line = sequence->line};
     }
     snprintf(reading->name, sizeof reading->name, "%s: sequence %zu", name,
-             reading->dataset->sequences - reading->before + 1);
+             tr_dataset_all_sequences(reading->dataset) - reading->before + 1);
     return (struct tr_place){.file = reading->name};
 }
 
@@ -121,7 +121,7 @@ static bool is_left_out(const struct reading *reading, enum tr_attribute_kind ki
 static bool is_kept(const struct reading *reading)
 {
     const struct tr_dataset_settings *settings = reading->settings;
-    size_t s = reading->dataset->sequences;
+    size_t s = tr_dataset_all_sequences(reading->dataset);
     return reading->training || !settings->shared || (s >= settings->first && s < settings->end);
 }
 
@@ -372,17 +372,24 @@ static trellis_status add_attributes(struct reading *reading, const trellis_sequ
     return status;
 }
 
-/* A sequence of another rank: its tokens are without attributes here. */
-static trellis_status add_places(struct reading *reading, const trellis_sequence *sequence,
-                                 trellis_error *error)
+/* A sequence of another rank: its labels and words are numbered, and nothing of it is kept. */
+static void pass_over(struct tr_dataset *dataset, const trellis_sequence *sequence)
 {
-    struct tr_dataset *dataset = reading->dataset;
-    bool ok = true;
-    for (size_t i = 0; ok && i < sequence->length; i++) {
-        ok = tr_push(&dataset->node.begin, (uint32_t)dataset->node.attribute.size) &&
-             tr_push(&dataset->edge.begin, (uint32_t)dataset->edge.attribute.size);
+    size_t tokens = dataset->tokens;
+    for (size_t t = tokens; t < dataset->gold.size; t++) {
+        dataset->passed_open += dataset->gold.at[t] == TR_UNKNOWN;
     }
-    return ok ? TRELLIS_OK : tr_fail_memory(error);
+    dataset->gold.size = tokens;
+    if (dataset->open_begin.size) {
+        dataset->open_begin.size = tokens + 1;
+        dataset->open.size = dataset->open_begin.at[tokens];
+    }
+    if (dataset->entry.size) {
+        dataset->entry.size = tokens;
+    }
+    dataset->passed_sequences++;
+    dataset->passed_tokens += sequence->length;
+    dataset->passed_weight += (double)(float)sequence->weight * (double)sequence->length;
 }
 
 /* A sum over sequences can be made by several ranks. */
@@ -390,9 +397,14 @@ static void add_fingerprints(struct reading *reading, const trellis_sequence *se
 {
     struct tr_dataset *dataset = reading->dataset;
     const uint64_t last = 0xA0761D6478BD642Fu;
-    uint64_t labels = tr_fold(reading->labels ^ last, dataset->sequences ^ ~last);
-    uint64_t attributes = tr_fold(reading->attributes ^ last, dataset->sequences ^ last);
-    size_t cells = reading->settings->shared ? sequence->length * sequence->columns : 0;
+    size_t number = tr_dataset_all_sequences(dataset);
+    float weight = (float)sequence->weight - 1;
+    uint32_t bits;
+    memcpy(&bits, &weight, sizeof bits);
+    uint64_t labels = tr_fold((reading->labels + bits) ^ last, number ^ ~last);
+    uint64_t attributes = tr_fold(reading->attributes ^ last, number ^ last);
+    bool compared = reading->settings->shared && !reading->settings->range;
+    size_t cells = compared ? sequence->length * sequence->columns : 0;
     dataset->fingerprint += labels + (is_kept(reading) ? attributes : 0);
     dataset->label_fingerprint += labels;
     for (size_t i = 0; i < cells; i++) {
@@ -417,18 +429,21 @@ static trellis_status add_sequence(struct reading *reading, const trellis_sequen
     if (!status) {
         status = add_reals(reading, sequence, error);
     }
-    if (!status) {
-        status = is_kept(reading) ? add_attributes(reading, sequence, error)
-                                  : add_places(reading, sequence, error);
+    if (!status && is_kept(reading)) {
+        status = add_attributes(reading, sequence, error);
+    }
+    if (!status && tr_dataset_all_tokens(dataset) + sequence->length >= UINT32_MAX) {
+        status = tr_fail(error, TRELLIS_LIMIT, "more than 4 billion tokens");
     }
     if (status) {
         return status;
     }
     add_fingerprints(reading, sequence);
-    dataset->tokens += sequence->length;
-    if (dataset->tokens >= UINT32_MAX) {
-        return tr_fail(error, TRELLIS_LIMIT, "more than 4 billion tokens");
+    if (!is_kept(reading)) {
+        pass_over(dataset, sequence);
+        return TRELLIS_OK;
     }
+    dataset->tokens += sequence->length;
     if (!add_weight(dataset, sequence->weight) ||
         !tr_push(&dataset->sequence, (uint32_t)dataset->tokens)) {
         return tr_fail_memory(error);
@@ -541,7 +556,7 @@ static trellis_status check_memory(struct reading *reading, trellis_error *error
                : tr_fail(error, TRELLIS_LIMIT,
                          "%s: the first %zu tokens alone need more than the %.0f MB of --memory; a "
                          "higher --memory, fewer templates or a smaller file would do",
-                         tr_source_name(reading->source), reading->dataset->tokens,
+                         tr_source_name(reading->source), tr_dataset_all_tokens(reading->dataset),
                          (double)max / 1048576);
 }
 
@@ -549,6 +564,7 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
 {
     const struct tr_dataset_settings *settings = reading->settings;
     const struct tr_dataset *dataset = reading->dataset;
+    const struct tr_range *range = reading->training ? NULL : settings->range;
     const trellis_sequence *sequence;
     trellis_status status = TRELLIS_OK;
     for (bool first = true;
@@ -557,6 +573,11 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
         status = first ? bind_columns(reading, error) : TRELLIS_OK;
         if (first && !status) {
             describe_input(reading, sequence);
+        }
+        if (first && !status && range) { // the first sequence tells how the others are read
+            status = tr_reader_take_range(reading->reader, range->begin, range->end, range->line,
+                                          error);
+            continue;
         }
         if (!status && settings->lint) {
             status = tr_lint_add(settings->lint, reading->reader, tr_source_name(reading->source),
@@ -569,8 +590,8 @@ static trellis_status read_sequences(struct reading *reading, trellis_error *err
         if (!status) {
             status = check_memory(reading, error);
         }
-        if (!status && settings->progress && dataset->sequences % 256 == 0 &&
-            !settings->progress(settings->user, dataset->tokens)) {
+        if (!status && settings->progress && tr_dataset_all_sequences(dataset) % 256 == 0 &&
+            !settings->progress(settings->user, tr_dataset_all_tokens(dataset))) {
             status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted while reading %s",
                              tr_source_name(reading->source));
         }
@@ -603,7 +624,11 @@ trellis_status tr_dataset_read(struct tr_dataset *dataset, struct tr_vocabulary 
                               .training = training,
                               .settings = settings,
                               .source = source,
-                              .before = dataset->sequences};
+                              .before = tr_dataset_all_sequences(dataset)};
+    if (settings->shared && !training) {
+        dataset->first = settings->first;
+        dataset->passed_sequences = settings->range ? settings->first : dataset->passed_sequences;
+    }
     trellis_status status = begin_reading(&reading, error);
     if (!status) {
         status = read_sequences(&reading, error);

@@ -37,6 +37,10 @@ struct tr_dataset {
     struct tr_intern labels; // of a dev corpus: those of the training corpus first, then its own
     uint32_t label_count;    // of the training corpus: labels beyond are never predicted
     size_t sequences, tokens;
+    /* Where ranks share the data: the number of the first of these sequences among those of all
+     * ranks, and what of others' was read and not kept. */
+    size_t first, passed_sequences, passed_tokens, passed_open;
+    double passed_weight;        // tokens, each times the weight of its sequence
     TR_ARRAY(uint32_t) sequence; // [sequences + 1] the first token of each
     TR_ARRAY(uint16_t) gold;     // [tokens], TR_UNKNOWN if it is open
     TR_ARRAY(float) weight;      // [sequences], empty where all are 1
@@ -53,7 +57,7 @@ struct tr_dataset {
     size_t max_segment;    // 0: there are none
     size_t reals;          // real-valued columns: --gaussian
     TR_ARRAY(double) real; // [tokens][reals]
-    uint64_t fingerprint;  // of labels and attributes as read: a sum over the sequences
+    uint64_t fingerprint;  // of labels, weights and attributes as read: a sum over the sequences
     /* Where ranks share the data: the part of it that is of labels, which all of them have read, and
      * one of all cells. */
     uint64_t label_fingerprint, cell_fingerprint;
@@ -69,6 +73,11 @@ struct tr_attributes {
 /* The attributes of node and edge features. */
 struct tr_vocabulary {
     struct tr_attributes node, edge;
+};
+
+/* A part of a file (corpus.h): its bytes begin .. end-1, behind `line` lines. */
+struct tr_range {
+    uint64_t begin, end, line;
 };
 
 /* How a corpus is read. Labels that are missing or ignored are open. */
@@ -91,11 +100,12 @@ struct tr_dataset_settings {
      * as hashes, beyond which none are read from the training corpus. */
     size_t max_segment;
     const struct trellis_words *segment_keys;
-    /* Where `shared` says so, the attributes of the sequences first .. end-1 alone are read; then
-     * tr_dataset_number_together() numbers them. */
+    /* Where `shared` says so, the sequences first .. end-1 alone are kept, and of others the labels
+     * and words are numbered; then tr_dataset_number_together() numbers the attributes. */
     bool shared;
     size_t first, end;
-    uint64_t memory; // maximum of bytes for the data; 0: none
+    const struct tr_range *range; // where these are, and others are not read; NULL: all are
+    uint64_t memory;              // maximum of bytes for the data; 0: none
     /* Called from time to time with the number of tokens so far; false interrupts. May be NULL. */
     bool (*progress)(void *user, uint64_t tokens);
     void *user;
@@ -113,6 +123,17 @@ static inline size_t tr_dataset_open(const struct tr_dataset *dataset, size_t to
     size_t begin = dataset->open_begin.at[token], count = dataset->open_begin.at[token + 1] - begin;
     *ret_labels = count ? &dataset->open.at[begin] : NULL;
     return count;
+}
+
+/* Of all ranks, where they share the data. */
+static inline size_t tr_dataset_all_sequences(const struct tr_dataset *dataset)
+{
+    return dataset->sequences + dataset->passed_sequences;
+}
+
+static inline size_t tr_dataset_all_tokens(const struct tr_dataset *dataset)
+{
+    return dataset->tokens + dataset->passed_tokens;
 }
 
 /* Whether some label of a sequence is open. */
@@ -146,6 +167,12 @@ void tr_dataset_clear(struct tr_dataset *dataset);
 trellis_status tr_dataset_number_together(struct tr_dataset *dataset,
                                           struct tr_vocabulary *vocabulary, struct tr_ranks *ranks,
                                           trellis_error *error);
+/* Before that, where each rank has read its share of the sequences and no others: numbers the labels
+ * as one process does, gives all ranks the words seen, and sums what is summed (shared_labels.c).
+ * `lengths` is of the sequences of all ranks. */
+trellis_status tr_dataset_unite_labels(struct tr_dataset *dataset, struct trellis_words *seen,
+                                       const struct tr_dataset *lengths, struct tr_ranks *ranks,
+                                       trellis_error *error);
 /* Gives rank 0 the texts of all attributes. */
 trellis_status tr_vocabulary_gather_texts(struct tr_vocabulary *vocabulary, struct tr_ranks *ranks,
                                           trellis_error *error);
@@ -175,14 +202,15 @@ trellis_status tr_dataset_prune(struct tr_dataset *dataset, struct tr_dataset *d
                                 struct tr_attributes *attributes, const float *weights,
                                 trellis_error *error);
 
-/* The label n-grams of a corpus, up to the length that the plan's order or cap allows, with those
+/* The label n-grams of a corpus, of which each of `ranks` has a share unless they are NULL, up to the
+ * length that the plan's order or cap allows, with those
  * at the start and the end where chosen; each label alone, with its chosen steps from the start and
  * to the end; and all possible ones of up to `all_up_to` labels. In a fixed order: by length, then
  * by labels. */
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, uint32_t all_up_to,
-                                struct tr_gram **ret_grams, size_t *ret_count,
-                                trellis_error *error);
+                                struct tr_ranks *ranks, struct tr_gram **ret_grams,
+                                size_t *ret_count, trellis_error *error);
 /* Keeps those that occur at least `minimum` times, and labels alone. All labels must be known. */
 trellis_status tr_dataset_frequent_grams(const struct tr_dataset *dataset, double minimum,
                                          struct tr_gram *grams, size_t *count,

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "base/ranks.h"
+
 struct gram_set {
     uint32_t labels;
     uint32_t longest; // labels of the longest gram
@@ -186,9 +188,38 @@ static bool add_all_grams(struct gram_set *set, struct tr_step_choice choice, ui
     return true;
 }
 
+/* Adds the grams of all ranks, one after the other. */
+static trellis_status unite(struct gram_set *set, struct tr_ranks *ranks, trellis_error *error)
+{
+    size_t words = sizeof(__uint128_t) / sizeof(uint32_t), mine = set->codes.size;
+    trellis_status status = TRELLIS_OK;
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        size_t count = r == ranks->rank ? mine * words : 0, before = set->codes.size;
+        uint32_t *numbers = tr_alloc(count, sizeof *numbers);
+        if (numbers && count) {
+            memcpy(numbers, set->codes.at, count * sizeof *numbers);
+        }
+        status = tr_ranks_agree(ranks, numbers ? TRELLIS_OK : tr_fail_memory(error), error);
+        if (!status) {
+            status = tr_ranks_give(ranks, r, &numbers, &count, error);
+        }
+        bool adds = !status && r != ranks->rank && count;
+        if (adds && !tr_reserve(&set->codes, before + count / words)) {
+            status = tr_fail_memory(error);
+        } else if (adds) {
+            memcpy(set->codes.at + before, numbers, count * sizeof *numbers);
+            set->codes.size += count / words;
+        }
+        free(numbers);
+    }
+    sort_distinct(set);
+    return tr_ranks_agree(ranks, status, error);
+}
+
 trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct tr_graph_plan *plan,
                                 struct tr_step_choice choice, uint32_t all_up_to,
-                                struct tr_gram **ret_grams, size_t *ret_count, trellis_error *error)
+                                struct tr_ranks *ranks, struct tr_gram **ret_grams,
+                                size_t *ret_count, trellis_error *error)
 {
     struct gram_set set = {.labels = dataset->label_count,
                            .longest = tr_graph_longest(plan),
@@ -217,10 +248,14 @@ trellis_status tr_dataset_grams(const struct tr_dataset *dataset, const struct t
         }
     }
     sort_distinct(&set);
-    struct tr_gram *grams = ok ? tr_alloc(set.codes.size, sizeof *grams) : NULL;
+    trellis_status status = ok ? TRELLIS_OK : tr_fail_memory(error);
+    if (!status && ranks) {
+        status = unite(&set, ranks, error);
+    }
+    struct tr_gram *grams = status ? NULL : tr_alloc(set.codes.size, sizeof *grams);
     if (!grams) {
         free(set.codes.at);
-        return tr_fail_memory(error);
+        return status ? status : tr_fail_memory(error);
     }
     for (size_t i = 0; i < set.codes.size; i++) {
         grams[i] = gram_of(&set, set.codes.at[i]);

@@ -18,11 +18,11 @@
 #include "base/hash.h"
 #include "base/ranks.h"
 
-/* For each attribute the sum of the keys of its tokens. */
-static void sum_token_keys(const struct tr_occurrences *occurrences, size_t tokens,
+/* For each attribute the sum of the keys of its tokens, which are others on each rank. */
+static void sum_token_keys(const struct tr_occurrences *occurrences, size_t tokens, unsigned rank,
                            struct tr_key *sums)
 {
-    struct tr_key key = {0, 0};
+    struct tr_key key = {rank, 0};
     for (size_t t = 0; t < tokens; t++) {
         struct tr_key next = {t, ~(uint64_t)t};
         key = tr_mix(key, next);
@@ -46,7 +46,7 @@ uint32_t *tr_share_find(const struct tr_occurrences *occurrences, size_t tokens,
     uint32_t *slots = tr_alloc(slot_count, sizeof *slots); // number + 1, or 0
     bool ok = sums && first && slots;
     if (ok) {
-        sum_token_keys(occurrences, tokens, sums);
+        sum_token_keys(occurrences, tokens, ranks ? ranks->rank : 0, sums);
         ok = !ranks ||
              !tr_ranks_sum_integers(ranks, (uint64_t *)sums, 2 * (size_t)attributes, NULL);
     }

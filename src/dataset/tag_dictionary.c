@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/input.h"
+#include "base/ranks.h"
 #include "dataset/dataset.h"
 
 enum { HEAD = 16 };
@@ -346,15 +347,40 @@ static uint64_t *word_offsets(const struct tr_dataset *dataset, size_t words)
     return offset;
 }
 
+/* Adds the pairs of all ranks, which number the words alike. */
+static trellis_status add_pairs_of_ranks(struct tr_tag_dictionary_builder *builder,
+                                         const struct tr_intern *words, struct tr_ranks *ranks,
+                                         uint32_t *pairs, size_t size, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        bool mine = r == ranks->rank;
+        uint32_t *given = mine ? pairs : NULL;
+        size_t count = mine ? size : 0;
+        bool ok = true;
+        status = tr_ranks_give(ranks, r, &given, &count, error);
+        for (size_t i = 0; !status && ok && i < count; i += 2) {
+            ok = tr_tag_dictionary_add(builder, tr_intern_text(words, given[i]),
+                                       (uint16_t)given[i + 1]);
+        }
+        status = tr_ranks_agree(ranks, !status && !ok ? tr_fail_memory(error) : status, error);
+        if (!mine) {
+            free(given);
+        }
+    }
+    return status;
+}
+
 trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_builder *builder,
                                        const struct tr_dataset *dataset,
                                        const struct tr_intern *words, uint64_t min_count,
-                                       trellis_error *error)
+                                       struct tr_ranks *ranks, trellis_error *error)
 {
     size_t count = tr_intern_count(words);
     uint64_t *offset = word_offsets(dataset, count);
     uint64_t *filled = tr_alloc(count, sizeof *filled);
-    uint32_t *seen = tr_alloc(count, sizeof *seen); // tokens with a label
+    uint64_t *seen = tr_alloc(count, sizeof *seen); // tokens with a label
+    TR_ARRAY(uint32_t) pairs = {0};                 // of a word and a label, where there are ranks
     uint16_t *labels = offset ? tr_alloc(offset[count], sizeof *labels) : NULL;
     uint32_t *stamp = tr_alloc(dataset->label_count, sizeof *stamp); // word + 1 that has the label
     bool ok = offset && filled && seen && labels && stamp;
@@ -367,21 +393,33 @@ trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_builder *builder
         }
         seen[word] += n > 0;
     }
+    ok = ok && tr_reserve(&pairs, 1);
+    trellis_status status = ok ? TRELLIS_OK : tr_fail_memory(error);
+    if (!status && ranks) {
+        status = tr_ranks_sum_integers(ranks, seen, count, error);
+        ok = !status;
+    }
     for (uint32_t word = 0; ok && word < count; word++) {
         bool enough = seen[word] >= min_count;
         for (uint64_t k = offset[word]; ok && enough && k < offset[word + 1]; k++) {
             if (stamp[labels[k]] != word + 1) {
                 stamp[labels[k]] = word + 1;
-                ok = tr_tag_dictionary_add(builder, tr_intern_text(words, word), labels[k]);
+                ok = ranks ? tr_push(&pairs, word) && tr_push(&pairs, labels[k])
+                           : tr_tag_dictionary_add(builder, tr_intern_text(words, word), labels[k]);
             }
         }
+    }
+    status = status || ok ? status : tr_fail_memory(error);
+    if (!status && ranks) {
+        status = add_pairs_of_ranks(builder, words, ranks, pairs.at, pairs.size, error);
     }
     free(offset);
     free(filled);
     free(seen);
     free(labels);
     free(stamp);
-    return ok ? TRELLIS_OK : tr_fail_memory(error);
+    free(pairs.at);
+    return status;
 }
 
 /* Whether a word may have one of the labels; no labels mean any. */
@@ -409,7 +447,7 @@ static trellis_status check_gold(const struct tr_tag_dictionary *dictionary,
                     error, TRELLIS_DATA,
                     "sequence %zu of the training data, token %zu, '%.*s': the tag dictionary "
                     "does not list its gold label '%.*s'",
-                    s + 1, t - dataset->sequence.at[s] + 1,
+                    dataset->first + s + 1, t - dataset->sequence.at[s] + 1,
                     TR_SHOW(tr_tag_dictionary_text(dictionary, entry)),
                     TR_SHOW(tr_intern_text(&dataset->labels, labels[0])));
             }

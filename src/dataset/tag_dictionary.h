@@ -68,12 +68,14 @@ trellis_status tr_tag_dictionary_read_labels(const char *path, const trellis_opt
                                              struct tr_intern *labels, trellis_error *error);
 
 /* Adds the labels that each word of a corpus was seen with, for words seen at least `min_count`
- * times. The entries of the corpus are numbers of `words`. */
+ * times. The entries of the corpus are numbers of `words`. Each of `ranks` has a share of the corpus,
+ * unless they are NULL. */
 struct tr_dataset;
+struct tr_ranks;
 trellis_status tr_tag_dictionary_learn(struct tr_tag_dictionary_builder *builder,
                                        const struct tr_dataset *dataset,
                                        const struct tr_intern *words, uint64_t min_count,
-                                       trellis_error *error);
+                                       struct tr_ranks *ranks, trellis_error *error);
 /* Changes the entries of a corpus from numbers of `words` to entries of the dictionary.
  * TRELLIS_DATA if the dictionary does not allow a gold label. */
 trellis_status tr_tag_dictionary_apply(const struct tr_tag_dictionary *dictionary,

@@ -54,7 +54,8 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     figures.feature_norm = step->weight_norm;
     figures.line_search_trials = step->evaluations - crf->evaluations;
     figures.line_search_step = step->step;
-    figures.tokens_per_second = (double)t->data.train.tokens / (now - crf->seconds + 1e-9);
+    figures.tokens_per_second = (double)tr_dataset_all_tokens(&t->data.train) /
+                                (now - crf->seconds + 1e-9);
     bool stop = false;
     crf->seconds = now;
     crf->evaluations = step->evaluations;

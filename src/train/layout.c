@@ -66,7 +66,8 @@ static trellis_status make_plan(struct tr_training *training, trellis_error *err
                                                  : TRELLIS_OK;
     if (!status) {
         status = tr_dataset_grams(&training->data.train, plan, choice.steps, choice.all_up_to,
-                                  &layout->grams, &plan->gram_count, error);
+                                  training->data.shared ? &training->ranks : NULL, &layout->grams,
+                                  &plan->gram_count, error);
         plan->grams = layout->grams;
     }
     if (!status && settings->min_feature_count > 0) {
@@ -102,12 +103,12 @@ static trellis_status check_gold(const struct tr_training *training, trellis_err
         for (size_t i = begin; i < end && !partial; i++) {
             state = tr_graph_next(graph, state, data->gold.at[i]);
             if (state == TR_NO_STATE || (i + 1 == end && graph->end_forbidden[state])) {
-                return tr_fail(error, TRELLIS_DATA,
-                               "sequence %zu of the training data takes a transition that %s "
-                               "forbids, at its token %zu with the label '%.*s'",
-                               s + 1, training->data.segments ? "--segments" : "--constrain",
-                               i - begin + 1,
-                               TR_SHOW(tr_intern_text(&data->labels, data->gold.at[i])));
+                return tr_fail(
+                    error, TRELLIS_DATA,
+                    "sequence %zu of the training data takes a transition that %s "
+                    "forbids, at its token %zu with the label '%.*s'",
+                    data->first + s + 1, training->data.segments ? "--segments" : "--constrain",
+                    i - begin + 1, TR_SHOW(tr_intern_text(&data->labels, data->gold.at[i])));
             }
         }
     }

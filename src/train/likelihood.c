@@ -164,7 +164,7 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
 /* How often each transition feature is fired by the gold labels, where they are known. In a pruned
  * graph that depends on the level that they survive to, so there it is counted with what is
  * expected. */
-static void count_steps(struct tr_likelihood *l)
+static trellis_status count_steps(struct tr_likelihood *l, trellis_error *error)
 {
     struct tr_training *t = l->training;
     const struct tr_dataset *data = &t->data.train;
@@ -174,10 +174,13 @@ static void count_steps(struct tr_likelihood *l)
                                                 data->gold.at + data->sequence.at[s], n);
         while (tr_path_next(&walk)) {
             for (size_t k = 0; k < walk.count; k++) {
-                l->observed_steps[walk.feature[k]] += tr_sequence_weight(data, s);
+                l->observed_steps[walk.feature[k]] += tr_on_grid(tr_sequence_weight(data, s),
+                                                                 t->grid);
             }
         }
     }
+    return t->data.shared ? tr_ranks_sum(&t->ranks, l->observed_steps, t->layout.step_size, error)
+                          : TRELLIS_OK;
 }
 
 trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood **ret_likelihood,
@@ -205,13 +208,15 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
         struct tr_pass_room room = {.lattice = true, .floats = t->layout.size};
         status = tr_pass_create(t, room, &l->pass, error);
     }
+    if (!status) {
+        l->steps = tr_pass_steps(l->pass);
+        status = count_steps(l, error);
+    }
     if (status) {
         tr_likelihood_destroy(l);
         *ret_likelihood = NULL;
         return status;
     }
-    l->steps = tr_pass_steps(l->pass);
-    count_steps(l);
     return TRELLIS_OK;
 }
 
@@ -358,8 +363,8 @@ trellis_status tr_likelihood_curvature(const struct tr_likelihood *l, double *cu
         status = curvature_of(t, true, t->data.vocabulary.edge.rows, t->layout.graph->width,
                               curvature + l->node, error);
     }
-    double step = sqrt(2 * (double)t->data.train.tokens / ((double)t->layout.step_size + 1) +
-                       2); // all alike
+    double tokens = (double)tr_dataset_all_tokens(&t->data.train);
+    double step = sqrt(2 * tokens / ((double)t->layout.step_size + 1) + 2); // all alike
     for (size_t j = 0; j < t->layout.step_size; j++) {
         curvature[l->node + l->edge + j] = step;
     }

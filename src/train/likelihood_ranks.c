@@ -62,8 +62,10 @@ static bool make_marks(const struct tr_likelihood *l, struct marks *marks)
         return false;
     }
     const struct tr_dataset *data = &t->data.train;
-    size_t first, end;
-    tr_pass_share(t, data, t->ranks.rank, &first, &end);
+    size_t first = 0, end = data->sequences;
+    if (!t->data.shared) {
+        tr_pass_share(t, data, t->ranks.rank, &first, &end);
+    }
     first = data->sequence.at[first];
     end = data->sequence.at[end];
     mark_attributes(&data->node, first, end, marks->node);

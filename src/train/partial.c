@@ -48,7 +48,7 @@ trellis_status tr_training_check_partial(const struct tr_training *training, tre
                 error, TRELLIS_DATA,
                 "sequence %zu of the training data: no labelling satisfies --partial, --constrain and "
                 "the tag dictionary",
-                s + 1);
+                data->first + s + 1);
         }
     }
     free(path.at);

@@ -55,20 +55,32 @@ static void cut(const struct tr_dataset *data, size_t blocks, size_t *begin)
     begin[blocks] = data->sequences;
 }
 
+/* By what a corpus is cut: where ranks share the training data, by the sequences of all of them. */
+static const struct tr_dataset *lengths_of(const struct tr_training *training,
+                                           const struct tr_dataset *data)
+{
+    return data == &training->data.train ? tr_training_lengths(training) : data;
+}
+
 static void cut_blocks(struct tr_pass *pass, const struct tr_dataset *data, bool whole)
 {
     const struct tr_ranks *ranks = &pass->training->ranks;
-    pass->blocks = block_count(data);
+    const struct tr_dataset *lengths = lengths_of(pass->training, data);
+    pass->blocks = block_count(lengths);
     pass->first = whole ? 0 : tr_ranks_share(ranks, pass->blocks, ranks->rank);
     pass->end = whole ? pass->blocks : tr_ranks_share(ranks, pass->blocks, ranks->rank + 1);
-    cut(data, pass->blocks, pass->begin);
+    cut(lengths, pass->blocks, pass->begin);
+    for (size_t b = pass->first; b <= pass->end; b++) {
+        pass->begin[b] -= data->first;
+    }
 }
 
 void tr_pass_share(const struct tr_training *training, const struct tr_dataset *data, unsigned rank,
                    size_t *ret_first, size_t *ret_end)
 {
-    size_t begin[MAX_BLOCKS + 1], blocks = block_count(data);
-    cut(data, blocks, begin);
+    const struct tr_dataset *lengths = lengths_of(training, data);
+    size_t begin[MAX_BLOCKS + 1], blocks = block_count(lengths);
+    cut(lengths, blocks, begin);
     *ret_first = begin[tr_ranks_share(&training->ranks, blocks, rank)];
     *ret_end = begin[tr_ranks_share(&training->ranks, blocks, rank + 1)];
 }
@@ -87,7 +99,7 @@ double tr_pass_grid(const struct tr_training *training)
 {
     const struct tr_dataset *data = &training->data.train;
     double most = fmax(largest(&data->node), fmax(largest(&data->edge), largest(&data->segment)));
-    double tokens = 0;
+    double tokens = data->passed_weight;
     int exponent;
     for (size_t s = 0; s < data->sequences; s++) {
         tokens += tr_sequence_weight(data, s) * (double)tr_sequence_length(data, s);

@@ -76,7 +76,8 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
                            const struct tr_pass_plan *plan, double *ret_value,
                            trellis_error *error);
 
-/* The sequences of a dataset that this rank visits: *ret_first .. *ret_end - 1. */
+/* The sequences of a dataset that this rank visits: *ret_first .. *ret_end - 1, numbered among those of
+ * all ranks. */
 void tr_pass_share(const struct tr_training *training, const struct tr_dataset *data, unsigned rank,
                    size_t *ret_first, size_t *ret_end);
 

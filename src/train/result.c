@@ -11,7 +11,7 @@
 /* Tokens whose label is not known. */
 static size_t count_open(const struct tr_dataset *data)
 {
-    size_t count = 0;
+    size_t count = data->passed_open;
     for (size_t t = 0; t < data->tokens; t++) {
         count += data->gold.at[t] == TR_UNKNOWN;
     }
@@ -98,8 +98,8 @@ static void write_notes(struct tr_training *training)
         tr_note_format(notes, TR_NOTE_PRUNED, "%.17g", training->layout.plan.threshold);
     }
     tr_note_format(notes, "order", "%u", training->layout.plan.order);
-    tr_note_format(notes, "sequences", "%zu", training->data.train.sequences);
-    tr_note_format(notes, "tokens", "%zu", training->data.train.tokens);
+    tr_note_format(notes, "sequences", "%zu", tr_dataset_all_sequences(&training->data.train));
+    tr_note_format(notes, "tokens", "%zu", tr_dataset_all_tokens(&training->data.train));
     if (training->data.train.open_begin.size) {
         tr_note_format(notes, "open-labels", "%zu", count_open(&training->data.train));
     }

@@ -45,12 +45,15 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
                            trellis_error *error)
 {
     struct tr_training *t = sgd->training;
-    size_t n = t->data.train.sequences, tokens = 0;
+    const struct tr_dataset *lengths = tr_training_lengths(t);
+    size_t n = lengths->sequences, tokens = 0;
     double began = tr_training_seconds(t);
     sgd->loss = 0;
     for (size_t i = 0; i < count; i += sgd->batch) {
         size_t size = count - i < sgd->batch ? count - i : sgd->batch;
-        tr_training_prefetch(&t->data.train, sgd->order, i, count);
+        if (!t->data.shared) {
+            tr_training_prefetch(&t->data.train, sgd->order, i, count);
+        }
         double steps = sgd->t * (double)n / (double)sgd->batch;
         double eta = sgd->eta0 / pow(1 + sgd->lambda * sgd->eta0 * steps, 0.75);
         trellis_status status = tr_sgd_step(sgd, sgd->order + i, size, eta, error);
@@ -59,8 +62,7 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
         }
         sgd->t += (double)size / (double)n;
         for (size_t k = i; k < i + size; k++) {
-            tokens += t->data.train.sequence.at[sgd->order[k] + 1] -
-                      t->data.train.sequence.at[sgd->order[k]];
+            tokens += lengths->sequence.at[sgd->order[k] + 1] - lengths->sequence.at[sgd->order[k]];
         }
         if (i / 64 != (i + size) / 64 || tr_training_cancelled(t)) {
             figures->fraction = (double)(i + size) / (double)count;
@@ -124,7 +126,7 @@ static double first_rate(const struct tr_sgd *sgd)
 static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
 {
     const double first = first_rate(sgd), lowest = 1e-30, highest = 100;
-    size_t n = sgd->training->data.train.sequences, sample = n < 1000 ? n : 1000;
+    size_t n = tr_training_lengths(sgd->training)->sequences, sample = n < 1000 ? n : 1000;
     double best = INFINITY, best_rate = 0, objective;
     trellis_error ignored;
     for (int direction = 1; direction >= -1; direction -= 2) {
@@ -166,7 +168,7 @@ static trellis_status calibrate(struct tr_sgd *sgd, trellis_error *error)
 static trellis_status prepare(struct tr_sgd *sgd, double l2, size_t batch, trellis_error *error)
 {
     struct tr_training *t = sgd->training;
-    size_t n = t->data.train.sequences;
+    size_t n = tr_training_lengths(t)->sequences;
     sgd->batch = batch < n ? batch : n;
     sgd->lambda = 2 * l2 / (double)n;
     sgd->first = tr_alloc_aligned(t->layout.size, sizeof *sgd->first);
@@ -216,7 +218,7 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
     trellis_progress figures = tr_training_figures(training);
     figures.phase = TRELLIS_PHASE_WARM_UP;
     figures.max_iterations = epochs;
-    size_t batch = tr_sgd_warm_up_batch(training->data.train.sequences);
+    size_t batch = tr_sgd_warm_up_batch(tr_training_lengths(training)->sequences);
     trellis_status status = prepare(&sgd, l2, batch, error);
     if (!status) {
         status = calibrate(&sgd, error);
@@ -224,8 +226,8 @@ trellis_status tr_sgd_warm_up(struct tr_training *training, double l2, uint64_t 
     for (; !status && !training->report.interrupted && figures.iteration < epochs;
          figures.iteration++) {
         sgd.averaging = 2 * figures.iteration >= epochs; // the later ones are nearer
-        tr_random_shuffle(&training->random, sgd.order, training->data.train.sequences);
-        status = pass(&sgd, training->data.train.sequences, &figures, error);
+        tr_random_shuffle(&training->random, sgd.order, tr_training_lengths(training)->sequences);
+        status = pass(&sgd, tr_training_lengths(training)->sequences, &figures, error);
     }
     if (!status) {
         take_weights(&sgd);
@@ -245,7 +247,7 @@ static trellis_status resume(struct tr_sgd *sgd, bool *ret_resumed, trellis_erro
     tr_keep_doubles(registry, "AVED", &sgd->averaged, 1);
     tr_keep_doubles(registry, "TIME", &sgd->t, 1);
     tr_keep_doubles(registry, "RATE", &sgd->eta0, 1);
-    tr_keep_order(registry, "ORDE", sgd->order, t->data.train.sequences);
+    tr_keep_order(registry, "ORDE", sgd->order, tr_training_lengths(t)->sequences);
     return tr_registry_load(registry, ret_resumed, error);
 }
 
@@ -303,8 +305,8 @@ trellis_status tr_sgd_minimise(struct tr_training *training, double l2, trellis_
             break;
         }
         sgd.averaging = figures.iteration > 0 && training->settings.average;
-        tr_random_shuffle(&training->random, sgd.order, training->data.train.sequences);
-        status = pass(&sgd, training->data.train.sequences, &figures, error);
+        tr_random_shuffle(&training->random, sgd.order, tr_training_lengths(training)->sequences);
+        status = pass(&sgd, tr_training_lengths(training)->sequences, &figures, error);
         if (!status) {
             take_weights(&sgd);
             figures.iteration++;

@@ -8,7 +8,9 @@
 /* One sequence of the batch. */
 struct tr_sgd_slot {
     struct tr_lattice *lattice;
-    size_t sequence;
+    size_t sequence; // its number among those of all ranks, and
+    size_t at;       // where it is in the data, if this rank has it
+    double weight;
     struct tr_tokens tokens[TR_ATTRIBUTE_KINDS]; // its attributes, or what dropout left of them
     struct tr_dropout dropout[TR_ATTRIBUTE_KINDS];
     double loss;

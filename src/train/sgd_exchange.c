@@ -88,7 +88,7 @@ void tr_sgd_divide_batch(struct tr_sgd *sgd)
 
 /* The head of it. */
 struct gradient_record {
-    double loss;
+    double loss, weight;
     uint64_t status;
     struct {
         uint64_t tokens, attributes, values, changes; // numbers that follow
@@ -132,7 +132,8 @@ static size_t list_steps(const struct tr_sgd *sgd, const struct tr_sgd_slot *slo
 
 static struct gradient_record head_of(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
-    struct gradient_record record = {.loss = slot->loss, .status = slot->status};
+    struct gradient_record record = {
+        .loss = slot->loss, .weight = slot->weight, .status = slot->status};
     for (int kind = 0; !slot->status && kind < TR_ATTRIBUTE_KINDS; kind++) {
         const struct tr_tokens *tokens = &slot->tokens[kind];
         if (tokens->n && *change_of(slot, kind)) {
@@ -208,6 +209,7 @@ static void unpack(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, const cha
     const char *from = *at + sizeof record;
     *at += size_of(&record);
     slot->loss = record.loss;
+    slot->weight = record.weight;
     slot->status = (trellis_status)record.status;
     if (record.status) {
         memcpy(slot->error.message, from, sizeof slot->error.message);
@@ -240,13 +242,13 @@ static void unpack(const struct tr_sgd *sgd, struct tr_sgd_slot *slot, const cha
 /* Makes room in the slots of others for what is known of them beforehand. */
 static bool make_room(struct tr_sgd *sgd)
 {
-    const struct tr_dataset *data = &sgd->training->data.train;
+    const struct tr_dataset *data = tr_training_lengths(sgd->training);
     bool ok = true;
     for (size_t i = sgd->mine_count; ok && i < sgd->count; i++) {
         struct tr_sgd_slot *slot = &sgd->slots[sgd->mine[i]];
         size_t room = tr_sequence_length(data, slot->sequence) * (sgd->shares + 1);
         ok = tr_reserve(&slot->node_cuts, room) && tr_reserve(&slot->edge_cuts, room) &&
-             tr_reserve(&slot->segment_cuts, room * data->max_segment);
+             tr_reserve(&slot->segment_cuts, room * sgd->training->data.train.max_segment);
     }
     return ok;
 }

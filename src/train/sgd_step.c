@@ -135,7 +135,7 @@ static trellis_status partial_gradient(struct tr_sgd *sgd, struct tr_sgd_slot *s
     double log_z_known;
     trellis_status status = take_partial(sgd, slot, n, true);
     if (!status) {
-        status = tr_constrain_to_partial(&sgd->training->data.train, slot->sequence, slot->lattice,
+        status = tr_constrain_to_partial(&sgd->training->data.train, slot->at, slot->lattice,
                                          &slot->error);
     }
     if (!status) {
@@ -156,8 +156,8 @@ static void count_gold_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
     const struct tr_dataset *data = &sgd->training->data.train;
     struct tr_path_walk walk = tr_path_walk(sgd->training->layout.graph,
-                                            data->gold.at + data->sequence.at[slot->sequence],
-                                            tr_sequence_length(data, slot->sequence));
+                                            data->gold.at + data->sequence.at[slot->at],
+                                            tr_sequence_length(data, slot->at));
     while (tr_path_next(&walk)) {
         for (size_t k = 0; k < walk.count; k++) {
             slot->steps[walk.feature[k]] -= 1;
@@ -187,8 +187,8 @@ static bool count_pruned_steps(struct tr_sgd *sgd, struct tr_sgd_slot *slot, con
 static trellis_status take_known(struct tr_sgd *sgd, struct tr_sgd_slot *slot)
 {
     const struct tr_training *t = sgd->training;
-    size_t first = t->data.train.sequence.at[slot->sequence], width = t->layout.graph->width;
-    size_t n = t->data.train.sequence.at[slot->sequence + 1] - first,
+    size_t first = t->data.train.sequence.at[slot->at], width = t->layout.graph->width;
+    size_t n = t->data.train.sequence.at[slot->at + 1] - first,
            area = t->layout.graph->labels * width;
     const uint16_t *gold = t->data.train.gold.at + first;
     float *edge = NULL;
@@ -267,7 +267,7 @@ static bool take_tokens(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     for (int kind = 0; ok && kind < TR_ATTRIBUTE_KINDS; kind++) {
         struct tr_tokens *tokens = &slot->tokens[kind];
         *tokens = tr_training_tokens(&sgd->training->data.train, (enum tr_attribute_kind)kind,
-                                     slot->sequence);
+                                     slot->at);
         ok = p == 0 || tr_dropout_thin(&slot->dropout[kind], tokens, p, &random, tokens);
     }
     return ok;
@@ -280,11 +280,10 @@ static trellis_status score(const struct tr_sgd *sgd, struct tr_sgd_slot *slot)
     if (!take_tokens(sgd, slot)) {
         return tr_fail_memory(&slot->error);
     }
-    trellis_status status = tr_training_score_tokens(t, data, slot->sequence, slot->tokens, &sgd->v,
+    trellis_status status = tr_training_score_tokens(t, data, slot->at, slot->tokens, &sgd->v,
                                                      slot->lattice, &slot->error);
-    return status
-               ? status
-               : tr_training_restrict_words(t, data, slot->sequence, slot->lattice, &slot->error);
+    return status ? status
+                  : tr_training_restrict_words(t, data, slot->at, slot->lattice, &slot->error);
 }
 
 /* The same for all kinds, in a batch of several. */
@@ -315,9 +314,10 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     struct tr_sgd *sgd = user;
     struct tr_training *t = sgd->training;
     struct tr_sgd_slot *slot = &sgd->slots[sgd->mine[index]];
-    size_t n = t->data.train.sequence.at[slot->sequence + 1] -
-               t->data.train.sequence.at[slot->sequence];
+    slot->at = slot->sequence - t->data.train.first;
+    size_t n = tr_sequence_length(&t->data.train, slot->at);
     size_t width = t->layout.graph->width;
+    slot->weight = tr_sequence_weight(&t->data.train, slot->at);
     slot->loss = 0;
     slot->fired.size = 0;
     slot->status = score(sgd, slot);
@@ -337,10 +337,10 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     if (segments) {
         scale_scores(segments, n * t->data.train.max_segment * width, (float)sgd->scale);
     }
-    slot->status = tr_likelihood_of(t, slot->sequence, sgd->steps, slot->lattice, &slot->loss,
+    slot->status = tr_likelihood_of(t, slot->at, sgd->steps, slot->lattice, &slot->loss,
                                     &slot->error);
     if (!slot->status) {
-        slot->status = tr_dataset_is_partial(&t->data.train, slot->sequence)
+        slot->status = tr_dataset_is_partial(&t->data.train, slot->at)
                            ? partial_gradient(sgd, slot, n, slot->loss)
                            : take_known(sgd, slot);
     }
@@ -556,7 +556,6 @@ static trellis_status compute_gradients(struct tr_sgd *sgd, trellis_error *error
 trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t count, double eta,
                            trellis_error *error)
 {
-    const struct tr_training *t = sgd->training;
     sgd->count = count;
     for (size_t i = 0; i < count; i++) {
         sgd->slots[i].sequence = sequences[i];
@@ -576,9 +575,8 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
     sgd->scale *= 1 - eta * sgd->lambda;
     for (size_t i = 0; i < count; i++) {
         struct tr_sgd_slot *slot = &sgd->slots[i];
-        double weight = tr_sequence_weight(&t->data.train, slot->sequence);
-        slot->rate = (float)(-eta * weight / ((double)count * sgd->scale));
-        sgd->loss += weight * slot->loss;
+        slot->rate = (float)(-eta * slot->weight / ((double)count * sgd->scale));
+        sgd->loss += slot->weight * slot->loss;
     }
     share_work(sgd, count > 1 ? sgd->shares : 1, move_share);
     if (sgd->averaging) {

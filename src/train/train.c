@@ -35,12 +35,13 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);
     size_t features = tr_rows_features(v->node.rows) + tr_rows_features(v->edge.rows) +
                       training->layout.step_size;
-    tr_training_note(
-        training,
-        "%llu sequence%s, %llu token%s, %llu label%s, %llu attribute%s, "
-        "%llu feature%s",
-        TR_COUNTED(training->data.train.sequences), TR_COUNTED(training->data.train.tokens),
-        TR_COUNTED(training->data.train.label_count), TR_COUNTED(attributes), TR_COUNTED(features));
+    tr_training_note(training,
+                     "%llu sequence%s, %llu token%s, %llu label%s, %llu attribute%s, "
+                     "%llu feature%s",
+                     TR_COUNTED(tr_dataset_all_sequences(&training->data.train)),
+                     TR_COUNTED(tr_dataset_all_tokens(&training->data.train)),
+                     TR_COUNTED(training->data.train.label_count), TR_COUNTED(attributes),
+                     TR_COUNTED(features));
     tr_training_note(training, "about %.0f MB of memory: %.0f for the data, the rest for learning",
                      needed / 1048576 + 1, (double)held / 1048576 + 1);
     size_t file_size = 4 *
@@ -80,6 +81,8 @@ static void training_free(struct tr_training *training)
     tr_intern_free(&data->type_names);
     free(data->type_lengths.at);
     tr_dataset_free(&data->train);
+    tr_dataset_free(&data->lengths);
+    free(data->ranges);
     tr_dataset_free(&data->dev);
     tr_vocabulary_free(&data->vocabulary);
     trellis_features_destroy(data->features);

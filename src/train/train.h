@@ -61,10 +61,11 @@ struct tr_training_data {
     TR_ARRAY(uint32_t) type_lengths;   // [type_names] the longest of each that features see
     bool labels_known;                 // of the training data, at least one
     size_t arrange_bytes;              // held while the features were laid out, about
-    /* Where each rank has the attributes of its share of the sequences alone (pass.h): */
+    /* Where each rank has its share of the sequences alone (pass.h): */
     bool shared;
-    size_t first, end; // that share
-    size_t counted;    // tokens, before they were read
+    size_t first, end;         // that share
+    struct tr_dataset lengths; // of all sequences, without content
+    struct tr_range *ranges;   // [files] the bytes it reads, once more; NULL: every rank reads all
 };
 
 /* The graph, and where the weights of its features are. The parts of w begin at whole vectors. */
@@ -144,6 +145,12 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
 /* Chooses templates and schemes, reads the training data and the dev data, and lays out the
  * features. */
 trellis_status tr_training_read(struct tr_training *training, trellis_error *error);
+/* Whether the ranks share the training data, by the lengths of its sequences. */
+bool tr_training_shares(const struct tr_training *training);
+/* Before the data is read, where the ranks may share it: finds the lengths of all sequences and the
+ * bytes that this rank reads, each rank from a part of the files (ranges.c). Nothing, if they cannot be
+ * read in parts, or are not shared. */
+trellis_status tr_training_survey_ranges(struct tr_training *training, trellis_error *error);
 /* With --segments, before the data is read: chooses the scheme of the labels, and finds the longest
  * segments and the attributes that gold segments have (segment_survey.c). */
 trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error);
@@ -164,6 +171,13 @@ trellis_status tr_training_result(struct tr_training *training, trellis_model **
  * that both have, matched by attribute and label. */
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,
                                            trellis_error *error);
+
+/* The sequences of the training data, and the first token of each: of all ranks, where they share the
+ * data. */
+static inline const struct tr_dataset *tr_training_lengths(const struct tr_training *training)
+{
+    return training->data.shared ? &training->data.lengths : &training->data.train;
+}
 
 /* Whether a dataset has edge attributes; where ranks share the data, on any of them. */
 bool tr_training_has_edges(const struct tr_training *training, const struct tr_dataset *dataset);

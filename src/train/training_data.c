@@ -60,9 +60,8 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
  * for the lengths of the sequences, which decide on its share. */
 struct survey {
     bool counts, labels, lengths;
-    struct tr_intern seen;          // labels
-    struct tr_dataset lengths_only; // sequences without content
-    bool ready_made;                // attributes that may have values
+    struct tr_intern seen; // labels
+    bool ready_made;       // attributes that may have values
 };
 
 /* Whether the learner reads the attributes of the training data in passes and stochastic steps alone,
@@ -95,9 +94,9 @@ static bool shares_steps(const struct tr_training *training, size_t sequences)
     return tr_sgd_is_shared(&training->ranks, batch < sequences ? batch : sequences);
 }
 
-static bool add_length(struct survey *survey, const trellis_sequence *sequence)
+static bool add_length(struct survey *survey, struct tr_dataset *data,
+                       const trellis_sequence *sequence)
 {
-    struct tr_dataset *data = &survey->lengths_only;
     if (data->sequence.size == 0 && !tr_push(&data->sequence, 0)) {
         return false;
     }
@@ -116,7 +115,7 @@ static trellis_status survey_sequence(struct tr_training *training, struct surve
             return tr_fail_memory(error);
         }
     }
-    if (survey->lengths && !add_length(survey, sequence)) {
+    if (survey->lengths && !add_length(survey, &training->data.lengths, sequence)) {
         return tr_fail_memory(error);
     }
     return survey->counts ? tr_features_count(training->data.features, extractor, sequence, error)
@@ -187,20 +186,37 @@ static trellis_status check_rereadable(const struct survey *survey, const trelli
                          name);
 }
 
+bool tr_training_shares(const struct tr_training *training)
+{
+    const struct tr_dataset *lengths = &training->data.lengths;
+    return lengths->tokens > 0 && lengths->tokens < UINT32_MAX &&
+           shares_steps(training, lengths->sequences);
+}
+
 /* Once all sequences are known: the share of this rank. */
-static void end_lengths(struct tr_training *training, struct survey *survey)
+static void end_lengths(struct tr_training *training, bool may_share)
 {
     struct tr_training_data *data = &training->data;
-    data->shared = survey->lengths && !survey->ready_made && survey->lengths_only.tokens > 0 &&
-                   survey->lengths_only.tokens < UINT32_MAX &&
-                   shares_steps(training, survey->lengths_only.sequences);
+    data->shared = may_share && tr_training_shares(training);
     if (data->shared) {
-        tr_pass_share(training, &survey->lengths_only, training->ranks.rank, &data->first,
-                      &data->end);
-        data->counted = survey->lengths_only.tokens;
-        tr_training_note(training, "each rank keeps the attributes of its share of the sequences");
+        tr_pass_share(training, &data->lengths, training->ranks.rank, &data->first, &data->end);
+        tr_training_note(training, "each rank %skeeps its share of the sequences",
+                         data->ranges ? "reads and " : "");
+    } else {
+        tr_dataset_free(&data->lengths);
     }
-    tr_dataset_free(&survey->lengths_only);
+}
+
+/* Whether the learner has to have a tag dictionary, though the user asks for none. */
+static bool needs_dictionary(const struct tr_training *training)
+{
+    const struct tr_learner_hooks *hooks = training->settings.learner->hooks;
+    return hooks && hooks->needs_dictionary && hooks->needs_dictionary(training);
+}
+
+static bool has_dictionary(const struct tr_training *training)
+{
+    return *training->settings.dictionary || needs_dictionary(training);
 }
 
 /* Reads the sources once for all of these, where any is needed. */
@@ -212,10 +228,14 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
     data->inside = trellis_scheme_from_name(tr_option_text(options, "train-scheme"));
     data->outside = trellis_scheme_from_name(tr_option_text(options, "scheme"));
     struct survey survey = {.counts = tr_features_needs_counts(data->features),
-                            .lengths = can_share(training),
                             .labels = data->inside != TRELLIS_NO_SCHEME &&
                                       data->outside == TRELLIS_NO_SCHEME};
+    bool may_share = can_share(training);
     trellis_status status = TRELLIS_OK;
+    if (may_share && !survey.counts && !survey.labels && !has_dictionary(training)) {
+        status = tr_training_survey_ranges(training, error);
+    }
+    survey.lengths = may_share && !data->ranges;
     for (size_t i = 0;
          !status && (survey.counts || survey.labels || survey.lengths) && i < sources->train_count;
          i++) {
@@ -230,18 +250,11 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
         }
     }
     tr_intern_free(&survey.seen);
-    end_lengths(training, &survey);
+    end_lengths(training, may_share && !survey.ready_made);
     return status || !survey.counts ? status : tr_features_end_count(data->features, error);
 }
 
 /* ---- the tag dictionary ---------------------------------------------------------------------- */
-
-/* Whether the learner has to have one, though the user asks for none. */
-static bool needs_dictionary(const struct tr_training *training)
-{
-    const struct tr_learner_hooks *hooks = training->settings.learner->hooks;
-    return hooks && hooks->needs_dictionary && hooks->needs_dictionary(training);
-}
 
 /* The words with their labels: learned from the data, or as the user has them. */
 static trellis_status draft_dictionary(struct tr_training *training, const struct tr_intern *words,
@@ -254,7 +267,9 @@ static trellis_status draft_dictionary(struct tr_training *training, const struc
     bool needed = needs_dictionary(training);
     uint64_t least = needed ? 1 : (uint64_t)tr_option_integer(options, "dictionary-count");
     trellis_status status = needed || tr_option_is(options, "dictionary", "learn")
-                                ? tr_tag_dictionary_learn(draft, data, words, least, error)
+                                ? tr_tag_dictionary_learn(
+                                      draft, data, words, least,
+                                      training->data.shared ? &training->ranks : NULL, error)
                                 : tr_tag_dictionary_load(draft, training->settings.dictionary,
                                                          options, &data->labels, data->label_count,
                                                          error);
@@ -317,6 +332,22 @@ static trellis_status arrange(struct tr_training *training, trellis_error *error
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* Once every rank has read its share. */
+static trellis_status end_ranges(struct tr_training *training, trellis_status status,
+                                 trellis_error *error)
+{
+    struct tr_training_data *data = &training->data;
+    const uint32_t *begin = data->lengths.sequence.at;
+    if (!status && data->train.tokens != begin[data->end] - begin[data->first]) {
+        status = tr_fail(error, TRELLIS_DATA, "%s changed while it was read",
+                         tr_source_name(training->sources.train));
+    }
+    status = tr_ranks_agree(&training->ranks, status, error);
+    return status ? status
+                  : tr_dataset_unite_labels(&data->train, &data->seen, &data->lengths,
+                                            &training->ranks, error);
+}
+
 /* The training data as it was read: labels are numbers, and attributes are not laid out yet. */
 static trellis_status read_train(struct tr_training *training,
                                  const struct tr_dataset_settings *settings, trellis_error *error)
@@ -330,18 +361,23 @@ static trellis_status read_train(struct tr_training *training,
                          "be converted");
     }
     for (size_t i = 0; !status && i < sources->train_count; i++) {
-        status = tr_dataset_read(&data->train, &data->vocabulary, NULL, settings,
-                                 &sources->train[i], error);
+        struct tr_dataset_settings now = *settings;
+        now.range = data->ranges ? &data->ranges[i] : NULL;
+        status = tr_dataset_read(&data->train, &data->vocabulary, NULL, &now, &sources->train[i],
+                                 error);
+    }
+    if (data->ranges) {
+        status = end_ranges(training, status, error);
     }
     if (!status) {
         status = tr_unsupervised_read_more(training, settings, error);
     }
-    if (!status && data->train.tokens == 0) {
+    if (!status && tr_dataset_all_tokens(&data->train) == 0) {
         status = tr_fail(error, TRELLIS_DATA, "there is nothing to learn from: no tokens in %s%s",
                          tr_source_name(sources->train),
                          sources->train_count > 1 ? " and the other files" : "");
     }
-    if (!status && data->shared && data->train.tokens != data->counted) {
+    if (!status && data->shared && tr_dataset_all_tokens(&data->train) != data->lengths.tokens) {
         status = tr_fail(error, TRELLIS_DATA, "%s changed while it was read",
                          tr_source_name(sources->train));
     }
@@ -384,11 +420,13 @@ static trellis_status read_dev(struct tr_training *training, struct tr_dataset_s
                : status;
 }
 
-/* Nothing is looked for where nobody is told, and not in labels that are not used. */
+/* Nothing is looked for where nobody is told, in labels that are not used, and where a rank reads but
+ * a part. */
 static trellis_status begin_lint(const struct tr_training *training,
                                  struct tr_dataset_settings *settings, trellis_error *error)
 {
-    bool wanted = training->report.progress && settings->label_use != TR_LABELS_IGNORED;
+    bool wanted = training->report.progress && settings->label_use != TR_LABELS_IGNORED &&
+                  !training->data.ranges;
     return wanted ? trellis_lint_create(&settings->lint, error) : TRELLIS_OK;
 }
 
@@ -421,13 +459,13 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
         max_segment = data->type_lengths.at[i] > max_segment ? data->type_lengths.at[i]
                                                              : max_segment;
     }
-    bool has_dictionary = *settings->dictionary || needs_dictionary(training);
+    bool has_words = has_dictionary(training);
     struct tr_dataset_settings reading = {.options = settings->options,
                                           .features = data->features,
                                           .from = convert ? data->outside : TRELLIS_NO_SCHEME,
                                           .to = data->inside,
                                           .legal = settings->max_segment > 0,
-                                          .words = has_dictionary ? &words : NULL,
+                                          .words = has_words ? &words : NULL,
                                           .reals = settings->gaussian,
                                           .label_use = tr_unsupervised_label_use(training),
                                           .seen = &data->seen,
@@ -452,7 +490,7 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
     if (!status) {
         status = arrange(training, error);
     }
-    if (!status && has_dictionary) {
+    if (!status && has_words) {
         status = make_dictionary(training, &words, error);
     }
     if (!status) {

@@ -40,7 +40,7 @@ static struct tr_gram *grams_of(const struct tr_dataset *dataset, const struct t
 {
     struct tr_gram *grams;
     trellis_error error = {0};
-    if (tr_dataset_grams(dataset, plan, choice, all_up_to, &grams, count, &error)) {
+    if (tr_dataset_grams(dataset, plan, choice, all_up_to, NULL, &grams, count, &error)) {
         fail_msg("%s", error.message);
     }
     assert_non_null(grams);
@@ -232,8 +232,9 @@ static void large_label_numbers(void **state)
     trellis_error error = {0};
     grams = (struct tr_gram *)(uintptr_t)1;
     plan.order = 8;
-    assert_int_equal(tr_dataset_grams(&dataset, &plan, everything, false, &grams, &count, &error),
-                     TRELLIS_LIMIT);
+    assert_int_equal(
+        tr_dataset_grams(&dataset, &plan, everything, false, NULL, &grams, &count, &error),
+        TRELLIS_LIMIT);
     assert_null(grams);
     assert_int_equal(count, 0);
     assert_non_null(strstr(error.message, "order 8"));

@@ -40,7 +40,7 @@ kept() {
     shift
     same "2 3" "$name" "$@"
     ranks 2 train --label 3 "$@" -e 1 -m $t/together $t/train
-    want "$name: each rank keeps its share" grep -q "each rank keeps the attributes of its share" $err
+    want "$name: each rank keeps its share" grep -q "keeps its share of the sequences" $err
 }
 same "2 4 8 20" "crf, each rank with its share of the data" -t crf -f chunk --warm-up 0 -e 8
 kept "crf without a warm-up" -t crf -f chunk --warm-up 0 -e 8 -j 2

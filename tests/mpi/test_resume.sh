@@ -20,7 +20,7 @@ resumed "crf by L-BFGS" 3 2 -t crf -f chunk
 resumed "crf by OWL-QN" 1 3 -t crf -f chunk --l1 0.5
 shared() {
     resumed "$@"
-    want "$1: each rank keeps its share" grep -q "each rank keeps the attributes of its share" $err
+    want "$1: each rank keeps its share" grep -q "keeps its share of the sequences" $err
 }
 shared "crf by L-BFGS with shares" 3 2 -t crf -f chunk --warm-up 0
 shared "crf by L-BFGS with shares, begun alone" 1 4 -t crf -f chunk --warm-up 0

@@ -186,7 +186,7 @@ static inline void learn_dictionary(struct tr_training *t, struct tr_intern *wor
 {
     struct tr_tag_dictionary_builder draft = {0};
     trellis_error error = {0};
-    assert_ok(tr_tag_dictionary_learn(&draft, &t->data.train, words, 1, &error), error);
+    assert_ok(tr_tag_dictionary_learn(&draft, &t->data.train, words, 1, NULL, &error), error);
     assert_ok(tr_tag_dictionary_write(&draft, &t->data.tag_dictionary_block, &error), error);
     assert_true(tr_tag_dictionary_read(t->data.tag_dictionary_block.data,
                                        t->data.tag_dictionary_block.size, t->data.train.label_count,
@@ -245,7 +245,7 @@ static inline void make_grams(struct problem *p, const struct recipe *recipe)
     size_t count;
     bool all = !recipe->seen_steps && !recipe->kind->free_steps;
     assert_ok(tr_dataset_grams(&t->data.train, &t->layout.plan, tr_features_steps(t->data.features),
-                               all ? 2 : 0, &t->layout.grams, &count, &error),
+                               all ? 2 : 0, NULL, &t->layout.grams, &count, &error),
               error);
     for (size_t i = 0; i < count; i++) {
         add_gram(p, t->layout.grams[i]);
