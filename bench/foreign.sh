@@ -19,7 +19,7 @@ sed '/^#/d; /^$/d' $template >"$work/pattern"
 sed '/^B/d' "$work/pattern" >"$work/node-pattern"
 # shellcheck disable=SC2046
 "${CC:-cc}" -O2 -Iinclude bench/foreign.c -o "$work/compare" "$(dirname "$trellis")/libtrellis.a" \
-    $(pkg-config --libs libxxhash libutf8proc libpcre2-8 zlib libzstd jansson) -lm -lpthread
+    $(pkg-config --libs libxxhash libutf8proc libpcre2-8 zlib libzstd jansson) -lunistring -lm -lpthread
 
 # processor COMMAND...: the median of its processor seconds in three runs.
 processor() {

@@ -15,7 +15,7 @@ for part in train test; do
     "$trellis" features -f "$preset" "$corpus/$part.txt" >"$work/$part.crfsuite"
 done
 "$trellis" train -q -t crf -e 15 --format crfsuite -m "$work/attributes.model" "$work/train.crfsuite"
-libraries=$(pkg-config --libs libxxhash libutf8proc libpcre2-8 zlib libzstd jansson)
+libraries="$(pkg-config --libs libxxhash libutf8proc libpcre2-8 zlib libzstd jansson) -lunistring"
 for program in corpus attributes chain; do
     # shellcheck disable=SC2086
     "${CC:-cc}" -O2 -Iinclude "bench/$program.c" -o "$work/$program" "$(dirname "$trellis")/libtrellis.a" $libraries -lm -lpthread

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Other tools on the same data and features, if they are on PATH: crfsuite, wapiti, crf_learn. Runs alternate with ours,
+# Other tools on the same data and features, if they are on PATH: crfsuite, wapiti, crf_learn, crfasgd. Runs alternate with ours,
 # and the ratios are those of the medians. None of them is built here.
 #
 # CRFsuite has our features, the observed pairs of attribute and label and all transitions, and our objective:
@@ -44,7 +44,12 @@ against() {
     done
     our_time=$(median "${our_times[@]}") their_time=$(median "${their_times[@]}")
     ratio=$(calculate "$their_time / $our_time")
-    [ -n "$shown" ] || heading "Peers, CoNLL-2000" tool what "their seconds" ours ratio "their peak MB" "our peak MB"
+    if command -v crfasgd >/dev/null; then
+    against 1 crfasgd "SGD, 8 epochs with reading and writing" \
+        measure "$trellis" train -q -j 1 -t crf -a sgd -e 8 -f "$template" -m "$work/model" "$corpus/train.txt" -- \
+        measure crfasgd -q -c 1.0 -f 1 -r 8 -h 100 -e "cat" "$work/peer.gz" "$template" "$corpus/train.txt"
+fi
+[ -n "$shown" ] || heading "Peers, CoNLL-2000" tool what "their seconds" ours ratio "their peak MB" "our peak MB"
     shown=yes
     record peers tool "$name" what "$what" rounds "$rounds" their_seconds "$their_time" our_seconds "$our_time" \
         ratio "$ratio" their_peak_kilobytes "$their_peak" our_peak_kilobytes "$our_peak"
@@ -83,6 +88,16 @@ if command -v crfsuite >/dev/null; then
     tagging crfsuite "tagging $tokens tokens, ready-made attributes" \
         measure "$trellis" tag -j 1 --format crfsuite -m "$work/model" "$work/test.crfsuite" -- \
         measure crfsuite tag -m "$work/peer" "$work/test.crfsuite"
+    once=$our_time
+    times=()
+    for _ in 1 2 3; do
+        measure "$trellis" tag -j 2 --format crfsuite -m "$work/model" "$work/test.crfsuite"
+        times+=("$seconds")
+    done
+    record peers_tagging_threads tool crfsuite seconds "$once" seconds_on_two "$(median "${times[@]}")"
+    against 3 crfsuite "L-BFGS, an iteration without warm-up" \
+        an_iteration 1 21 "$trellis" train -q -j 1 -t crf --warm-up 0 -e @ --format crfsuite -m "$work/model" "$work/train.crfsuite" -- \
+        an_iteration 1 11 crfsuite learn -a lbfgs -p c2=1 -p feature.possible_transitions=1 -p max_iterations=@ -m "$work/peer" "$work/train.crfsuite"
     against 3 crfsuite "averaged perceptron, an epoch" \
         an_iteration 1 21 "$trellis" train -q -j 1 -t perceptron -e @ --format crfsuite -m "$work/model" "$work/train.crfsuite" -- \
         an_iteration 1 11 crfsuite learn -a ap -p feature.possible_transitions=1 -p max_iterations=@ -p epsilon=0 -m "$work/peer" "$work/train.crfsuite"
@@ -105,4 +120,4 @@ for n in $threads; do
             measure crf_test -m "$work/peer" "$work/test"
     fi
 done
-[ -n "$shown" ] || echo "peers: skipped, none of crfsuite, wapiti and crf_learn is on PATH"
+[ -n "$shown" ] || echo "peers: skipped, none of crfsuite, wapiti, crf_learn and crfasgd is on PATH"

@@ -7,7 +7,7 @@
 # BENCH_FULL=1 adds what takes longer, BENCH_QUICK=1 only shows that the scripts run.
 # BENCH_PEER_FLAGS="-O3 -march=native" says how the other tools were built, which cannot be seen from here: it is printed
 # and recorded with their figures.
-# BENCH_PARTS="training tagging library growth peers serve" chooses; `foreign`, which has other programs train, runs
+# BENCH_PARTS="training tagging library growth peers serve targets" chooses; `foreign`, which has other programs train, runs
 # only if it is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +25,7 @@ echo
 echo "Processor: ${processor:-unknown} (${sets:-no vector instructions beyond the baseline}). Other tools built with: $peer_flags."
 printf '{"name": "machine", "processor": "%s", "instructions": "%s", "processors": %d, "peer_flags": "%s"}\n' \
     "${processor//\"/}" "$sets" "$(nproc)" "${peer_flags//\"/}" >>"$RECORDS"
-for part in ${BENCH_PARTS:-training tagging library growth peers serve}; do
+for part in ${BENCH_PARTS:-training tagging library growth peers serve targets}; do
     bash "bench/$part.sh"
 done
 {
