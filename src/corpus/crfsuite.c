@@ -120,6 +120,39 @@ static trellis_status add_attribute(trellis_reader *reader, size_t index, const 
     return TRELLIS_OK;
 }
 
+/* Adds the fields of a row up to the first with a colon or a backslash, or the last one: names
+ * alone, which are by far the most. Everything that the loop needs is in registers. */
+static bool add_plain(trellis_reader *reader, struct row *row)
+{
+    struct tr_mark_walk walk = row->walk;
+    const char *block = row->block;
+    size_t at = row->at, end = row->end;
+    for (bool more = true; more;) {
+        if (!tr_reserve(&reader->attributes, reader->attributes.size + TR_MARK_BITS)) {
+            return false;
+        }
+        trellis_attribute *attributes = reader->attributes.at + reader->attributes.size;
+        size_t count = 0;
+        while (count < TR_MARK_BITS) {
+            size_t mark = tr_mark(&walk);
+            more = mark < end && block[mark] == '\t';
+            if (!more) {
+                break;
+            }
+            tr_mark_pass(&walk);
+            attributes[count].name.data = block + at;
+            attributes[count].name.size = mark - at;
+            attributes[count].value = 1;
+            count += mark > at;
+            at = mark + 1;
+        }
+        reader->attributes.size += count;
+    }
+    row->at = at;
+    row->walk = walk;
+    return true;
+}
+
 static trellis_status add_weight(trellis_reader *reader, size_t index, trellis_text field,
                                  trellis_error *error)
 {
@@ -163,6 +196,9 @@ static trellis_status read_row(trellis_reader *reader, size_t index, struct row 
         } else {
             labelled = true;
             status = add_label(reader, index, field.text, error);
+        }
+        if (!status && labelled && !add_plain(reader, row)) {
+            status = tr_fail_memory(error);
         }
     }
     reader->row_token.at[index] = labelled ? reader->labels.size - 1 : SIZE_MAX;
