@@ -211,6 +211,10 @@ static void make_text(struct tr_random *random, struct tr_buffer *to)
     for (size_t i = 0; i < count; i++) {
         tr_buffer_string(to, pieces[tr_random_below(random, TR_COUNT(pieces))]);
     }
+    size_t names = tr_random_below(random, 8) ? 0 : tr_random_below(random, 200); // of one row
+    for (size_t i = 0; i < names; i++) {
+        tr_buffer_string(to, "\tc");
+    }
 }
 
 static void agrees_with_second_reader(void **state)
