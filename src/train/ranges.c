@@ -27,7 +27,7 @@ struct spot {
 };
 
 /* What a rank has found in its part of a file. */
-struct part {
+struct found_part {
     uint64_t sequences, lines;
 };
 
@@ -35,7 +35,7 @@ struct scan {
     struct tr_training *training;
     size_t files;
     uint64_t *sizes;           // [files] in bytes
-    struct part *parts;        // [ranks][files]
+    struct found_part *parts;  // [ranks][files]
     TR_ARRAY(uint32_t) length; // of the sequences of this rank's parts, file by file
     TR_ARRAY(struct spot) spot;
     uint64_t print;    // of names, sizes and samples of the files
@@ -44,7 +44,7 @@ struct scan {
     uint64_t *places;  // [files][ranks][2] where the share of each rank begins
 };
 
-static struct part *part_of(const struct scan *scan, unsigned rank, size_t file)
+static struct found_part *part_of(const struct scan *scan, unsigned rank, size_t file)
 {
     return &scan->parts[rank * scan->files + file];
 }
@@ -104,7 +104,7 @@ static bool push_sequence(struct scan *scan, const trellis_sequence *sequence, s
 static bool scan_part(struct scan *scan, trellis_reader *reader, size_t file)
 {
     const struct tr_ranks *ranks = &scan->training->ranks;
-    struct part *part = part_of(scan, ranks->rank, file);
+    struct found_part *part = part_of(scan, ranks->rank, file);
     uint64_t size = scan->sizes[file], begin, end;
     const trellis_sequence *sequence;
     struct spot spot = {0};
