@@ -48,9 +48,10 @@ trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
     }
     ranks->rank = ranks->given.rank;
     ranks->count = ranks->given.count;
-    if (!make_parcels(&ranks->parcels, ranks->count)) {
+    if (!make_parcels(&ranks->parcels, ranks->count)) { // the others wait to hear of it
+        trellis_status status = tr_ranks_agree(ranks, tr_fail_memory(error), error);
         tr_ranks_close(ranks);
-        return tr_fail_memory(error);
+        return status;
     }
     return TRELLIS_OK;
 }
@@ -64,6 +65,8 @@ trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, tre
         trellis_error first = {.status = status};
         if (status && error) {
             first = *error;
+        } else if (status) {
+            tr_fail_memory(&first);
         }
         status = ranks->given.agree(ranks->given.user, status, &first);
         if (!status) {

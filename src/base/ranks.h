@@ -37,7 +37,8 @@ trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
                              trellis_error *error);
 void tr_ranks_close(struct tr_ranks *ranks);
 
-/* All ranks fail with the message of the first that does. */
+/* All ranks fail with the message of the first that does. `error` may be NULL, here and below, where
+ * nothing but memory can run out. */
 trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, trellis_error *error);
 
 /* Replaces numbers by their sums over all ranks. */

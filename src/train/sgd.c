@@ -286,6 +286,7 @@ trellis_status tr_sgd_minimise(struct tr_training *training, double l2, trellis_
     if (!status) {
         status = resume(&sgd, &resumed, error);
     }
+    status = tr_ranks_agree(&training->ranks, status, error); // steps do not ask
     trellis_progress figures = tr_training_figures(training);
     double rate = resumed ? sgd.eta0 : 0;
     sgd.eta0 = training->settings.rate;
@@ -300,7 +301,8 @@ trellis_status tr_sgd_minimise(struct tr_training *training, double l2, trellis_
     }
     while (!status && !stop && !training->report.interrupted &&
            figures.iteration < figures.max_iterations) {
-        status = tr_registry_save(training->registry, error);
+        status = tr_ranks_agree(&training->ranks, tr_registry_save(training->registry, error),
+                                error);
         if (status) {
             break;
         }

@@ -178,6 +178,22 @@ static void test_misuse_is_an_error(void **state)
     assert_int_equal(tr_ranks_open(&ranks, &given, NULL), TRELLIS_OPTION);
 }
 
+static void fail_without_a_message(struct tr_ranks *ranks)
+{
+    trellis_error error = {0};
+    bool fails = ranks->rank == 1;
+    trellis_status status = tr_ranks_agree(ranks, fails ? TRELLIS_MEMORY : TRELLIS_OK,
+                                           fails ? NULL : &error);
+    expect(status == TRELLIS_MEMORY);
+    expect(fails || (error.status == TRELLIS_MEMORY && *error.message));
+}
+
+static void test_a_failure_always_has_a_message(void **state)
+{
+    (void)state;
+    on_ranks(3, fail_without_a_message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_gather_broadcast_compare),
         cmocka_unit_test(test_sums_of_integers_and_arrays_of_one),
         cmocka_unit_test(test_all_fail_with_the_first),
+        cmocka_unit_test(test_a_failure_always_has_a_message),
         cmocka_unit_test(test_misuse_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
