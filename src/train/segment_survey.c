@@ -13,7 +13,6 @@
 struct segment_survey {
     struct tr_training *training;
     struct tr_extractor *extractor;
-    trellis_scheme_storage *storage;
     size_t cap;           // --max-segment
     size_t found, longer; // gold segments, and those that features do not see
     size_t lost;          // those that the filter takes away beside
@@ -132,9 +131,9 @@ static trellis_status survey_segment(struct segment_survey *survey,
     return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
-/* The segments of a sequence, by the rules of conlleval. */
+/* The segments of a sequence, by the rules of conlleval, which are the same before and after a
+ * conversion to the scheme inside the model. */
 static trellis_status survey_labels(struct segment_survey *survey, const trellis_sequence *sequence,
-                                    const trellis_text *labels,
                                     const struct tr_observation *observation, trellis_error *error)
 {
     trellis_status status = TRELLIS_OK;
@@ -146,7 +145,7 @@ static trellis_status survey_labels(struct segment_survey *survey, const trellis
     for (size_t i = 0; !status && i <= n; i++) {
         before = letter, type_before = type;
         letter = 'O', type = (trellis_text){"", 0};
-        bool span = i < n && tr_label_split(labels[i], &letter, &type);
+        bool span = i < n && tr_label_split(sequence->labels[i], &letter, &type);
         if (!span) {
             letter = 'O';
         }
@@ -165,9 +164,7 @@ static trellis_status survey_labels(struct segment_survey *survey, const trellis
 static trellis_status survey_sequence(struct segment_survey *survey,
                                       const trellis_sequence *sequence, trellis_error *error)
 {
-    const struct tr_training_data *data = &survey->training->data;
     const struct tr_observation *observation;
-    const trellis_text *labels = sequence->labels;
     tr_extractor_set_sequence(survey->extractor, survey->sequences++);
     trellis_status status = tr_extractor_run(survey->extractor, sequence, &observation, error);
     if (!status && survey->stage == LEARN_SEGMENTS) {
@@ -178,11 +175,8 @@ static trellis_status survey_sequence(struct segment_survey *survey,
         return tr_features_learn_places(survey->training->data.features, survey->extractor,
                                         sequence, error);
     }
-    if (!status && labels && data->inside != TRELLIS_NO_SCHEME && data->inside != data->outside) {
-        status = trellis_scheme_convert(data->outside, data->inside, labels, sequence->length,
-                                        &survey->storage, &labels, error);
-    }
-    return status || !labels ? status : survey_labels(survey, sequence, labels, observation, error);
+    return status || !sequence->labels ? status
+                                       : survey_labels(survey, sequence, observation, error);
 }
 
 static trellis_status survey_source(struct segment_survey *survey, const trellis_source *source,
@@ -273,7 +267,6 @@ trellis_status tr_training_survey_segments(struct tr_training *training, trellis
     if (!status) {
         status = survey_sources(&survey, error);
     }
-    trellis_scheme_storage_destroy(survey.storage);
     if (!status) {
         tr_training_note(training,
                          "%zu segments of %zu types; %zu are longer than %zu tokens and "

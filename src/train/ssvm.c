@@ -305,7 +305,7 @@ static trellis_status learn_block(struct tr_online *online, void *user, size_t s
     return status;
 }
 
-/* sum += a_s(Z*), with Z* under the initial weights; and Z* gets all of the share. */
+/* sum += a_s(Z*), with Z* under the initial weights. */
 static trellis_status start_block(struct ssvm *ssvm, size_t s, float *sum, trellis_error *error)
 {
     struct tr_online *online = ssvm->online;
@@ -316,11 +316,9 @@ static trellis_status start_block(struct ssvm *ssvm, size_t s, float *sum, trell
         return status;
     }
     sort_terms(&online->terms);
-    struct atom *atom = find_atom(block, &online->terms, loss);
-    if (!atom || !spread_atoms(ssvm, s)) {
+    if (!find_atom(block, &online->terms, loss) || !spread_atoms(ssvm, s)) {
         return tr_fail_memory(error);
     }
-    atom->share = 1;
     ssvm->loss += loss;
     for (size_t i = 0; i < ssvm->vectors.at[0].entries.size; i++) {
         const struct tr_sparse_entry *entry = &ssvm->vectors.at[0].entries.at[i];
