@@ -93,6 +93,35 @@ static inline void *run_member(void *user)
     return NULL;
 }
 
+/* What one of the ranks trains a model with, and what came of it. */
+struct rank_training {
+    struct member member;
+    const trellis_options *options;
+    const trellis_source *source;
+    const char *templates;
+    trellis_status status;
+    trellis_error error;
+    trellis_model *model;
+};
+
+static inline void *train_on_rank(void *user)
+{
+    struct rank_training *rank = user;
+    trellis_ranks ranks = {.struct_size = sizeof ranks,
+                           .rank = rank->member.rank,
+                           .count = rank->member.world->count,
+                           .user = &rank->member,
+                           .agree = agree_with_threads,
+                           .exchange = exchange_with_threads};
+    trellis_training training = {.struct_size = sizeof training,
+                                 .train = rank->source,
+                                 .train_count = 1,
+                                 .templates = rank->templates,
+                                 .ranks = &ranks};
+    rank->status = trellis_train(rank->options, &training, &rank->model, &rank->error);
+    return NULL;
+}
+
 /* Runs a body on so many ranks at once; expect() counts what does not hold. */
 static inline void on_ranks(unsigned count, void (*body)(struct tr_ranks *ranks))
 {

@@ -1,0 +1,161 @@
+/* test_ranks.c - several ranks, which are threads here, train a model: that of one rank, or for
+ * online learners, whose weights are mixed after each epoch, that of a second implementation.
+ *
+ * There each of four ranks learns from one sequence of one token, so that the order of the sequences
+ * does not matter. With the weights w and their average a after k - 1 epochs, epoch k is
+ *
+ *     w_r = what rank r makes of w,   w = mean_r w_r,   a = mean_r ((k - 1) a + w_r) / k
+ */
+#include <math.h>
+
+#include "model/test_model.h"
+#include "support/rank_threads.h"
+#include "train/ways.h"
+
+enum { RANKS = 4, LABELS = 2, SIZE = 2 * LABELS };
+
+/* "x A", "x B", "x B", "y A" */
+static const int words[RANKS] = {0, 0, 0, 1}, gold[RANKS] = {0, 1, 1, 0};
+
+/* ---- a second implementation ----------------------------------------------------------------- */
+
+struct naive {
+    double w[SIZE], average[SIZE]; // of each word and label
+};
+
+/* Of two labels that score the same the first is taken. */
+static void learn_epoch(struct naive *naive, int epoch)
+{
+    double w[SIZE] = {0}, average[SIZE] = {0};
+    for (int r = 0; r < RANKS; r++) {
+        double mine[SIZE], *row = mine + words[r] * LABELS;
+        memcpy(mine, naive->w, sizeof mine);
+        int best = row[1] > row[0];
+        row[gold[r]]++;
+        row[best]--;
+        for (int j = 0; j < SIZE; j++) {
+            w[j] += mine[j] / RANKS;
+            average[j] += ((epoch - 1) * naive->average[j] + mine[j]) / epoch / RANKS;
+        }
+    }
+    memcpy(naive->w, w, sizeof w);
+    memcpy(naive->average, average, sizeof average);
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* The model of rank 0. */
+static trellis_model *train_on_ranks(unsigned count, const char *corpus, const char *templates,
+                                     const char *settings)
+{
+    struct world world = {.count = count};
+    struct rank_training ranks[MOST];
+    pthread_t threads[MOST];
+    trellis_options *options = make_options(settings);
+    trellis_source source = {
+        .struct_size = sizeof source, .data = corpus, .data_size = strlen(corpus)};
+    pthread_barrier_init(&world.barrier, NULL, count);
+    for (unsigned r = 0; r < count; r++) {
+        ranks[r] = (struct rank_training){.member = {.world = &world, .rank = r},
+                                          .options = options,
+                                          .source = &source,
+                                          .templates = templates};
+        assert_int_equal(pthread_create(&threads[r], NULL, train_on_rank, &ranks[r]), 0);
+    }
+    for (unsigned r = 0; r < count; r++) {
+        pthread_join(threads[r], NULL);
+    }
+    for (unsigned r = 0; r < count; r++) {
+        assert_ok(ranks[r].status, ranks[r].error);
+    }
+    for (unsigned r = 1; r < count; r++) {
+        trellis_model_close(ranks[r].model);
+    }
+    pthread_barrier_destroy(&world.barrier);
+    trellis_options_destroy(options);
+    return ranks[0].model;
+}
+
+/* ---- the model of one rank ------------------------------------------------------------------- */
+
+static void the_model_is_that_of_one_rank(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {
+        "type=crf epochs=6 threads=1", "type=crf warm-up=0 l1=0.1 epochs=6 threads=2",
+        "type=crf algorithm=sgd batch=4 epochs=2 threads=2", "type=memm epochs=6 threads=1"};
+    static const char templates[] = "columns word\nnode word[-1..1]\nedge word\nstep start end\n";
+    struct tr_buffer corpus = {0};
+    ways_corpus(3, 25, &corpus);
+    for (size_t i = 0; i < TR_COUNT(ways); i++) {
+        trellis_model *alone = train_on_ranks(1, corpus.data, templates, ways[i]);
+        char *wanted = say(alone, EXPORT);
+        trellis_model_close(alone);
+        for (unsigned count = 2; count <= 3; count++) {
+            trellis_model *model = train_on_ranks(count, corpus.data, templates, ways[i]);
+            char *found = say(model, EXPORT);
+            assert_string_equal(found, wanted);
+            free(found);
+            trellis_model_close(model);
+        }
+        free(wanted);
+    }
+    tr_buffer_free(&corpus);
+}
+
+/* ---- mixing ---------------------------------------------------------------------------------- */
+
+static double weight_of(const trellis_model *model, int word, int label)
+{
+    trellis_text text = word ? TR_TEXT("word[0]=y") : TR_TEXT("word[0]=x");
+    int32_t number = (int32_t)trellis_model_find_label(model, (trellis_text){&"AB"[label], 1});
+    size_t attribute = trellis_model_find_attribute(model, false, text);
+    return attribute == SIZE_MAX ? 0 : trellis_model_weight(model, attribute, &number, 1);
+}
+
+static void check(bool averaged)
+{
+    struct naive naive = {0};
+    const double *wanted = averaged ? naive.average : naive.w;
+    size_t others = 0;
+    for (int epoch = 1; epoch <= 6; epoch++) {
+        char settings[200];
+        snprintf(settings, sizeof settings,
+                 "type=perceptron algorithm=%s order=0 epochs=%d threads=1",
+                 averaged ? "averaged" : "plain", epoch);
+        trellis_model *model = train_on_ranks(RANKS, "x A\n\nx B\n\nx B\n\ny A\n",
+                                              "columns word\nnode word\n", settings);
+        learn_epoch(&naive, epoch);
+        for (int j = 0; j < SIZE; j++) {
+            double found = weight_of(model, j / LABELS, j % LABELS);
+            if (!(fabs(found - wanted[j]) < 1e-6)) {
+                fail_msg("epoch %d, weight %d: %g, not %g", epoch, j, found, wanted[j]);
+            }
+            others += wanted[j] != 0;
+        }
+        trellis_model_close(model);
+    }
+    assert_true(others > 6);
+}
+
+static void the_average_is_the_mean_of_all(void **state)
+{
+    (void)state;
+    check(true);
+}
+
+static void weights_are_the_mean_of_all(void **state)
+{
+    (void)state;
+    check(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_model_is_that_of_one_rank),
+        cmocka_unit_test(the_average_is_the_mean_of_all),
+        cmocka_unit_test(weights_are_the_mean_of_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
