@@ -492,6 +492,62 @@ static void many_equal_labels(void **state)
     tr_graph_destroy(graph);
 }
 
+/* More labels than are kept, 32, and all above the threshold: the best stay, of equal ones the
+ * first. Transitions score nothing, so that Z is a product over the positions. */
+static void the_best_of_many_labels(void **state)
+{
+    (void)state;
+    enum { LABELS = 60, LENGTH = 3, KEPT = 32 };
+    const struct tr_gram gram = {2, {1, 2}};
+    struct tr_graph_plan plan = {.labels = LABELS,
+                                 .order = 1,
+                                 .pruned = true,
+                                 .threshold = 1e-6,
+                                 .grams = &gram,
+                                 .gram_count = 1};
+    struct tr_graph *graph;
+    struct tr_steps *steps;
+    struct tr_lattice *lattice;
+    double log_z, wanted = 0, sum[LENGTH] = {0};
+    bool kept[LENGTH][LABELS] = {0};
+    assert_int_equal(tr_graph_create(&plan, &graph, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_begin(lattice, LENGTH, NULL), TRELLIS_OK);
+    float *scores = tr_lattice_nodes(lattice); // 8 values, each of some 7 labels in no order
+    for (size_t i = 0; i < LENGTH; i++) {
+        float *row = scores + i * graph->width;
+        for (size_t c = 0; c < LABELS; c++) {
+            row[c] = (float)((c * 37 + i * 5) % LABELS % 8) / 4;
+        }
+        for (size_t k = 0; k < KEPT; k++) {
+            size_t best = SIZE_MAX;
+            for (size_t c = 0; c < LABELS; c++) {
+                best = !kept[i][c] && (best == SIZE_MAX || row[c] > row[best]) ? c : best;
+            }
+            kept[i][best] = true;
+            sum[i] += exp((double)row[best]);
+        }
+        wanted += log(sum[i]);
+    }
+    float nodes[LENGTH][LABELS];
+    for (size_t i = 0; i < LENGTH; i++) {
+        memcpy(nodes[i], scores + i * graph->width, sizeof nodes[i]);
+    }
+    assert_int_equal(tr_lattice_forward_backward(lattice, steps, &log_z, NULL), TRELLIS_OK);
+    assert_true(fabs(log_z - wanted) < 1e-6);
+    const float *marginal = tr_lattice_node_marginals(lattice);
+    for (size_t i = 0; i < LENGTH; i++) {
+        for (size_t c = 0; c < LABELS; c++) {
+            double p = kept[i][c] ? exp((double)nodes[i][c]) / sum[i] : 0;
+            assert_true(fabs((double)marginal[i * graph->width + c] - p) < 1e-6);
+        }
+    }
+    tr_lattice_destroy(lattice);
+    tr_steps_destroy(steps);
+    tr_graph_destroy(graph);
+}
+
 /* Functions that a pruned lattice does not support. */
 static void refusals(void **state)
 {
@@ -522,8 +578,12 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_1),           cmocka_unit_test(order_2),  cmocka_unit_test(order_3),
-        cmocka_unit_test(many_equal_labels), cmocka_unit_test(refusals),
+        cmocka_unit_test(order_1),
+        cmocka_unit_test(order_2),
+        cmocka_unit_test(order_3),
+        cmocka_unit_test(many_equal_labels),
+        cmocka_unit_test(the_best_of_many_labels),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

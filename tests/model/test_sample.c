@@ -1,6 +1,8 @@
 /* test_sample.c - sequences sampled from an HMM have its support and its frequencies. */
 #include "test_model.h"
 
+#include "base/intern.h"
+
 #include <math.h>
 
 /* Draws and writes into a text; the caller frees it. */
@@ -403,13 +405,40 @@ static void test_random_hmm(void **state)
     }
 }
 
+/* Each of a few words is drawn. */
+static void test_words_of_small_vocabularies(void **state)
+{
+    (void)state;
+    for (int words = 1; words <= 3; words++) {
+        char options[100];
+        snprintf(options, sizeof options,
+                 "labels=1 vocabulary=%d tokens=3000 output-format=columns", words);
+        char *text = must_draw(NULL, options);
+        struct tr_intern known = {0};
+        for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+            size_t size = strcspn(line, " \t");
+            if (size) {
+                assert_true(tr_intern_add(&known, (trellis_text){line, size}) != TR_NONE);
+            }
+        }
+        assert_int_equal(tr_intern_count(&known), words);
+        tr_intern_free(&known);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pidgin),        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_bad_hmms),      cmocka_unit_test(test_impossible_end),
-        cmocka_unit_test(test_other_models),  cmocka_unit_test(test_trained),
-        cmocka_unit_test(test_trained_words), cmocka_unit_test(test_random_hmm),
+        cmocka_unit_test(test_pidgin),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_bad_hmms),
+        cmocka_unit_test(test_impossible_end),
+        cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_trained_words),
+        cmocka_unit_test(test_random_hmm),
+        cmocka_unit_test(test_words_of_small_vocabularies),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

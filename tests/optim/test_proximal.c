@@ -84,6 +84,32 @@ static void the_bottom_is_found(void **state)
     assert_true(zeros > 50 && others > 50);
 }
 
+/* Two weights with slopes 1 and 0, and B = ((1 - c, -c), (-c, 1 - c)): with r = c^2 / (1 - c)^2,
+ * each round moves them r times as much as the one before, so that d_1 is 1 - r^k of what it ends
+ * as after k rounds. The last is the first that moves them a hundredth as much as the first did. */
+static void rounds_end_at_a_hundredth(void **state)
+{
+    (void)state;
+    static const struct {
+        double ratio;
+        int rounds;
+    } cases[] = {{0.009, 2}, {0.011, 3}, {0.09, 3}, {0.11, 4}, {0.31, 5}, {0.5, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double root = sqrt(cases[i].ratio), c = root / (1 + root);
+        struct tr_proximal p = {.rank = 1, .sigma = 1};
+        assert_true(tr_reserve(&p.n, 4) && tr_reserve(&p.q, 2));
+        assert_true(tr_push(&p.weights, ((struct tr_free_weight){.g = 1})));
+        assert_true(tr_push(&p.weights, ((struct tr_free_weight){.at = 1})));
+        p.n.at[0] = c;
+        p.q.at[0] = p.q.at[1] = 1;
+        tr_proximal_solve(&p, 100);
+        double end = -(1 - c) / ((1 - c) * (1 - c) - c * c);
+        double wanted = end * (1 - pow(cases[i].ratio, cases[i].rounds));
+        assert_true(fabs(p.weights.at[0].d - wanted) < 1e-9);
+        tr_proximal_free(&p);
+    }
+}
+
 static void an_inverse_is_one(void **state)
 {
     (void)state;
@@ -115,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bottom_is_found),
+        cmocka_unit_test(rounds_end_at_a_hundredth),
         cmocka_unit_test(an_inverse_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

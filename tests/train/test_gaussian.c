@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "model/model.h"
+#include "train/hmm_gaussian.h"
 
 static double log_normal(double x, double mean, double variance)
 {
@@ -64,6 +65,25 @@ static void test_labelled_by_hand(void **state)
     double wanted = log_normal(2.5, 2, 2.0 / 3) + log(2.0 / 3) + log_normal(11, 12, 4);
     double score = score_of(model, (const char *const[]){"2.5", "11"}, 2, 1, "AB");
     assert_true(fabs(score - wanted) < 1e-9);
+    trellis_model_close(model);
+}
+
+/* Two columns and three sequences: A emits (1, 5), (3, 9) and (2, 1), B (10, 0) and (14, 2). */
+static void test_columns_by_hand(void **state)
+{
+    (void)state;
+    trellis_error error = {0};
+    struct course course;
+    trellis_model *model;
+    static const double means[] = {2, 5, 12, 1};
+    static const double variances[] = {2.0 / 3, 32.0 / 3, 4, 1};
+    const char *path = put_text("columns", "1 5 A\n10 0 B\n\n3 9 A\n\n2 1 A\n14 2 B\n");
+    assert_ok(learn(path, SETTINGS("gaussian=1,2", "alpha=0"), &course, &model, &error), error);
+    assert_int_equal(model->gaussian.columns, 2);
+    for (size_t i = 0; i < 4; i++) {
+        wants(model->gaussian.mean[i], means[i]);
+        wants(model->gaussian.variance[i], variances[i]);
+    }
     trellis_model_close(model);
 }
 
@@ -250,6 +270,59 @@ static void test_threads_do_not_matter(void **state)
     assert_memory_equal(first, second, size);
     free(first);
     free(second);
+}
+
+/* ---- k-means --------------------------------------------------------------------------------- */
+
+/* Tokens of three groups in two columns of different scales, 3, 6 and 15 in a group. */
+static void draw_groups(struct tr_random *random, double *x)
+{
+    static const double centre[STATES][COLUMNS] = {{0, 0}, {6, 0}, {2, 50}};
+    static const size_t begin[STATES + 1] = {0, 3, 9, 24};
+    for (size_t z = 0; z < STATES; z++) {
+        for (size_t t = begin[z]; t < begin[z + 1]; t++) {
+            x[t * COLUMNS] = centre[z][0] + 4 * tr_random_real(random) - 2;
+            x[t * COLUMNS + 1] = centre[z][1] + 40 * tr_random_real(random) - 20;
+        }
+    }
+}
+
+/* The means of what is labelled so are nearest to it: k-means has nothing left to do. */
+static void test_clusters_are_around_their_means(void **state)
+{
+    (void)state;
+    enum { TOKENS = 24 };
+    double x[TOKENS * COLUMNS], spread[COLUMNS] = {1, 100};
+    struct tr_hmm_gaussian gaussian = {.labels = STATES, .columns = COLUMNS, .spread = spread};
+    struct tr_dataset data = {.tokens = TOKENS, .reals = COLUMNS, .real.at = x};
+    struct tr_random random;
+    uint16_t labels[TOKENS];
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        double sum[STATES][COLUMNS] = {0}, count[STATES] = {0};
+        tr_random_seed(&random, seed);
+        draw_groups(&random, x);
+        assert_int_equal(tr_hmm_gaussian_cluster(&gaussian, &data, &random, labels, NULL), 0);
+        for (size_t t = 0; t < TOKENS; t++) {
+            assert_true(labels[t] < STATES);
+            count[labels[t]]++;
+            for (size_t d = 0; d < COLUMNS; d++) {
+                sum[labels[t]][d] += x[t * COLUMNS + d];
+            }
+        }
+        for (size_t t = 0; t < TOKENS; t++) {
+            double distance[STATES] = {0};
+            for (size_t c = 0; c < STATES; c++) {
+                assert_true(count[c] > 0);
+                for (size_t d = 0; d < COLUMNS; d++) {
+                    double off = x[t * COLUMNS + d] - sum[c][d] / count[c];
+                    distance[c] += off * off / spread[d];
+                }
+            }
+            for (size_t c = 0; c < STATES; c++) {
+                assert_true(distance[labels[t]] <= distance[c] + 1e-9);
+            }
+        }
+    }
 }
 
 /* ---- data that is hard on it ----------------------------------------------------------------- */
@@ -449,11 +522,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_labelled_by_hand),
+        cmocka_unit_test(test_columns_by_hand),
         cmocka_unit_test(test_one_state_by_hand),
         cmocka_unit_test(test_recovers_parameters),
         cmocka_unit_test(test_known_labels_name_the_states),
         cmocka_unit_test(test_never_falls),
         cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_clusters_are_around_their_means),
         cmocka_unit_test(test_hard_data),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_text_form),
