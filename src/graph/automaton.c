@@ -18,7 +18,10 @@
  * down to the empty history, whose grams have length 1.
  *
  * A node without children has the transitions of its link, so all nodes that share the first link
- * with children form a fan. States are numbered fan by fan.
+ * with children, the leader, form a fan. States are numbered fan by fan. Steps are numbered by the
+ * state they lead to, so those that read one label in the states of a fan have consecutive numbers,
+ * and all of them fire the grams of the leader, of its link, and so on: both are worked out once
+ * for the fan, not for each state.
  */
 #include "base/hash.h"
 #include "base/memory.h"
@@ -36,8 +39,14 @@ struct trie_node {
     uint32_t link;
     uint32_t first_child, sibling; // nodes v c, as a list
     uint32_t first_gram;           // the grams that this history begins, as a list
-    uint32_t fan;                  // the node whose transitions this one shares
+    uint32_t fan;                  // the leader, whose transitions this one shares
+    uint32_t row;                  // of a leader: its row in next_nodes()
     uint32_t state;                // TR_NO_STATE where it is none
+};
+
+struct fan {
+    uint32_t leader;       // a node
+    uint32_t begin, count; // its states
 };
 
 struct automaton {
@@ -46,8 +55,11 @@ struct automaton {
     uint32_t *slots;                  // [slot_count] node + 1, or 0; open addressing by history
     size_t slot_count;
     uint32_t *next_gram; // [gram_count] the lists of first_gram
-    uint32_t states, fans;
-    bool *forbidden; // [L + 1][L] steps between labels, row L: the start
+    uint32_t states, leaders;
+    TR_ARRAY(struct fan) fans; // the last is the start, as if it were the state after all others
+    uint32_t *node_of;         // [states] the node of each state
+    bool *forbidden;           // [L + 1][L] steps between labels, row L: the start
+    uint32_t *first_step;      // [fans][L] the step that reads a label in the first state of a fan
 };
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -202,37 +214,53 @@ static trellis_status add_counted_nodes(struct automaton *automaton)
     return TRELLIS_OK;
 }
 
-/* Gives each state its fan and its number. A single label is a fan of its own even where it has no
- * children, so that all states of a fan have one label. */
+static bool is_state(const struct automaton *automaton, const struct trie_node *node, bool dense)
+{
+    return !dense || node->length == automaton->plan->order ||
+           node->history[0] == automaton->plan->labels;
+}
+
+/* The fan of each node, and how many states it has: count[leader]. A single label is a fan of its
+ * own even where it has no children, so that all states of a fan have one label. */
+static void find_fans(struct automaton *automaton, bool dense, uint32_t *count)
+{
+    for (uint32_t v = 0; v < automaton->nodes.size; v++) {
+        struct trie_node *node = &automaton->nodes.at[v];
+        bool leads = node->first_child != NO_NODE || node->length <= 1;
+        node->fan = leads ? v : automaton->nodes.at[node->link].fan;
+        if (leads) {
+            node->row = automaton->leaders++;
+        }
+        count[node->fan] += v > START_NODE && is_state(automaton, node, dense);
+    }
+}
+
+/* Numbers the states, fan by fan, and lists the fans. */
 static trellis_status number_states(struct automaton *automaton, bool dense)
 {
-    const struct tr_graph_plan *plan = automaton->plan;
-    size_t count = automaton->nodes.size;
-    uint32_t *begin = tr_alloc(count + 1, sizeof *begin); // of the states of a fan, by its node
-    if (!begin) {
-        return TRELLIS_MEMORY;
+    size_t nodes = automaton->nodes.size;
+    uint32_t *next = tr_alloc(nodes, sizeof *next); // the next state of each leader's fan
+    automaton->node_of = tr_alloc(nodes, sizeof *automaton->node_of);
+    bool made = next && automaton->node_of;
+    if (made) {
+        find_fans(automaton, dense, next);
     }
-    for (size_t v = START_NODE + 1; v < count; v++) {
+    for (uint32_t v = START_NODE + 1; made && v < nodes; v++) {
+        struct fan fan = {.leader = v, .begin = automaton->states, .count = next[v]};
+        next[v] = automaton->states;
+        automaton->states += fan.count;
+        made = fan.count == 0 || tr_push(&automaton->fans, fan);
+    }
+    made = made && tr_push(&automaton->fans, ((struct fan){START_NODE, automaton->states, 1}));
+    for (uint32_t v = START_NODE + 1; made && v < nodes; v++) {
         struct trie_node *node = &automaton->nodes.at[v];
-        bool leads = node->first_child != NO_NODE || node->length == 1;
-        node->fan = leads ? (uint32_t)v : automaton->nodes.at[node->link].fan;
-        if (!dense || node->length == plan->order || node->history[0] == plan->labels) {
-            begin[node->fan + 1]++;
+        if (is_state(automaton, node, dense)) {
+            node->state = next[node->fan]++;
+            automaton->node_of[node->state] = v;
         }
     }
-    for (size_t v = 0; v < count; v++) {
-        automaton->fans += begin[v + 1] > 0;
-    }
-    tr_graph_sum_counts(begin, count);
-    for (size_t v = START_NODE + 1; v < count; v++) {
-        struct trie_node *node = &automaton->nodes.at[v];
-        if (!dense || node->length == plan->order || node->history[0] == plan->labels) {
-            node->state = begin[node->fan]++;
-            automaton->states++;
-        }
-    }
-    free(begin);
-    return TRELLIS_OK;
+    free(next);
+    return made ? TRELLIS_OK : TRELLIS_MEMORY;
 }
 
 /* Order k: L^k histories of k labels and L + .. + L^(k-1) after the start, each with L steps. */
@@ -303,66 +331,76 @@ static bool list_forbidden(struct automaton *automaton)
     return true;
 }
 
-/* next(v, c) for all nodes, by the formula above: [nodes][L] */
+/* next(v, c) for all leaders, by the formula above: [leaders][L] */
 static uint32_t *next_nodes(const struct automaton *automaton)
 {
     size_t labels = automaton->plan->labels;
-    uint32_t *next = tr_alloc(automaton->nodes.size * labels, sizeof *next);
-    for (size_t v = 0; next && v < automaton->nodes.size; v++) {
-        const struct trie_node *node = &automaton->nodes.at[v];
-        if (v != EMPTY_NODE) {
-            memcpy(next + v * labels, next + node->link * labels, labels * sizeof *next);
+    const struct trie_node *nodes = automaton->nodes.at;
+    uint32_t *next = tr_alloc(automaton->leaders * labels, sizeof *next);
+    for (uint32_t v = 0; next && v < automaton->nodes.size; v++) {
+        if (nodes[v].fan != v) {
+            continue;
         }
-        for (uint32_t w = node->first_child; w != NO_NODE; w = automaton->nodes.at[w].sibling) {
-            next[v * labels + automaton->nodes.at[w].history[node->length]] = w;
+        uint32_t *row = next + nodes[v].row * labels;
+        if (v != EMPTY_NODE) {
+            memcpy(row, next + nodes[nodes[nodes[v].link].fan].row * labels, labels * sizeof *row);
+        }
+        for (uint32_t w = nodes[v].first_child; w != NO_NODE; w = nodes[w].sibling) {
+            row[nodes[w].history[nodes[v].length]] = w;
         }
     }
     return next;
 }
 
-/* Fills step_at with the state that each step leads to, TR_NO_STATE where it is forbidden, and
+/* Fills first_step with the state that each step leads to, TR_NO_STATE where it is forbidden, and
  * counts the steps into each state. */
-static bool find_next_states(struct tr_graph *graph, const struct automaton *automaton)
+static bool find_next_states(struct tr_graph *graph, struct automaton *automaton)
 {
     size_t labels = graph->labels;
     uint32_t *next = next_nodes(automaton);
-    graph->step_at = tr_alloc(((size_t)graph->states + 1) * labels, sizeof *graph->step_at);
-    if (!next || !graph->step_at) {
-        free(next);
-        return false;
-    }
-    for (size_t v = START_NODE; v < automaton->nodes.size; v++) {
-        const struct trie_node *node = &automaton->nodes.at[v];
-        if (v != START_NODE && node->state == TR_NO_STATE) {
-            continue;
-        }
-        size_t row = v == START_NODE ? graph->states : node->state;
-        size_t last = node->history[node->length - 1];
+    automaton->first_step = tr_alloc(automaton->fans.size * labels, sizeof(uint32_t));
+    for (size_t f = 0; next && automaton->first_step && f < automaton->fans.size; f++) {
+        const struct trie_node *leader = &automaton->nodes.at[automaton->fans.at[f].leader];
+        size_t last = leader->history[leader->length - 1];
         for (size_t c = 0; c < labels; c++) {
+            uint32_t to = automaton->nodes.at[next[leader->row * labels + c]].state;
             bool forbidden = automaton->forbidden[last * labels + c];
-            uint32_t to = forbidden ? TR_NO_STATE : automaton->nodes.at[next[v * labels + c]].state;
-            graph->step_at[row * labels + c] = to;
+            automaton->first_step[f * labels + c] = forbidden ? TR_NO_STATE : to;
             if (!forbidden) {
-                graph->in_begin[to + 1]++;
+                graph->in_begin[to + 1] += automaton->fans.at[f].count;
             }
         }
     }
+    bool found = next && automaton->first_step;
     free(next);
     tr_graph_sum_counts(graph->in_begin, graph->states);
-    return true;
+    return found;
 }
 
-/* Numbers the steps by where they lead to, and puts the numbers into step_at. */
-static void number_steps(struct tr_graph *graph)
+/* Numbers the steps by where they lead to, and puts the numbers into first_step and step_at. */
+static void number_steps(struct tr_graph *graph, const struct automaton *automaton)
 {
-    for (size_t row = 0; row <= graph->states; row++) {
-        for (size_t c = 0; c < graph->labels; c++) {
-            uint32_t *at = &graph->step_at[row * graph->labels + c];
-            if (*at != TR_NO_STATE) {
-                uint32_t to = *at, step = graph->in_begin[to]++;
-                graph->from[step] = row == graph->states ? TR_NO_STATE : (uint32_t)row;
-                graph->to[step] = to;
-                *at = step;
+    size_t labels = graph->labels;
+    for (size_t f = 0; f < automaton->fans.size; f++) {
+        const struct fan *fan = &automaton->fans.at[f];
+        uint32_t *first = automaton->first_step + f * labels;
+        for (size_t c = 0; c < labels; c++) {
+            uint32_t to = first[c];
+            if (to == TR_NO_STATE) {
+                continue;
+            }
+            first[c] = graph->in_begin[to];
+            graph->in_begin[to] += fan->count;
+            for (uint32_t i = 0; i < fan->count; i++) {
+                graph->from[first[c] + i] = fan->leader == START_NODE ? TR_NO_STATE
+                                                                      : fan->begin + i;
+                graph->to[first[c] + i] = to;
+            }
+        }
+        for (uint32_t i = 0; i < fan->count; i++) {
+            uint32_t *row = graph->step_at + (size_t)(fan->begin + i) * labels;
+            for (size_t c = 0; c < labels; c++) {
+                row[c] = first[c] == TR_NO_STEP ? TR_NO_STEP : first[c] + i;
             }
         }
     }
@@ -371,37 +409,53 @@ static void number_steps(struct tr_graph *graph)
 
 /* ---- features -------------------------------------------------------------------------------- */
 
-/* Visits every (state, gram) where the gram is fired by a step out of the state or at its end:
- * counts it first, and places it once the counts are summed. */
-static void visit_grams(struct tr_graph *graph, const struct automaton *automaton, bool placing)
+/* Counts or places the grams of a node where a step out of states first .. last - 1 of a fan, or
+ * the end there, fires them. */
+static void visit_grams_of(struct tr_graph *graph, const struct automaton *automaton, size_t f,
+                           uint32_t first, uint32_t last, uint32_t node, bool placing)
 {
-    for (size_t v = START_NODE; v < automaton->nodes.size; v++) {
-        uint32_t state = automaton->nodes.at[v].state;
-        if (v != START_NODE && state == TR_NO_STATE) {
+    const struct fan *fan = &automaton->fans.at[f];
+    uint32_t g = automaton->nodes.at[node].first_gram;
+    for (; g != NO_NODE; g = automaton->next_gram[g]) {
+        const struct tr_gram *gram = &automaton->plan->grams[g];
+        uint32_t c = gram->label[gram->length - 1];
+        bool end = c == graph->labels + 1;
+        uint32_t at = !end                        ? automaton->first_step[f * graph->labels + c]
+                      : fan->leader == START_NODE ? TR_NO_STEP
+                                                  : fan->begin;
+        uint32_t *begin = end ? graph->end_begin : graph->feature_begin;
+        uint32_t *feature = end ? graph->end_feature : graph->feature;
+        if (at == TR_NO_STEP) { // forbidden, or the end of an empty sequence
             continue;
         }
-        size_t row = v == START_NODE ? graph->states : state;
-        for (size_t h = v;; h = automaton->nodes.at[h].link) {
-            uint32_t g = automaton->nodes.at[h].first_gram;
-            for (; g != NO_NODE; g = automaton->next_gram[g]) {
-                const struct tr_gram *gram = &automaton->plan->grams[g];
-                uint32_t c = gram->label[gram->length - 1];
-                bool end = c == graph->labels + 1;
-                uint32_t at = end ? state : graph->step_at[row * graph->labels + c];
-                uint32_t *begin = end ? graph->end_begin : graph->feature_begin;
-                if (at == TR_NO_STEP) { // forbidden, or the end of an empty sequence
-                    continue;
-                }
-                if (placing) {
-                    (end ? graph->end_feature : graph->feature)[begin[at]++] = g;
-                } else {
-                    begin[at + 1]++;
-                }
-            }
-            if (h == EMPTY_NODE) {
-                break;
+        for (uint32_t i = first; i < last; i++) {
+            if (placing) {
+                feature[begin[at + i]++] = g;
+            } else {
+                begin[at + i + 1]++;
             }
         }
+    }
+}
+
+/* Visits every (state, gram) where the gram is fired by a step out of the state or at its end:
+ * counts it first, and places it once the counts are summed. What only one state of a fan fires is
+ * longer than what all of them do. */
+static void visit_grams(struct tr_graph *graph, const struct automaton *automaton, bool placing)
+{
+    const struct trie_node *nodes = automaton->nodes.at;
+    for (size_t f = 0; f < automaton->fans.size; f++) {
+        const struct fan *fan = &automaton->fans.at[f];
+        uint32_t v = fan->leader;
+        for (uint32_t i = 0; v != START_NODE && i < fan->count; i++) {
+            for (uint32_t h = automaton->node_of[fan->begin + i]; h != v; h = nodes[h].link) {
+                visit_grams_of(graph, automaton, f, i, i + 1, h, placing);
+            }
+        }
+        for (; v != EMPTY_NODE; v = nodes[v].link) {
+            visit_grams_of(graph, automaton, f, 0, fan->count, v, placing);
+        }
+        visit_grams_of(graph, automaton, f, 0, fan->count, EMPTY_NODE, placing);
     }
 }
 
@@ -443,11 +497,9 @@ static bool place_features(struct tr_graph *graph, const struct automaton *autom
 
 static void place_labels(struct tr_graph *graph, const struct automaton *automaton)
 {
-    for (size_t v = 0; v < automaton->nodes.size; v++) {
-        const struct trie_node *node = &automaton->nodes.at[v];
-        if (node->state != TR_NO_STATE) {
-            graph->label[node->state] = node->history[node->length - 1];
-        }
+    for (uint32_t z = 0; z < graph->states; z++) {
+        const struct trie_node *node = &automaton->nodes.at[automaton->node_of[z]];
+        graph->label[z] = node->history[node->length - 1];
     }
     for (size_t i = 0; i < automaton->plan->forbidden_count; i++) {
         if (automaton->plan->forbidden[i][1] == graph->labels + 1) {
@@ -458,40 +510,28 @@ static void place_labels(struct tr_graph *graph, const struct automaton *automat
     }
 }
 
-/* States of one fan have consecutive numbers: a fan begins where the fan of a state is a new
- * one. */
 static bool place_fans(struct tr_graph *graph, const struct automaton *automaton)
 {
-    uint32_t *fan = tr_alloc(graph->states, sizeof *fan); // of each state
-    graph->fan_begin = tr_alloc((size_t)automaton->fans + 1, sizeof *graph->fan_begin);
-    if (!fan || !graph->fan_begin) {
-        free(fan);
-        return false;
+    graph->fan_count = (uint32_t)automaton->fans.size - 1; // all but the start
+    graph->fan_begin = tr_alloc(automaton->fans.size, sizeof *graph->fan_begin);
+    for (size_t f = 0; graph->fan_begin && f < automaton->fans.size; f++) {
+        graph->fan_begin[f] = automaton->fans.at[f].begin;
     }
-    for (size_t v = 0; v < automaton->nodes.size; v++) {
-        if (automaton->nodes.at[v].state != TR_NO_STATE) {
-            fan[automaton->nodes.at[v].state] = automaton->nodes.at[v].fan;
-        }
-    }
-    for (uint32_t z = 0; z < graph->states; z++) {
-        if (z == 0 || fan[z] != fan[z - 1]) {
-            graph->fan_begin[graph->fan_count++] = z;
-        }
-    }
-    graph->fan_begin[graph->fan_count] = graph->states;
-    free(fan);
-    return true;
+    return graph->fan_begin;
 }
 
 /* The arrays of the graph, from the nodes of the automaton; false on allocation failure. */
 static bool fill_graph(struct tr_graph *graph, struct automaton *automaton)
 {
-    if (!tr_graph_make_states(graph, automaton->states) || !list_forbidden(automaton) ||
-        !find_next_states(graph, automaton) || !place_fans(graph, automaton) ||
+    size_t rows = (size_t)automaton->states + 1;
+    graph->step_at = tr_alloc(rows * graph->labels, sizeof *graph->step_at);
+    if (!graph->step_at || !tr_graph_make_states(graph, automaton->states) ||
+        !list_forbidden(automaton) || !find_next_states(graph, automaton) ||
+        !place_fans(graph, automaton) ||
         !tr_graph_make_steps(graph, graph->in_begin[graph->states], 0)) {
         return false;
     }
-    number_steps(graph);
+    number_steps(graph, automaton);
     place_labels(graph, automaton);
     return place_features(graph, automaton);
 }
@@ -519,6 +559,9 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     free(automaton.nodes.at);
     free(automaton.slots);
     free(automaton.next_gram);
+    free(automaton.fans.at);
+    free(automaton.node_of);
     free(automaton.forbidden);
+    free(automaton.first_step);
     return status;
 }

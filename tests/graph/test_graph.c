@@ -86,6 +86,47 @@ static void check_walks(const struct tr_graph_plan *plan, const struct tr_graph 
     }
 }
 
+/* The steps into a state in the order of the states that they come from, the start last; every step
+ * listed once; of the grams fired the longest first; states with one label from which the same
+ * steps lead, next to each other. */
+static void check_order(const struct tr_graph_plan *plan, const struct tr_graph *graph)
+{
+    size_t found = 0;
+    assert_int_equal(graph->in_begin[graph->states], graph->step_count);
+    for (uint32_t a = 0; a < graph->step_count; a++) {
+        uint32_t to = graph->to[a];
+        assert_in_range(a, graph->in_begin[to], graph->in_begin[to + 1] - 1);
+        assert_true(a == graph->in_begin[to] || graph->from[a - 1] < graph->from[a]);
+        for (uint32_t i = graph->feature_begin[a] + 1; i < graph->feature_begin[a + 1]; i++) {
+            assert_true(plan->grams[graph->feature[i - 1]].length >
+                        plan->grams[graph->feature[i]].length);
+        }
+    }
+    for (uint32_t row = 0; row <= graph->states; row++) {
+        for (uint32_t c = 0; c < graph->labels; c++) {
+            uint32_t a = graph->step_at[(size_t)row * graph->labels + c];
+            if (a != TR_NO_STEP) {
+                assert_int_equal(graph->from[a], row == graph->states ? TR_NO_STATE : row);
+                assert_int_equal(graph->label[graph->to[a]], c);
+                found++;
+            }
+        }
+    }
+    assert_int_equal(found, graph->step_count);
+    assert_int_equal(graph->fan_begin[0], 0);
+    assert_int_equal(graph->fan_begin[graph->fan_count], graph->states);
+    for (uint32_t f = 0; f < graph->fan_count; f++) {
+        uint32_t first = graph->fan_begin[f];
+        assert_true(first < graph->fan_begin[f + 1]);
+        for (uint32_t z = first; z < graph->fan_begin[f + 1]; z++) {
+            assert_int_equal(graph->label[z], graph->label[first]);
+            for (uint16_t c = 0; c < graph->labels; c++) {
+                assert_int_equal(tr_graph_next(graph, z, c), tr_graph_next(graph, first, c));
+            }
+        }
+    }
+}
+
 /* ---- first order ----------------------------------------------------------------------------- */
 
 static const struct tr_gram some_pairs[] = {GRAM(0, 1), GRAM(1, 0), GRAM(2, 2), GRAM(3, 0),
@@ -179,6 +220,7 @@ static void order_k(void **state)
     assert_int_equal(graph->states, 27 + 3 + 9); // three labels, and one or two after the start
     assert_int_equal(graph->step_count, 40 * 3);
     check_walks(&plan, graph);
+    check_order(&plan, graph);
     tr_graph_destroy(graph);
 
     plan = (struct tr_graph_plan){.labels = 1, .order = 8};
@@ -225,6 +267,77 @@ static void counted(void **state)
                 seen[3] == seen[4]);
     assert_int_equal(tr_graph_next(graph, tr_graph_next(graph, z, 1), 0), seen[0]);
     tr_graph_destroy(graph);
+}
+
+/* Grams of random labels, no two the same. */
+static size_t random_grams(struct tr_random *random, const struct tr_graph_plan *plan,
+                           struct tr_gram grams[60])
+{
+    size_t count = 0;
+    uint32_t labels = plan->labels;
+    for (int i = 0; i < 60; i++) {
+        struct tr_gram gram = {
+            .length = (uint8_t)(1 + tr_random_below(random, tr_graph_longest(plan)))};
+        uint16_t one = (uint16_t)tr_random_below(random, labels);
+        for (int k = 0; k < gram.length; k++) {
+            gram.label[k] = plan->count_cap > 1 && k + 1 < gram.length
+                                ? one
+                                : (uint16_t)tr_random_below(random, labels);
+        }
+        if (gram.length > 1 && plan->count_cap <= 1 && tr_random_below(random, 5) == 0) {
+            gram.label[0] = (uint16_t)labels;
+        }
+        if (gram.length > 1 && tr_random_below(random, 5) == 0) {
+            gram.label[gram.length - 1] = (uint16_t)(labels + 1);
+        }
+        bool known = false;
+        for (size_t j = 0; j < count; j++) {
+            known |= memcmp(&grams[j], &gram, sizeof gram) == 0;
+        }
+        if (!known) {
+            grams[count++] = gram;
+        }
+    }
+    return count;
+}
+
+static void random_plans(void **state)
+{
+    (void)state;
+    struct tr_random random;
+    tr_random_seed(&random, 23);
+    for (int trial = 0; trial < 300; trial++) {
+        struct tr_gram grams[60];
+        struct tr_graph_plan plan = {.labels = 1 + (uint32_t)tr_random_below(&random, 5),
+                                     .order = 2 + (uint32_t)tr_random_below(&random, 3),
+                                     .observed_states = trial % 3 == 1,
+                                     .grams = grams};
+        if (trial % 3 == 2) {
+            plan.order = 1;
+            plan.count_cap = 2 + (uint32_t)tr_random_below(&random, 4);
+        }
+        plan.gram_count = random_grams(&random, &plan, grams);
+        struct tr_graph *graph = make(&plan);
+        check_walks(&plan, graph);
+        check_order(&plan, graph);
+        tr_graph_destroy(graph);
+
+        uint16_t forbidden[][2] = {
+            {(uint16_t)tr_random_below(&random, plan.labels + 1),
+             (uint16_t)tr_random_below(&random, plan.labels)},
+            {(uint16_t)tr_random_below(&random, plan.labels), (uint16_t)(plan.labels + 1)}};
+        plan.forbidden = (const uint16_t(*)[2])forbidden;
+        plan.forbidden_count = 2;
+        graph = make(&plan);
+        check_order(&plan, graph);
+        for (uint32_t z = 0; z < graph->states; z++) {
+            for (uint16_t c = 0; c < plan.labels; c++) {
+                assert_int_equal(tr_graph_next(graph, z, c) == TR_NO_STATE,
+                                 graph->label[z] == forbidden[0][0] && c == forbidden[0][1]);
+            }
+        }
+        tr_graph_destroy(graph);
+    }
 }
 
 static void forbidden_in_higher_orders(void **state)
@@ -315,6 +428,7 @@ int main(void)
         cmocka_unit_test(order_k),
         cmocka_unit_test(observed),
         cmocka_unit_test(counted),
+        cmocka_unit_test(random_plans),
         cmocka_unit_test(forbidden_in_higher_orders),
         cmocka_unit_test(too_large),
         cmocka_unit_test(contradictory_plans),
