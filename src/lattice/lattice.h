@@ -45,7 +45,9 @@ trellis_status tr_steps_set_residuals(struct tr_steps *steps, const float *resid
                                       trellis_error *error);
 /* For pruned graphs: the weights are scale * weights [graph->features], which are not copied. */
 void tr_steps_share(struct tr_steps *steps, const float *weights, double scale);
-/* After a few weights changed (perceptron): updates only the steps that fire these features. */
+/* After a few weights changed (perceptron): updates only the steps that fire these features, which
+ * tr_steps_index() has listed once, after creation. */
+trellis_status tr_steps_index(struct tr_steps *steps, trellis_error *error);
 void tr_steps_change(struct tr_steps *steps, uint32_t feature, float weight);
 
 /* A workspace, one per thread; it grows to the longest sequence it has seen. */

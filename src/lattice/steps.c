@@ -52,12 +52,12 @@ static void visit_places(struct tr_steps *steps, bool placing)
     }
 }
 
-static bool index_places(struct tr_steps *steps)
+trellis_status tr_steps_index(struct tr_steps *steps, trellis_error *error)
 {
     uint32_t features = steps->graph->features;
     steps->fired.begin = tr_alloc((size_t)features + 1, sizeof *steps->fired.begin);
     if (!steps->fired.begin) {
-        return false;
+        return tr_fail_memory(error);
     }
     visit_places(steps, false);
     for (uint32_t f = 0; f < features; f++) {
@@ -65,14 +65,14 @@ static bool index_places(struct tr_steps *steps)
     }
     steps->fired.place = tr_alloc(steps->fired.begin[features], sizeof *steps->fired.place);
     if (!steps->fired.place) {
-        return false;
+        return tr_fail_memory(error);
     }
     visit_places(steps, true);
     for (uint32_t f = features; f > 0; f--) {
         steps->fired.begin[f] = steps->fired.begin[f - 1];
     }
     steps->fired.begin[0] = 0;
-    return true;
+    return TRELLIS_OK;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ bool tr_listed_make_steps(struct tr_steps *steps)
     steps->score.unlisted = tr_steps_forbidden_row(graph->width);
     steps->start_state = tr_alloc(graph->labels, sizeof *steps->start_state);
     bool made = steps->score.step && steps->score.start && steps->score.end &&
-                steps->score.unlisted && steps->start_state && index_places(steps);
+                steps->score.unlisted && steps->start_state;
     for (uint32_t c = 0; made && c < graph->labels; c++) {
         steps->start_state[c] = tr_graph_next(graph, TR_NO_STATE, (uint16_t)c);
     }

@@ -212,7 +212,7 @@ trellis_status trellis_model_repack(const trellis_model *model, int bits, trelli
         tr_buffer_free(&writer.bytes);
         return status;
     }
-    return tr_model_finish(&writer, ret_model, error);
+    return tr_model_finish(&writer, NULL, ret_model, error);
 }
 
 int trellis_model_bits(const trellis_model *model)

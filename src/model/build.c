@@ -20,8 +20,8 @@ static void write_graph(struct tr_buffer *bytes, const struct tr_graph_plan *pla
     }
 }
 
-trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **ret_model,
-                               trellis_error *error)
+trellis_status tr_model_finish(struct tr_image_writer *writer, struct tr_graph **graph,
+                               trellis_model **ret_model, trellis_error *error)
 {
     trellis_status status = tr_image_finish(writer, error);
     if (status) {
@@ -29,7 +29,7 @@ trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **r
     }
     struct tr_image image;
     tr_image_adopt(&image, &writer->bytes);
-    return tr_model_read(&image, NULL, true, ret_model, error);
+    return tr_model_read(&image, NULL, true, graph, ret_model, error);
 }
 
 /* What every model has: notes, labels, graph, weights of transitions, templates, attributes. */
@@ -139,5 +139,5 @@ trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model 
         tr_buffer_free(&writer.bytes);
         return status;
     }
-    return tr_model_finish(&writer, ret_model, error);
+    return tr_model_finish(&writer, parts->graph, ret_model, error);
 }

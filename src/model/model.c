@@ -210,7 +210,21 @@ static trellis_status read_segments(trellis_model *model, const char *path, trel
     return status;
 }
 
-static trellis_status read_graph(trellis_model *model, const char *path, trellis_error *error)
+/* A graph that was made from the same plan is taken over. */
+static trellis_status make_graph(trellis_model *model, struct tr_graph **graph,
+                                 trellis_error *error)
+{
+    if (!graph || !*graph) {
+        return tr_graph_create(&model->plan, &model->graph, error);
+    }
+    model->graph = *graph;
+    model->graph->segments = model->segments;
+    *graph = NULL;
+    return TRELLIS_OK;
+}
+
+static trellis_status read_graph(trellis_model *model, const char *path, struct tr_graph **graph,
+                                 trellis_error *error)
 {
     trellis_text section, steps;
     if (!tr_image_find(&model->image, "GRPH", &section) ||
@@ -243,7 +257,7 @@ static trellis_status read_graph(trellis_model *model, const char *path, trellis
         status = read_segments(model, path, error);
     }
     if (!status) {
-        status = tr_graph_create(plan, &model->graph, error);
+        status = make_graph(model, graph, error);
     }
     return status ? status : tr_model_steps(model, model->graph, &model->steps, error);
 }
@@ -353,7 +367,8 @@ static trellis_status verify_read_at_once(const struct tr_image *image, const ch
 }
 
 trellis_status tr_model_read(struct tr_image *image, const char *path, bool trusted,
-                             trellis_model **ret_model, trellis_error *error)
+                             struct tr_graph **graph, trellis_model **ret_model,
+                             trellis_error *error)
 {
     *ret_model = NULL;
     trellis_model *model = tr_alloc(1, sizeof *model);
@@ -377,7 +392,7 @@ trellis_status tr_model_read(struct tr_image *image, const char *path, bool trus
         status = read_labels(model, path, error);
     }
     if (!status) {
-        status = read_graph(model, path, error);
+        status = read_graph(model, path, graph, error);
     }
     if (!status) {
         status = read_features(model, path, error);
@@ -426,7 +441,7 @@ static trellis_status open_image(struct tr_image *image, const char *path,
     trellis_text bytes = {(const char *)image->data, image->size};
     const struct tr_foreign_format *foreign = tr_foreign_find(bytes);
     if (!foreign && !is_text(image)) {
-        return tr_model_read(image, path, false, ret_model, error);
+        return tr_model_read(image, path, false, NULL, ret_model, error);
     }
     trellis_status status = foreign ? foreign->read(bytes, path, ret_model, error)
                                     : trellis_model_import_bytes(bytes.data, bytes.size, path,

@@ -89,6 +89,8 @@ struct tr_model_parts {
     const struct tr_buffer
         *tag_dictionary;               // a block of tag_dictionary.h; NULL or empty: there is none
     const struct trellis_words *words; // seen in training; NULL or empty: not known
+    struct tr_graph **graph; // of the plan: the model takes it over, *graph is NULL then; NULL: it
+                             // builds its own
 };
 trellis_status tr_model_build(const struct tr_model_parts *parts, trellis_model **ret_model,
                               trellis_error *error);
@@ -101,13 +103,14 @@ static inline size_t tr_model_max_steps(size_t file_size)
 }
 
 /* The model of an image that has all its sections; the writer's bytes are taken over, also on
- * failure. */
-trellis_status tr_model_finish(struct tr_image_writer *writer, trellis_model **ret_model,
-                               trellis_error *error);
+ * failure. The graph is as in tr_model_parts. */
+trellis_status tr_model_finish(struct tr_image_writer *writer, struct tr_graph **graph,
+                               trellis_model **ret_model, trellis_error *error);
 /* Takes the image over, also on failure. `path` is for messages and may be NULL. A `trusted` image
  * was just written, so that its large sections need not be verified before they are read. */
 trellis_status tr_model_read(struct tr_image *image, const char *path, bool trusted,
-                             trellis_model **ret_model, trellis_error *error);
+                             struct tr_graph **graph, trellis_model **ret_model,
+                             trellis_error *error);
 
 /* The steps of a graph made from the plan of the model, or from one that forbids more, with its
  * weights. */

@@ -433,7 +433,7 @@ trellis_status tr_growing_model(const struct tr_growing *growing, tr_weight_at w
         end.best = (struct tr_iterate){.size = drawing.weights.size,
                                        .weights = drawing.weights.at,
                                        .figures = tr_training_figures(t)};
-        status = tr_training_result(&end, ret_model, error);
+        status = tr_training_result(&end, false, ret_model, error);
     }
     tr_buffer_free(&end.notes);
     tr_rows_destroy(v->node.rows);

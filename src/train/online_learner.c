@@ -59,6 +59,9 @@ static trellis_status make_rule_arrays(const trellis_online *online, const struc
     if (!status) {
         status = tr_steps_create(to->layout.graph, &arrays->steps, error);
     }
+    if (!status) {
+        status = tr_steps_index(arrays->steps, error);
+    }
     return status ? status : tr_lattice_create(to->layout.graph, &arrays->lattice, error);
 }
 

@@ -6,6 +6,7 @@
 
 #include "corpus/corpus.h"
 #include "model/model.h"
+#include "train/dev_score.h"
 #include "train/hmm_gaussian.h"
 
 /* Tokens whose label is not known. */
@@ -138,7 +139,7 @@ static void write_notes(struct tr_training *training)
     tr_note_text(notes, "option-seed", tr_option_text(training->settings.options, "seed"));
 }
 
-static trellis_status make_model(struct tr_training *training, trellis_model **ret_model,
+static trellis_status make_model(struct tr_training *training, bool last, trellis_model **ret_model,
                                  trellis_error *error)
 {
     const float *w = training->best.weights, *residual = training->best.residual;
@@ -168,19 +169,24 @@ static trellis_status make_model(struct tr_training *training, trellis_model **r
         .gaussian = training->gaussian ? &gaussian : NULL,
         .notes = &training->notes,
         .tag_dictionary = &training->data.tag_dictionary_block,
-        .words = &training->data.seen};
+        .words = &training->data.seen,
+        .graph = last ? &training->layout.graph : NULL};
     return tr_model_build(&parts, ret_model, error);
 }
 
-trellis_status tr_training_result(struct tr_training *training, trellis_model **ret_model,
-                                  trellis_error *error)
+trellis_status tr_training_result(struct tr_training *training, bool last,
+                                  trellis_model **ret_model, trellis_error *error)
 {
     trellis_model *model = NULL;
+    if (last) {
+        tr_dev_scorer_destroy(training->dev_scorer); // it is for the graph
+        training->dev_scorer = NULL;
+    }
     trellis_status status = training->data.shared
                                 ? tr_vocabulary_gather_texts(&training->data.vocabulary,
                                                              &training->ranks, error)
                                 : TRELLIS_OK;
-    status = status ? status : make_model(training, &model, error);
+    status = status ? status : make_model(training, last, &model, error);
     if (status || tr_option_is(training->settings.options, "bits", "32")) {
         *ret_model = model;
         return status;

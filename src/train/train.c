@@ -219,7 +219,7 @@ trellis_status trellis_train(const trellis_options *options, const trellis_train
         status = tr_fail(error, interrupted ? TRELLIS_INTERRUPTED : TRELLIS_DATA,
                          "the training ended before its first iteration");
     } else if (!status) {
-        status = tr_training_result(&training, ret_model, error);
+        status = tr_training_result(&training, true, ret_model, error);
         if (!status && interrupted) {
             status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted after %llu iteration%s",
                              TR_COUNTED(iteration));

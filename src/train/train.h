@@ -164,9 +164,10 @@ void tr_layout_free(struct tr_layout *layout);
 /* Drops every feature whose weight in the best iterate is 0, and forgets that iterate: the next
  * learner starts with what is left (Wu 2013, section 6.2). */
 trellis_status tr_training_select(struct tr_training *training, trellis_error *error);
-/* The model of the best iterate, with its weights in as many bits as --bits says. */
-trellis_status tr_training_result(struct tr_training *training, trellis_model **ret_model,
-                                  trellis_error *error);
+/* The model of the best iterate, with its weights in as many bits as --bits says. The last result of
+ * a training takes its graph. */
+trellis_status tr_training_result(struct tr_training *training, bool last,
+                                  trellis_model **ret_model, trellis_error *error);
 /* Fills in initial weights from an earlier model (--from), where there is one: those of features
  * that both have, matched by attribute and label. */
 trellis_status tr_training_initial_weights(struct tr_training *training, float *weights,

@@ -468,6 +468,7 @@ static void changes(void **state)
             TRELLIS_OK);
         two.graph = one.graph;
         assert_int_equal(tr_steps_create(one.graph, &one.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_index(one.steps, NULL), TRELLIS_OK);
         assert_int_equal(tr_steps_create(one.graph, &two.steps, NULL), TRELLIS_OK);
         assert_int_equal(tr_lattice_create(one.graph, &one.lattice, NULL), TRELLIS_OK);
         for (int round = 0; round < 40; round++) {

@@ -109,7 +109,7 @@ static inline trellis_status open_bytes(const unsigned char *data, size_t size,
         memcpy(copy, data, size);
     }
     struct tr_image image = {copy, size, TR_ALLOCATED, copy};
-    return tr_model_read(&image, NULL, false, ret_model, error);
+    return tr_model_read(&image, NULL, false, NULL, ret_model, error);
 }
 
 /* Whether opening would build a graph of many steps: L^(k+1), which the library allows up to
