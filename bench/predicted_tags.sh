@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Chunking from part-of-speech tags that a model predicts, beside gold tags. `train --columns-from` replaces the tags of
 # the training file by those of models that have not seen the sentence, and writes the tagger of the whole file, which
-# tags the test file. Takes four minutes of processor time.
+# tags the test file. Takes about eight minutes of processor time.
 #
 #   bench/predicted_tags.sh [TRELLIS] [CORPUS_DIRECTORY]
 #
