@@ -405,7 +405,7 @@ static uint64_t gazetteer_word(struct tr_column_views *rows, const struct tr_vie
     if (rows->features->resources.at[view->resource].kind == TR_LOWER_GAZETTEER) {
         struct tr_buffer *lower = &evaluation->scratch[view->depth];
         lower->size = 0;
-        tr_lower_text(word, lower);
+        tr_lower_text(tr_seen_of_cell(evaluation, word), lower);
         word = (trellis_text){lower->data, lower->size};
     }
     return tr_gazetteer_word(word);
@@ -456,7 +456,7 @@ static bool find_vector(struct tr_column_views *rows, const struct tr_view *view
     }
     struct tr_buffer *lower = &rows->evaluation.scratch[view->depth];
     lower->size = 0;
-    tr_lower_text(word, lower);
+    tr_lower_text(tr_seen_of_cell(&rows->evaluation, word), lower);
     return tr_embedding_find(embedding, (trellis_text){lower->data, lower->size}, ret_row);
 }
 
@@ -567,6 +567,8 @@ static trellis_status check_evaluation(struct tr_column_views *rows, struct tr_p
         failed |= rows->evaluation.scratch[i].failed;
         rows->evaluation.scratch[i].failed = false;
     }
+    failed |= rows->evaluation.seen.failed;
+    rows->evaluation.seen.failed = false;
     bool exhausted = rows->evaluation.exhausted;
     rows->evaluation.exhausted = false;
     if (failed || exhausted) {

@@ -345,10 +345,15 @@ enum tr_signature tr_function_signature(enum tr_operation operation);
 enum tr_operation tr_function_find(trellis_text name);
 extern const char tr_function_names[]; // all of them, separated by blanks
 
+/* Functions see the first and last TR_SEEN_BYTES of a cell that has more than both, so that any
+ * number of functions of a cell of 100 MB takes no longer than reading it. */
+enum { TR_SEEN_BYTES = 1 << 15 };
+
 /* The workspace of one thread. */
 struct tr_evaluation {
     const trellis_features *features;
     struct tr_buffer scratch[TR_MAX_DEPTH + 1]; // one for each depth of a view
+    struct tr_buffer seen;                      // what functions see of a long cell
     pcre2_match_data *matched;
     pcre2_match_context *limits;
     uint64_t max_steps;  // of regular expressions in a sequence (--max-matches)
@@ -363,6 +368,8 @@ void tr_evaluation_end(struct tr_evaluation *evaluation);
  * as the cell. For tests it is empty. */
 bool tr_view_text(struct tr_evaluation *evaluation, uint32_t view, trellis_text cell,
                   trellis_text *ret_text);
+/* What functions see of a cell; valid until the next call. */
+trellis_text tr_seen_of_cell(struct tr_evaluation *evaluation, trellis_text cell);
 /* The value of a view without a column at a token. */
 bool tr_place_text(enum tr_operation operation, const trellis_sequence *sequence, size_t token,
                    trellis_text *ret_text);

@@ -500,22 +500,60 @@ void tr_evaluation_end(struct tr_evaluation *evaluation)
     for (size_t i = 0; i < TR_COUNT(evaluation->scratch); i++) {
         tr_buffer_free(&evaluation->scratch[i]);
     }
+    tr_buffer_free(&evaluation->seen);
     pcre2_match_data_free(evaluation->matched);
     pcre2_match_context_free(evaluation->limits);
 }
 
-bool tr_view_text(struct tr_evaluation *evaluation, uint32_t number, trellis_text cell,
-                  trellis_text *ret_text)
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* Characters are cut nowhere: the first part ends, and the last begins, before one. */
+trellis_text tr_seen_of_cell(struct tr_evaluation *evaluation, trellis_text cell)
+{
+    if (cell.size <= 2 * TR_SEEN_BYTES) {
+        return cell;
+    }
+    size_t first = TR_SEEN_BYTES, last = cell.size - TR_SEEN_BYTES;
+    for (int i = 0; i < 3 && is_continuation(cell.data[first]); i++) {
+        first--;
+    }
+    for (int i = 0; i < 3 && is_continuation(cell.data[last]); i++) {
+        last++;
+    }
+    struct tr_buffer *seen = &evaluation->seen;
+    seen->size = 0;
+    tr_buffer_add(seen, cell.data, first);
+    tr_buffer_add(seen, cell.data + last, cell.size - last);
+    return (trellis_text){seen->data, seen->size};
+}
+
+static bool is_cell(const struct tr_view *view)
+{
+    return view->operation == TR_OP_COLUMN || view->operation == TR_OP_ELSEWHERE;
+}
+
+static bool evaluate(struct tr_evaluation *evaluation, uint32_t number, trellis_text cell,
+                     trellis_text *ret_text)
 {
     const struct tr_view *view = &evaluation->features->views.at[number];
-    if (view->operation == TR_OP_COLUMN || view->operation == TR_OP_ELSEWHERE) {
+    if (is_cell(view)) {
         *ret_text = cell;
         evaluation->overrun = false;
         return true;
     }
     trellis_text x;
-    return tr_view_text(evaluation, view->argument, cell, &x) &&
+    return evaluate(evaluation, view->argument, cell, &x) &&
            applies[view->operation](evaluation, view, x, ret_text);
+}
+
+bool tr_view_text(struct tr_evaluation *evaluation, uint32_t number, trellis_text cell,
+                  trellis_text *ret_text)
+{
+    bool whole = is_cell(&evaluation->features->views.at[number]);
+    return evaluate(evaluation, number, whole ? cell : tr_seen_of_cell(evaluation, cell), ret_text);
 }
 
 static trellis_text position_text(size_t token)

@@ -1,6 +1,8 @@
 /* Every function of the template language against results worked out by hand. */
 #include "features/helper.h"
 
+#include "base/utf8.h"
+
 static void test_case(void **state)
 {
     (void)state;
@@ -142,13 +144,81 @@ static void test_help(void **state)
     assert_int_equal(tr_function_find(TR_TEXT("")), TR_OP_COUNT);
 }
 
+/* ---- long cells ------------------------------------------------------------------------------ */
+
+/* All functions that every column can have, and the tests; `whole` of a long cell must give what it
+ * gives of the two ends of it. */
+static const char all_functions[] =
+    "columns word\nnode lower(word)\nnode upper(word)\nnode digits(word)\n"
+    "node prefix(lower(word),1..4)\nnode suffix(upper(word),1..4)\nnode shape(word)\n"
+    "node shortshape(word)\nnode length(word)\nnode match(word,/[0-9]+/)\n"
+    "node match(word,/.{3}$/)\nnode test(word,/^a.*z$/)\nnode isupper(word)\n"
+    "node allcaps(word)\nnode hasdigit(word)\nnode hashyphen(word)\nnode haspunct(word)\n"
+    "node isnumber(word)\nstep start end\n";
+
+static void functions_see_the_ends_of_a_long_cell(void **state)
+{
+    (void)state;
+    static const char *const middles[] = {"é", "\xF0\x9F\x98\x80", "\x80", "ab", "-9A"};
+    trellis_features *features;
+    assert_int_equal(trellis_features_parse(tr_text(all_functions), NULL, NULL, 0, &features, NULL),
+                     TRELLIS_OK);
+    size_t size = 3 << 20, from_plain = 0;
+    char *cell = malloc(size), *ends = malloc(2 * TR_SEEN_BYTES);
+    for (size_t m = 0; m < TR_COUNT(middles); m++) {
+        size_t n = strlen(middles[m]);
+        for (size_t i = 0; i < size; i++) {
+            cell[i] = i <= m ? 'a' : middles[m][(i - m - 1) % n];
+        }
+        cell[size - 1] = 'z';
+        struct tr_evaluation whole = {0}, part = {0};
+        assert_true(tr_evaluation_begin(&whole, features) && tr_evaluation_begin(&part, features));
+        trellis_text long_cell = {cell, size}, seen = tr_seen_of_cell(&whole, long_cell);
+        /* No character is cut, and no more than one is missing at each side of the cut. */
+        assert_in_range(seen.size, 2 * TR_SEEN_BYTES - 6, 2 * TR_SEEN_BYTES);
+        size_t first = TR_SEEN_BYTES - 3;
+        assert_memory_equal(seen.data, cell, first);
+        assert_memory_equal(seen.data + seen.size - first, cell + size - first, first);
+        bool is_utf8 = m != 2;
+        assert_true(!is_utf8 ||
+                    tr_utf8_invalid((trellis_text){seen.data, seen.size - 8}) > seen.size - 12);
+        memcpy(ends, seen.data, seen.size);
+        trellis_text short_cell = {ends, seen.size};
+        for (uint32_t v = 0; v < features->views.size; v++) {
+            trellis_text a = {0}, b = {0};
+            bool has = tr_view_text(&whole, v, long_cell, &a);
+            assert_int_equal(has, tr_view_text(&part, v, short_cell, &b));
+            if (features->views.at[v].operation == TR_OP_COLUMN) {
+                assert_int_equal(a.size, size); // the cell itself is whole
+                from_plain++;
+                continue;
+            }
+            assert_true(!has || (a.size == b.size && memcmp(a.data, b.data, a.size) == 0));
+        }
+        for (size_t i = 0; i < TR_COUNT(whole.scratch); i++) { // upper case may be longer
+            assert_true(whole.scratch[i].size <= 4 * TR_SEEN_BYTES);
+        }
+        tr_evaluation_end(&whole);
+        tr_evaluation_end(&part);
+    }
+    assert_int_equal(from_plain, TR_COUNT(middles));
+    free(cell);
+    free(ends);
+    trellis_features_destroy(features);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_case),      cmocka_unit_test(test_affixes),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_other_texts),
-        cmocka_unit_test(test_tests),     cmocka_unit_test(test_regexes),
-        cmocka_unit_test(test_positions), cmocka_unit_test(test_help),
+        cmocka_unit_test(test_case),
+        cmocka_unit_test(test_affixes),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_other_texts),
+        cmocka_unit_test(test_tests),
+        cmocka_unit_test(test_regexes),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(functions_see_the_ends_of_a_long_cell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
