@@ -25,7 +25,8 @@ static bool make_room(struct tr_lattice *lattice)
     return tr_floats_room(&fast->alpha, n, lattice->stride) &&
            tr_floats_room(&fast->to, n, lattice->stride) &&
            tr_floats_room(&lattice->marginal.node, n, width) &&
-           tr_floats_room(&fast->inverse, n, 1) && tr_floats_room(&fast->pair, n, pairs);
+           tr_floats_room(&fast->inverse, n, 1) && tr_floats_room(&fast->pair, n, pairs) &&
+           (pairs == 0 || tr_lattice_matrix(lattice));
 }
 
 trellis_status tr_listed_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps,

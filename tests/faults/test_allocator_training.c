@@ -107,6 +107,7 @@ static void test_training_options(void **state)
     (void)state;
     static const char *const variants[] = {
         "features=@templates epochs=1",
+        "features=@templates epochs=1 type=crf algorithm=sgd rate=0.1",
         "features=id epochs=2 type=crf l1=0.1 warm-up=0",
         "features=id epochs=2 type=crf select-l1=0.1 order=2",
         "features=id epochs=1 dev=@dev dictionary=learn dictionary-count=1 train-scheme=iobes",
