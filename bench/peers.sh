@@ -44,12 +44,7 @@ against() {
     done
     our_time=$(median "${our_times[@]}") their_time=$(median "${their_times[@]}")
     ratio=$(calculate "$their_time / $our_time")
-    if command -v crfasgd >/dev/null; then
-    against 1 crfasgd "SGD, 8 epochs with reading and writing" \
-        measure "$trellis" train -q -j 1 -t crf -a sgd -e 8 -f "$template" -m "$work/model" "$corpus/train.txt" -- \
-        measure crfasgd -q -c 1.0 -f 1 -r 8 -h 100 -e "cat" "$work/peer.gz" "$template" "$corpus/train.txt"
-fi
-[ -n "$shown" ] || heading "Peers, CoNLL-2000" tool what "their seconds" ours ratio "their peak MB" "our peak MB"
+    [ -n "$shown" ] || heading "Peers, CoNLL-2000" tool what "their seconds" ours ratio "their peak MB" "our peak MB"
     shown=yes
     record peers tool "$name" what "$what" rounds "$rounds" their_seconds "$their_time" our_seconds "$our_time" \
         ratio "$ratio" their_peak_kilobytes "$their_peak" our_peak_kilobytes "$our_peak"
@@ -120,4 +115,9 @@ for n in $threads; do
             measure crf_test -m "$work/peer" "$work/test"
     fi
 done
+if command -v crfasgd >/dev/null; then
+    against 1 crfasgd "SGD, 8 epochs with reading and writing" \
+        measure "$trellis" train -q -j 1 -t crf -a sgd -e 8 -f "$template" -m "$work/model" "$corpus/train.txt" -- \
+        measure crfasgd -q -c 1.0 -f 1 -r 8 -h 8 -e "cat" "$work/peer.gz" "$template" "$corpus/train.txt"
+fi
 [ -n "$shown" ] || echo "peers: skipped, none of crfsuite, wapiti, crf_learn and crfasgd is on PATH"
