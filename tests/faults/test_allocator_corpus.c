@@ -32,7 +32,7 @@ static int file_of(const char *name)
  * after memory has run out gets sequences or errors. */
 static trellis_status convert(const char *about, struct outcome *outcome)
 {
-    char in[20] = "", out[20] = "", option[40] = "", settings[100];
+    char in[20] = "", out[20] = "", option[40] = "", settings[200];
     sscanf(about, "%19s %19s %39s", in, out, option);
     int file = file_of(in);
     snprintf(settings, sizeof settings, "format=%s output-format=%s%s%s",
