@@ -48,7 +48,9 @@ static void add_features(struct weights *weights, const struct naive *naive,
             weights->edge[x][before][z] += amount * naive->seen.edge[x][before][z];
         }
     }
-    weights->step[labels[s->n - 1]][END] += prefix == s->n ? amount : 0;
+    if (prefix == s->n) {
+        weights->step[labels[s->n - 1]][END] += amount;
+    }
 }
 
 /* The score of the first `prefix` labels. */
