@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "dataset/row_kernels.h"
 #include "dataset/share.h"
+#include "support/near.h"
 
 enum { TOKENS = 40, ATTRIBUTES = 60 };
 
@@ -149,11 +150,11 @@ static void a_row_is_the_sum_of_its_attributes(void **state)
         norm += multiplicity * w * w;
     }
     tr_rows_spread(rows, features, 0, OWN, weights);
-    assert_float_equal(weights[tr_rows_find(rows, 0, 4)], 3 * 0.5, 1e-6);
-    assert_float_equal(weights[tr_rows_find(rows, 1, 0)], 1.5, 1e-6);
-    assert_float_equal(weights[tr_rows_find(rows, 2, 3)], 2 * 6.5, 1e-6);
-    assert_float_equal(weights[tr_rows_find(rows, 4, 1)], 7.5, 1e-6);
-    assert_float_equal(tr_rows_norm(rows, weights), norm, 1e-4);
+    assert_near(weights[tr_rows_find(rows, 0, 4)], 3 * 0.5, 1e-6);
+    assert_near(weights[tr_rows_find(rows, 1, 0)], 1.5, 1e-6);
+    assert_near(weights[tr_rows_find(rows, 2, 3)], 2 * 6.5, 1e-6);
+    assert_near(weights[tr_rows_find(rows, 4, 1)], 7.5, 1e-6);
+    assert_near(tr_rows_norm(rows, weights), norm, 1e-4);
     assert_int_equal(tr_rows_active(rows, weights, 0, OWN), PAIRS + 5 + 2 + 5);
     float values[PAIRS], *placed = tr_alloc_aligned(rows->size, sizeof *placed);
     size_t active = tr_rows_round(rows, features, 0, 3, values); // the slices cut the first row
@@ -164,11 +165,11 @@ static void a_row_is_the_sum_of_its_attributes(void **state)
     free(placed);
     tr_rows_gather(rows, weights, back);
     for (size_t i = 0; i < PAIRS; i++) {
-        assert_float_equal(back[i], features[i], 1e-6);
+        assert_near(back[i], features[i], 1e-6);
     }
     tr_rows_divide_shared(rows, weights);
-    assert_float_equal(weights[tr_rows_find(rows, 0, 4)], 0.5, 1e-6);
-    assert_float_equal(weights[tr_rows_find(rows, 2, 3)], 6.5, 1e-6);
+    assert_near(weights[tr_rows_find(rows, 0, 4)], 0.5, 1e-6);
+    assert_near(weights[tr_rows_find(rows, 2, 3)], 6.5, 1e-6);
     free(weights);
     tr_rows_destroy(rows);
 }
@@ -188,10 +189,10 @@ static void gradients_scale_with_the_root(void **state)
     slopes[tr_rows_find(rows, 1, 3)] = 3;
     slopes[tr_rows_find(rows, 2, 2)] = 5;
     tr_rows_take_marked(rows, marks, slopes, 0, features);
-    assert_float_equal(features[2], 2 * sqrt(3), 1e-6);
-    assert_float_equal(features[7], 3, 1e-6);
-    assert_float_equal(features[9], 5 * sqrt(2), 1e-6);
-    assert_float_equal(features[10], 0, 0);
+    assert_near(features[2], 2 * sqrt(3), 1e-6);
+    assert_near(features[7], 3, 1e-6);
+    assert_near(features[9], 5 * sqrt(2), 1e-6);
+    assert_near(features[10], 0, 0);
     for (size_t j = 0; j < rows->size; j++) {
         assert_true(slopes[j] == 0);
     }

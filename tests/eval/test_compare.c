@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "evaluate.h"
+#include "support/near.h"
 
 static trellis_options *options_with(const char *name, const char *value)
 {
@@ -127,9 +128,9 @@ static void all_exchanges_are_tried_where_there_are_few(void **state)
                      64); // the sequence in which both agree is not exchanged
     for (int m = 0; m < MEASURES; m++) {
         const trellis_contrast *contrast = &comparison.measures[m];
-        assert_float_equal(contrast->first, measure(gold, poor, (trellis_measure)m), 1e-12);
-        assert_float_equal(contrast->second, measure(gold, good, (trellis_measure)m), 1e-12);
-        assert_float_equal(contrast->p, brute_p(gold, poor, good, (trellis_measure)m), 1e-12);
+        assert_near(contrast->first, measure(gold, poor, (trellis_measure)m), 1e-12);
+        assert_near(contrast->second, measure(gold, good, (trellis_measure)m), 1e-12);
+        assert_near(contrast->p, brute_p(gold, poor, good, (trellis_measure)m), 1e-12);
         assert_true(contrast->difference.low <= contrast->second - contrast->first);
         assert_true(contrast->difference.high >= contrast->second - contrast->first);
     }
@@ -169,14 +170,14 @@ static void mcnemar_counts_tokens(void **state)
     assert_int_equal(c.info.only_first, 0);
     assert_int_equal(c.info.only_second, 5);
     assert_false(c.has_spans);
-    assert_float_equal(c.info.mcnemar, 2.0 / 32, 1e-12);
+    assert_near(c.info.mcnemar, 2.0 / 32, 1e-12);
     c = compare("A A A A|A A", "B B B A|A B", "A A A B|A B", "10");
     assert_int_equal(c.info.only_first, 1);
     assert_int_equal(c.info.only_second, 3);
-    assert_float_equal(c.info.mcnemar, 2 * (1 + 4) / 16.0, 1e-12);
+    assert_near(c.info.mcnemar, 2 * (1 + 4) / 16.0, 1e-12);
     c = compare("A", "A", "A", "10");
-    assert_float_equal(c.info.mcnemar, 1, 0);
-    assert_float_equal(c.measures[TRELLIS_ACCURACY].p, 1, 0);
+    assert_near(c.info.mcnemar, 1, 0);
+    assert_near(c.measures[TRELLIS_ACCURACY].p, 1, 0);
 }
 
 static void other_gold_labels_are_refused(void **state)
@@ -221,15 +222,15 @@ static void intervals_are_those_of_the_binomial(void **state)
         low = low < 0 && sum >= 0.025 ? k : low;
         high = high < 0 && sum >= 0.975 ? k : high;
     }
-    assert_float_equal(intervals[TRELLIS_ACCURACY].low, low / 40.0, 1e-9);
-    assert_float_equal(intervals[TRELLIS_ACCURACY].high, high / 40.0, 1e-9);
+    assert_near(intervals[TRELLIS_ACCURACY].low, low / 40.0, 1e-9);
+    assert_near(intervals[TRELLIS_ACCURACY].high, high / 40.0, 1e-9);
     trellis_interval again[MEASURES + 1];
     assert_int_equal(trellis_evaluation_intervals(e, again, MEASURES + 1, NULL), TRELLIS_OK);
     assert_memory_equal(intervals, again, sizeof intervals); // the seed decides
     assert_true(isnan(again[MEASURES].low) && isnan(again[MEASURES].high));
     again[1] = (trellis_interval){-1, -1};
     assert_int_equal(trellis_evaluation_intervals(e, again, 1, NULL), TRELLIS_OK);
-    assert_float_equal(again[1].low, -1, 0); // only as many as asked for
+    assert_near(again[1].low, -1, 0); // only as many as asked for
     trellis_evaluation_destroy(e);
     trellis_options_destroy(options);
     e = evaluate("A", "A");
@@ -250,7 +251,7 @@ static void percentiles_are_interpolated(void **state)
     trellis_evaluation *e = evaluate_with(options, "B-X|O|B-X", "B-X|B-X|O");
     assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
     for (int m = 0; m < MEASURES; m++) {
-        assert_float_equal(intervals[m].low, intervals[m].high, 0);
+        assert_near(intervals[m].low, intervals[m].high, 0);
     }
     trellis_evaluation_destroy(e);
     int apart = 0;
@@ -319,8 +320,8 @@ static void intervals_are_percentiles_of_resampled_texts(void **state)
         assert_int_equal(trellis_evaluation_intervals(e, intervals, MEASURES, NULL), TRELLIS_OK);
         for (int m = 0; m < MEASURES; m++) {
             qsort(values[m], (size_t)counts[c], sizeof values[m][0], by_size);
-            assert_float_equal(intervals[m].low, percentile_of(values[m], counts[c], 0.025), 1e-9);
-            assert_float_equal(intervals[m].high, percentile_of(values[m], counts[c], 0.975), 1e-9);
+            assert_near(intervals[m].low, percentile_of(values[m], counts[c], 0.025), 1e-9);
+            assert_near(intervals[m].high, percentile_of(values[m], counts[c], 0.975), 1e-9);
         }
         trellis_evaluation_destroy(e);
         trellis_options_destroy(options);

@@ -195,7 +195,7 @@ static void compare_scores(const trellis_model *one, const trellis_model *other,
         trellis_tagger_destroy(tagger);
     }
     assert_true(isfinite(scores[0]) && scores[0] < log_z[0]);
-    if (fabs(scores[0] - scores[1]) > 1e-12 || fabs(log_z[0] - log_z[1]) > 1e-12) {
+    if (!(fabs(scores[0] - scores[1]) <= 1e-12 && fabs(log_z[0] - log_z[1]) <= 1e-12)) {
         fail_msg("%s: score %.17g and %.17g, log Z %.17g and %.17g", text, scores[0], scores[1],
                  log_z[0], log_z[1]);
     }

@@ -319,7 +319,7 @@ static void check_labellings(const struct exported *e, const char *text, size_t 
         size_t sequences, hits = count_labels(text, labels, &sequences);
         double p = share_of(e, labels, order) / total, share = (double)hits / (double)sequences;
         all += p;
-        if (fabs(share - p) > 5 * sqrt(p * (1 - p) / (double)sequences) + 1e-4) {
+        if (!(fabs(share - p) <= 5 * sqrt(p * (1 - p) / (double)sequences) + 1e-4)) {
             fail_msg("%s: %s: %.5f of %zu were drawn, and it has %.5f", options, labels, share,
                      sequences, p);
         }

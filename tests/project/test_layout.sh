@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The layout of the sources: the map is up to date, includes point one way, the command includes only the public header,
-# no two structs have the same tag, the documentation names files that exist, and lines have at most 100 columns.
+# no two structs have the same tag, the documentation names files that exist, lines have at most 100 columns, and tests
+# compare numbers in a way that a NaN fails.
 set -euo pipefail
 
 scripts/map.sh --check
@@ -43,6 +44,11 @@ for file in $(grep -hoE '`(src|cli|serve|include|tests|scripts|bench)/[a-z_0-9/]
     sort -u); do
     [ -e "$file" ] || { echo "the documentation names $file, which does not exist"; failed=1; }
 done
+
+if grep -nE 'assert_(float|double)_(not_)?equal' tests/*/*.[ch] examples/*.c | grep -v '^tests/support/near.h:'; then
+    echo "these assertions of cmocka hold for a NaN: use assert_near() of tests/support/near.h"
+    failed=1
+fi
 
 # Code and comments; strings are never broken.
 check_width=no # until all comments are wrapped

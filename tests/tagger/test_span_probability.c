@@ -115,7 +115,7 @@ static void span_probability_is_the_sum_over_labellings(void **state)
                         trellis_tagger_nth_span_probability(tagger, k, begin, end, &p, &error),
                         error);
                     trellis_text last = trellis_model_label(model, all.label[k][end - 1]);
-                    if (letter(last) != 'O' && fabs(p - wanted) > 1e-5) {
+                    if (letter(last) != 'O' && !(fabs(p - wanted) <= 1e-5)) {
                         fail_msg("%s: labelling %zu, tokens %zu to %zu: %g instead of %g",
                                  models[m], k, begin, end, p, wanted);
                     }

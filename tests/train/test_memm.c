@@ -6,6 +6,7 @@
  */
 #include "model/model.h"
 #include "model/test_model.h"
+#include "support/near.h"
 
 #include <math.h>
 
@@ -212,8 +213,8 @@ static void check_tagger(const trellis_model *model, struct judge *judge, const 
             assert_true(found >= fmax(p[0], fmax(p[1], p[2])) - 1e-6);
         }
     } else {
-        assert_float_equal(answers.probability[path_of_labels(labels)], answers.best, 1e-6);
-        assert_float_equal(exp(trellis_tagger_score(tagger)), answers.best, 1e-5);
+        assert_near(answers.probability[path_of_labels(labels)], answers.best, 1e-6);
+        assert_near(exp(trellis_tagger_score(tagger)), answers.best, 1e-5);
     }
     if (given) {
         assert_ok(trellis_tagger_allow(tagger, 1, &c, 1, &error), error);
@@ -225,16 +226,16 @@ static void check_tagger(const trellis_model *model, struct judge *judge, const 
         labels = trellis_tagger_nth_labels(tagger, rank);
         double p = answers.probability[path_of_labels(labels)];
         double found = trellis_tagger_nth_probability(tagger, rank);
-        assert_float_equal(exp(trellis_tagger_nth_score(tagger, rank)), p, 1e-5);
-        assert_float_equal(found, p / answers.sum, 1e-5);
+        assert_near(exp(trellis_tagger_nth_score(tagger, rank)), p, 1e-5);
+        assert_near(found, p / answers.sum, 1e-5);
         assert_ok(trellis_tagger_nth_marginals(tagger, rank, &marginals, &error), error);
         for (size_t i = 0; i < LENGTH; i++) {
             double marginal = answers.marginal[i][labels[i].data[0] - 'A'] / answers.sum;
-            assert_float_equal((double)marginals[i], marginal, 1e-5);
+            assert_near((double)marginals[i], marginal, 1e-5);
         }
         sum += found;
     }
-    assert_float_equal(sum, 1, 1e-5);
+    assert_near(sum, 1, 1e-5);
     trellis_tagger_destroy(tagger);
     trellis_options_destroy(options);
 }
@@ -269,7 +270,7 @@ static void test_decoding(void **state)
         struct judge *judge = make_judge(model);
         struct answers all;
         solve(judge, NULL, &all);
-        assert_float_equal(all.sum, 1, 1e-9);
+        assert_near(all.sum, 1, 1e-9);
         for (size_t d = 0; d < TR_COUNT(decodings); d++) {
             check_tagger(model, judge, decodings[d], false);
             check_tagger(model, judge, decodings[d], true);
@@ -305,12 +306,12 @@ static void test_optimisers_agree(void **state)
             snprintf(settings, sizeof settings, "order=%d epsilon=1e-7 delta=0 %s", order,
                      algorithms[i]);
             model = train_memm(edge_templates, settings);
-            assert_float_equal(objective_of(model), exact, 1e-3 * exact);
+            assert_near(objective_of(model), exact, 1e-3 * exact);
             trellis_model_close(model);
         }
         snprintf(settings, sizeof settings, "order=%d algorithm=sgd epochs=2000 rate=0.1", order);
         model = train_memm(edge_templates, settings);
-        assert_float_equal(objective_of(model), exact, 0.02 * exact);
+        assert_near(objective_of(model), exact, 0.02 * exact);
         trellis_model_close(model);
     }
 }
@@ -347,7 +348,7 @@ static void test_counts(void **state)
     double score;
     char *labels = tag_by(model, "a", &score);
     assert_string_equal(labels, "A");
-    assert_float_equal(exp(score), 0.75, 1e-4);
+    assert_near(exp(score), 0.75, 1e-4);
     free(labels);
     trellis_model_close(model);
 }
@@ -377,7 +378,7 @@ static void test_dev_is_tagged(void **state)
     trellis_model *model = train_file("data/english/train.conll",
                                       "type=memm features=id label=2 dev=data/english/test.conll");
     double accuracy = accuracy_of(model, "data/english/test.conll");
-    assert_float_equal(atof(trellis_model_note(model, "dev-accuracy")), accuracy, 1e-6);
+    assert_near(atof(trellis_model_note(model, "dev-accuracy")), accuracy, 1e-6);
     trellis_model_close(model);
 }
 

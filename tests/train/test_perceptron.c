@@ -271,7 +271,7 @@ static void assert_weights(const struct weights *found, const struct weights *ex
     const double *a = (const double *)found, *b = (const double *)expected;
     size_t other_than_0 = 0;
     for (size_t k = 0; k < sizeof *found / sizeof *a; k++) {
-        if (fabs(a[k] - scale * b[k]) > 1e-5) {
+        if (!(fabs(a[k] - scale * b[k]) <= 1e-5)) {
             fail_msg("weight %zu is %.9g, not %.9g", k, a[k], scale * b[k]);
         }
         other_than_0 += b[k] != 0;

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "model/test_model.h"
+#include "support/near.h"
 #include "train/likelihood.h"
 #include "train/objective.h"
 
@@ -229,12 +230,12 @@ static void check_curvature(const char *text, const char *segments, const char *
     qsort(expected, count, sizeof *expected, by_size);
     qsort(curvature, count, sizeof *curvature, by_size);
     for (size_t i = 0; i < count; i++) {
-        assert_float_equal(curvature[i], expected[i], 1e-9);
+        assert_near(curvature[i], expected[i], 1e-9);
     }
     size_t steps = likelihood->size - count;
     assert_int_equal(steps, p.training.layout.step_size);
     for (size_t j = count; j < likelihood->size; j++) {
-        assert_float_equal(curvature[j], sqrt(2 * tokens / ((double)steps + 1) + 2), 1e-9);
+        assert_near(curvature[j], sqrt(2 * tokens / ((double)steps + 1) + 2), 1e-9);
     }
     free(curvature);
     tr_likelihood_destroy(likelihood);

@@ -1,5 +1,6 @@
 /* test_ssvm.c - the margin objective: the dual never falls, the gap closes, and the optimum is that
  * of a slow subgradient method over all labellings. */
+#include "support/near.h"
 #include "train/naive.h"
 
 struct trace {
@@ -169,7 +170,7 @@ static void test_first_subgradients(void **state)
             trellis_text word = label ? TR_TEXT("word[0]=y") : TR_TEXT("word[0]=x");
             size_t number = trellis_model_find_attribute(model, false, word);
             assert_true(number != SIZE_MAX);
-            assert_float_equal(trellis_model_weight(model, number, &label, 1), 0.5, 1e-6);
+            assert_near(trellis_model_weight(model, number, &label, 1), 0.5, 1e-6);
         }
         trellis_model_close(model);
     }
