@@ -169,13 +169,13 @@ struct token_lists {
     uint64_t rows, pairs;
 };
 
-static void write_single(const struct tr_bundle_finder *x, uint32_t attribute,
+static void write_single(const struct tr_bundle_finder *x, size_t token, uint32_t attribute,
                          struct token_lists *to)
 {
     const struct tr_rows *rows = x->rows;
     if (attribute < rows->dense) {
         if (to->row) {
-            to->row[to->rows] = x->kept + attribute;
+            to->row[to->rows] = tr_listed_row(token, x->kept + attribute);
         }
         to->rows++;
         return;
@@ -184,7 +184,7 @@ static void write_single(const struct tr_bundle_finder *x, uint32_t attribute,
     size_t at = tr_rows_at(rows, attribute);
     for (uint64_t j = 0; to->pair && j < size; j++) {
         to->pair[to->pairs + j] = (uint32_t)(at + j);
-        to->outcome[to->pairs + j] = (uint16_t)rows->outcome[begin + j];
+        to->outcome[to->pairs + j] = tr_listed_outcome(token, rows->outcome[begin + j]);
     }
     to->pairs += size;
 }
@@ -197,15 +197,15 @@ static void write_token(const struct tr_bundle_finder *x, size_t token, struct t
                                                              : NULL;
         if (set && set->bundle != TR_NONE) {
             if (to->row) {
-                to->row[to->rows] = set->bundle;
+                to->row[to->rows] = tr_listed_row(token, set->bundle);
             }
             to->rows++;
         }
         for (uint32_t i = 0; set && set->bundle == TR_NONE && i < set->size; i++) {
-            write_single(x, x->members.at[set->begin + i], to);
+            write_single(x, token, x->members.at[set->begin + i], to);
         }
         if (!set) {
-            write_single(x, symbol, to);
+            write_single(x, token, symbol, to);
         }
     }
 }
@@ -216,7 +216,7 @@ static bool write_tokens(const struct tr_bundle_finder *x, struct tr_bundles *bu
     bundles->row_begin = tr_alloc(x->tokens + 1, sizeof *bundles->row_begin);
     bundles->pair_begin = tr_alloc(x->tokens + 1, sizeof *bundles->pair_begin);
     bundles->row = tr_alloc(counted.rows + TR_ROWS_AHEAD, sizeof *bundles->row);
-    bundles->pair = tr_alloc(counted.pairs + TR_ROWS_AHEAD, sizeof *bundles->pair);
+    bundles->pair = tr_alloc(counted.pairs + TR_PAIRS_AHEAD, sizeof *bundles->pair);
     bundles->outcome = tr_alloc(counted.pairs, sizeof *bundles->outcome);
     if (!bundles->row_begin || !bundles->pair_begin || !bundles->row || !bundles->pair ||
         !bundles->outcome) {
@@ -254,7 +254,8 @@ static trellis_status weigh(struct tr_bundle_finder *x, struct token_lists *coun
     uint64_t sizes[] = {x->occurrences->attribute.size, counted->rows + counted->pairs};
     trellis_status status = x->ranks ? tr_ranks_sum_integers(x->ranks, sizes, 2, error)
                                      : TRELLIS_OK;
-    *ret_pays = sizes[0] > 0 && sizes[1] <= sizes[0] + sizes[0] / 4;
+    *ret_pays = sizes[0] > 0 && sizes[1] <= sizes[0] + sizes[0] / 4 &&
+                (uint64_t)x->kept + x->rows->dense <= TR_LISTED_ROWS;
     return status;
 }
 
@@ -305,28 +306,6 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
     return status;
 }
 
-/* The tokens of what begin[first] .. begin[end]-1 lists; NULL on allocation failure. */
-static uint32_t *tokens_of(const uint32_t *begin, size_t first, size_t end)
-{
-    uint32_t *token = tr_alloc(begin[end] - begin[first], sizeof *token);
-    for (size_t t = first; token && t < end; t++) {
-        for (uint32_t k = begin[t]; k < begin[t + 1]; k++) {
-            token[k - begin[first]] = (uint32_t)t;
-        }
-    }
-    return token;
-}
-
-/* Segments have a row or two each. */
-static trellis_status list_segments(const struct tr_dataset *dataset, struct tr_bundles *bundles,
-                                    trellis_error *error)
-{
-    bundles->listed = tr_segment_rest(dataset, 0);
-    bundles->row_token = tokens_of(bundles->row_begin, bundles->listed, bundles->tokens);
-    bundles->pair_token = tokens_of(bundles->pair_begin, bundles->listed, bundles->tokens);
-    return bundles->row_token && bundles->pair_token ? TRELLIS_OK : tr_fail_memory(error);
-}
-
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
                                      struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
                                      trellis_error *error)
@@ -345,5 +324,5 @@ trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const str
                                 : tr_fail_memory(error);
     free(parts.begin.at);
     free(parts.attribute.at);
-    return status || !*ret_bundles ? status : list_segments(dataset, *ret_bundles, error);
+    return status;
 }

@@ -18,8 +18,6 @@ void tr_bundles_destroy(struct tr_bundles *bundles)
         free(bundles->row);
         free(bundles->pair);
         free(bundles->outcome);
-        free(bundles->row_token);
-        free(bundles->pair_token);
         free(bundles->sum);
         free(bundles->gradient);
         free(bundles);
@@ -31,22 +29,15 @@ void tr_bundles_destroy(struct tr_bundles *bundles)
 struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, size_t first,
                                            size_t end)
 {
-    struct tr_bundled_tokens tokens = {.row_begin = bundles->row_begin + first,
-                                       .row = bundles->row,
-                                       .pair_begin = bundles->pair_begin + first,
-                                       .pair = bundles->pair,
-                                       .outcome = bundles->outcome,
-                                       .n = end - first,
-                                       .bundles = bundles->count,
-                                       .width = bundles->rows->width,
-                                       .first = (uint32_t)first};
-    if (bundles->row_token && first >= bundles->listed) {
-        tokens.row_token = bundles->row_token +
-                           (tokens.row_begin[0] - bundles->row_begin[bundles->listed]);
-        tokens.pair_token = bundles->pair_token +
-                            (tokens.pair_begin[0] - bundles->pair_begin[bundles->listed]);
-    }
-    return tokens;
+    return (struct tr_bundled_tokens){.row_begin = bundles->row_begin + first,
+                                      .row = bundles->row,
+                                      .pair_begin = bundles->pair_begin + first,
+                                      .pair = bundles->pair,
+                                      .outcome = bundles->outcome,
+                                      .n = end - first,
+                                      .first = first,
+                                      .bundles = bundles->count,
+                                      .width = bundles->rows->width};
 }
 
 /* The members of the bundles first .. end-1 as if these were tokens. */
@@ -95,7 +86,7 @@ void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end,
 {
     const struct tr_rows *rows = bundles->rows;
     for (uint32_t k = bundles->row_begin[first]; k < bundles->row_begin[end]; k++) {
-        uint32_t row = bundles->row[k];
+        uint32_t row = bundles->row[k] % TR_LISTED_ROWS;
         bool single = row >= bundles->count;
         set_bit(single ? row_marks : marks, single ? row - bundles->count : row);
     }

@@ -42,9 +42,6 @@ struct tr_bundles {
     uint32_t *row;
     uint32_t *pair;
     uint16_t *outcome;
-    /* Of the tokens from `listed` on, the token of each row and pair. */
-    size_t listed;
-    uint32_t *row_token, *pair_token;
     float *sum;       // [count][rows->width] under the weights of tr_bundles_add_up()
     double *gradient; // [count][rows->width] what tr_bundles_take_marked() has added
 };
@@ -68,7 +65,7 @@ static inline bool tr_bundles_have_segments(const struct tr_bundles *bundles,
     return bundles && bundles->tokens > dataset->tokens;
 }
 
-/* The tokens first .. end-1, all of them before `listed` or none. */
+/* The tokens first .. end-1. */
 struct tr_bundled_tokens tr_bundles_tokens(const struct tr_bundles *bundles, size_t first,
                                            size_t end);
 /* Sets `sum` from the weights. */

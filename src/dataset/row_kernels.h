@@ -6,6 +6,7 @@
 #ifndef TRELLIS_DATASET_ROW_KERNELS_H
 #define TRELLIS_DATASET_ROW_KERNELS_H
 
+#include "base/kernels.h"
 #include "dataset/rows.h"
 
 /* The attributes of n tokens: those of token i are attribute[begin[i]] .. attribute[begin[i+1]-1],
@@ -19,24 +20,35 @@ struct tr_tokens {
 
 /* How many rows and weights early those of bundled tokens are prefetched: so many numbers may be
  * read beyond those of the last token. */
-enum { TR_ROWS_AHEAD = 12 };
+enum { TR_ROWS_AHEAD = 32, TR_PAIRS_AHEAD = 64 };
 
-/* The rows of n tokens: those of token i are row[row_begin[i]] .. row[row_begin[i+1]-1], a number
- * below `bundles` a row of sums, the others dense rows of the weights; and weight pair[k] for
- * outcome[k] with k from pair_begin[i] to pair_begin[i+1]-1 (bundles.h). */
+/* The rows of n tokens, row[row_begin[i]] .. row[row_begin[i+1]-1] those of token i, and their
+ * weights pair[pair_begin[i]] .. pair[pair_begin[i+1]-1] for an outcome each (bundles.h). A row below
+ * `bundles` is one of sums, the others are dense rows of the weights. Rows and outcomes stand beside
+ * the number of their token, so that one loop takes those of many tokens: how many a token has would
+ * often be guessed wrong. */
 struct tr_bundled_tokens {
-    const uint32_t *row_begin; // [n + 1]
-    const uint32_t *row;
+    const uint32_t *row_begin;  // [n + 1]
+    const uint32_t *row;        // tr_listed_row()
     const uint32_t *pair_begin; // [n + 1]
     const uint32_t *pair;
-    const uint16_t *outcome;
-    size_t n;
+    const uint16_t *outcome; // tr_listed_outcome()
+    size_t n, first;         // the number of the first token
     uint32_t bundles, width;
-    /* Where most tokens have a row or two: the token of each row and pair, from those of the first
-     * on, so that one loop takes all of them. NULL: tokens are taken one by one. */
-    const uint32_t *row_token, *pair_token;
-    uint32_t first; // the number of the first token there
 };
+
+/* Of the number of a token the last eight bits are kept: enough for a loop over as many tokens. */
+enum { TR_LISTED_TOKENS = 256, TR_LISTED_ROWS = 1 << 24 };
+
+static inline uint32_t tr_listed_row(size_t token, uint32_t row)
+{
+    return (uint32_t)(token % TR_LISTED_TOKENS) << 24 | row;
+}
+
+static inline uint16_t tr_listed_outcome(size_t token, uint32_t outcome)
+{
+    return (uint16_t)(token % TR_LISTED_TOKENS << 8 | outcome);
+}
 
 /* A step against a gradient, of some attributes of each token: of token i those at from[i * stride]
  * .. end[i * stride] - 1 of all that the tokens have. */
@@ -84,7 +96,8 @@ extern const struct tr_row_kernels tr_row_kernels_avx2;
 extern const struct tr_row_kernels tr_row_kernels_avx512;
 #endif
 
-/* Those for this processor. */
+/* Those for this processor, and those for the same instruction set as other kernels. */
 const struct tr_row_kernels *tr_row_kernels(void);
+const struct tr_row_kernels *tr_row_kernels_like(const struct tr_kernels *kernels);
 
 #endif

@@ -240,83 +240,90 @@ INLINE float *bundled_row(const struct bases *bases, uint32_t row, size_t width)
     return (float *)(bases->at[row >= bases->bundles] + row * width * sizeof(float));
 }
 
-INLINE void fetch_row(const struct bases *bases, uint32_t row, size_t width)
+INLINE void fetch_row(const struct bases *bases, uint32_t listed, size_t width)
 {
-    const float *at = bundled_row(bases, row, width);
+    const float *at = bundled_row(bases, listed % TR_LISTED_ROWS, width);
     __builtin_prefetch(at);
     __builtin_prefetch(at + 16);
 }
 
-/* Rows of a constant number of vectors. */
-INLINE void score_narrow(const struct tr_bundled_tokens *tokens, const struct bases *bases,
-                         size_t i, float *scores, const size_t vectors)
+/* The tokens first .. end-1 of all, at most TR_LISTED_TOKENS. */
+struct token_run {
+    size_t first, end;
+};
+
+/* Which token of the run one is whose number ends in these bits. */
+INLINE size_t token_in_run(const struct tr_bundled_tokens *tokens, struct token_run run,
+                           uint32_t bits)
 {
-    vector sum[MAX_VECTORS];
-    for (size_t v = 0; v < vectors; v++) {
-        sum[v] = *(const vector *)(scores + v * LANES);
-    }
-    for (uint32_t k = tokens->row_begin[i]; k < tokens->row_begin[i + 1]; k++) {
-        const float *row = bundled_row(bases, tokens->row[k], vectors * LANES);
+    return (bits - (uint32_t)(tokens->first + run.first)) % TR_LISTED_TOKENS;
+}
+
+/* Rows of a constant number of vectors. The sum of a token stays in registers: what was added up so
+ * far goes on where the token is the same and gives way to its scores where it is another. */
+INLINE void score_narrow(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                         struct token_run run, float *scores, size_t stride, const size_t vectors)
+{
+    static const float zeros[MAX_VECTORS * LANES] __attribute__((aligned(32)));
+    vector sum[MAX_VECTORS] = {{0}};
+    size_t last = TR_LISTED_TOKENS;
+    for (uint32_t k = tokens->row_begin[run.first]; k < tokens->row_begin[run.end]; k++) {
+        uint32_t listed = tokens->row[k];
+        size_t token = token_in_run(tokens, run, listed / TR_LISTED_ROWS);
+        const float *row = bundled_row(bases, listed % TR_LISTED_ROWS, vectors * LANES);
         fetch_row(bases, tokens->row[k + TR_ROWS_AHEAD], vectors * LANES);
+        float *to = scores + token * stride;
+        uintptr_t same = -(uintptr_t)(token == last);
+        const float *from = (const float *)(((uintptr_t)to & ~same) | ((uintptr_t)zeros & same));
+        const lanes keep = (lanes){0} + (int32_t)same;
         for (size_t v = 0; v < vectors; v++) {
-            sum[v] += *(const vector *)(row + v * LANES);
+            vector begin = *(const vector *)(from + v * LANES);
+            sum[v] = (vector)((lanes)sum[v] & keep);
+            sum[v] += begin + *(const vector *)(row + v * LANES);
+            *(vector *)(to + v * LANES) = sum[v];
         }
-    }
-    for (size_t v = 0; v < vectors; v++) {
-        *(vector *)(scores + v * LANES) = sum[v];
+        last = token;
     }
 }
 
-INLINE void score_any(const struct tr_bundled_tokens *tokens, const struct bases *bases, size_t i,
-                      float *scores)
+INLINE void score_any(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                      struct token_run run, float *scores, size_t stride)
 {
     size_t width = tokens->width;
-    for (uint32_t k = tokens->row_begin[i]; k < tokens->row_begin[i + 1]; k++) {
-        const float *row = bundled_row(bases, tokens->row[k], width);
+    for (uint32_t k = tokens->row_begin[run.first]; k < tokens->row_begin[run.end]; k++) {
+        uint32_t listed = tokens->row[k];
+        float *to = scores + token_in_run(tokens, run, listed / TR_LISTED_ROWS) * stride;
+        const float *row = bundled_row(bases, listed % TR_LISTED_ROWS, width);
         fetch_row(bases, tokens->row[k + TR_ROWS_AHEAD], width);
         for (size_t j = 0; j < width; j += LANES) {
-            *(vector *)(scores + j) += *(const vector *)(row + j);
+            *(vector *)(to + j) += *(const vector *)(row + j);
         }
     }
 }
 
-/* The rows of all tokens in one loop; how many a token has would often be guessed wrong. */
-INLINE void score_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
-                         float *scores, size_t stride, size_t width)
+static void score_run(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                      struct token_run run, const float *weights, float *scores, size_t stride)
 {
-    const uint32_t *token = tokens->row_token, *row = tokens->row + tokens->row_begin[0];
-    uint32_t count = tokens->row_begin[tokens->n] - tokens->row_begin[0];
-    for (uint32_t k = 0; k < count; k++) {
-        const float *from = bundled_row(bases, row[k], width);
-        float *to = scores + (token[k] - tokens->first) * stride;
-        fetch_row(bases, row[k + TR_ROWS_AHEAD], width);
-        for (size_t j = 0; j < width; j += LANES) {
-            *(vector *)(to + j) += *(const vector *)(from + j);
-        }
-    }
-}
-
-static void score_all_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
-                             const float *weights, float *scores, size_t stride)
-{
-    uint32_t begin = tokens->pair_begin[0], end = tokens->pair_begin[tokens->n];
     switch (tokens->width / LANES) {
     case 1:
-        score_listed(tokens, bases, scores, stride, LANES);
+        score_narrow(tokens, bases, run, scores, stride, 1);
         break;
     case 2:
-        score_listed(tokens, bases, scores, stride, 2 * LANES);
+        score_narrow(tokens, bases, run, scores, stride, 2);
         break;
     case 3:
-        score_listed(tokens, bases, scores, stride, 3 * LANES);
+        score_narrow(tokens, bases, run, scores, stride, 3);
+        break;
+    case 4:
+        score_narrow(tokens, bases, run, scores, stride, 4);
         break;
     default:
-        score_listed(tokens, bases, scores, stride, tokens->width);
+        score_any(tokens, bases, run, scores, stride);
     }
-    for (uint32_t k = begin; k < end; k++) {
-        size_t at = (tokens->pair_token[k - begin] - tokens->first) * stride;
-        __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
-        scores[at + tokens->outcome[k]] += weights[tokens->pair[k]];
+    for (uint32_t k = tokens->pair_begin[run.first]; k < tokens->pair_begin[run.end]; k++) {
+        size_t token = token_in_run(tokens, run, tokens->outcome[k] >> 8);
+        __builtin_prefetch(&weights[tokens->pair[k + TR_PAIRS_AHEAD]]);
+        scores[token * stride + tokens->outcome[k] % 256] += weights[tokens->pair[k]];
     }
 }
 
@@ -324,82 +331,47 @@ static void score_bundled(const struct tr_bundled_tokens *tokens, const float *s
                           const float *weights, float *scores, size_t stride)
 {
     const struct bases bases = bases_of(tokens, sums, weights);
-    if (tokens->row_token) {
-        score_all_listed(tokens, &bases, weights, scores, stride);
-        return;
-    }
-    for (size_t i = 0; i < tokens->n; i++, scores += stride) {
-        switch (tokens->width / LANES) {
-        case 1:
-            score_narrow(tokens, &bases, i, scores, 1);
-            break;
-        case 2:
-            score_narrow(tokens, &bases, i, scores, 2);
-            break;
-        case 3:
-            score_narrow(tokens, &bases, i, scores, 3);
-            break;
-        case 4:
-            score_narrow(tokens, &bases, i, scores, 4);
-            break;
-        default:
-            score_any(tokens, &bases, i, scores);
-        }
-        for (uint32_t k = tokens->pair_begin[i]; k < tokens->pair_begin[i + 1]; k++) {
-            __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
-            scores[tokens->outcome[k]] += weights[tokens->pair[k]];
-        }
+    for (struct token_run run = {0}; run.first < tokens->n; run.first = run.end) {
+        size_t left = tokens->n - run.first;
+        run.end = run.first + (left < TR_LISTED_TOKENS ? left : TR_LISTED_TOKENS);
+        score_run(tokens, &bases, run, weights, scores + run.first * stride, stride);
     }
 }
 
 INLINE void collect_rows(const struct tr_bundled_tokens *tokens, const struct bases *bases,
-                         size_t i, const float *amounts, size_t width)
+                         struct token_run run, const float *amounts, size_t stride, size_t width)
 {
-    for (uint32_t k = tokens->row_begin[i]; k < tokens->row_begin[i + 1]; k++) {
-        float *row = bundled_row(bases, tokens->row[k], width);
+    for (uint32_t k = tokens->row_begin[run.first]; k < tokens->row_begin[run.end]; k++) {
+        uint32_t listed = tokens->row[k];
+        const float *from = amounts + token_in_run(tokens, run, listed / TR_LISTED_ROWS) * stride;
+        float *row = bundled_row(bases, listed % TR_LISTED_ROWS, width);
         fetch_row(bases, tokens->row[k + TR_ROWS_AHEAD], width);
         for (size_t j = 0; j < width; j += LANES) {
-            *(vector *)(row + j) += *(const vector *)(amounts + j);
+            *(vector *)(row + j) += *(const vector *)(from + j);
         }
     }
 }
 
-INLINE void collect_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
-                           const float *amounts, size_t stride, size_t width)
+static void collect_run(const struct tr_bundled_tokens *tokens, const struct bases *bases,
+                        struct token_run run, float *weights, const float *amounts, size_t stride)
 {
-    const uint32_t *token = tokens->row_token, *row = tokens->row + tokens->row_begin[0];
-    uint32_t count = tokens->row_begin[tokens->n] - tokens->row_begin[0];
-    for (uint32_t k = 0; k < count; k++) {
-        float *to = bundled_row(bases, row[k], width);
-        const float *from = amounts + (token[k] - tokens->first) * stride;
-        fetch_row(bases, row[k + TR_ROWS_AHEAD], width);
-        for (size_t j = 0; j < width; j += LANES) {
-            *(vector *)(to + j) += *(const vector *)(from + j);
-        }
-    }
-}
-
-static void collect_all_listed(const struct tr_bundled_tokens *tokens, const struct bases *bases,
-                               float *weights, const float *amounts, size_t stride)
-{
-    uint32_t begin = tokens->pair_begin[0], end = tokens->pair_begin[tokens->n];
     switch (tokens->width / LANES) {
     case 1:
-        collect_listed(tokens, bases, amounts, stride, LANES);
+        collect_rows(tokens, bases, run, amounts, stride, LANES);
         break;
     case 2:
-        collect_listed(tokens, bases, amounts, stride, 2 * LANES);
+        collect_rows(tokens, bases, run, amounts, stride, 2 * LANES);
         break;
     case 3:
-        collect_listed(tokens, bases, amounts, stride, 3 * LANES);
+        collect_rows(tokens, bases, run, amounts, stride, 3 * LANES);
         break;
     default:
-        collect_listed(tokens, bases, amounts, stride, tokens->width);
+        collect_rows(tokens, bases, run, amounts, stride, tokens->width);
     }
-    for (uint32_t k = begin; k < end; k++) {
-        size_t at = (tokens->pair_token[k - begin] - tokens->first) * stride;
-        __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
-        weights[tokens->pair[k]] += amounts[at + tokens->outcome[k]];
+    for (uint32_t k = tokens->pair_begin[run.first]; k < tokens->pair_begin[run.end]; k++) {
+        size_t token = token_in_run(tokens, run, tokens->outcome[k] >> 8);
+        __builtin_prefetch(&weights[tokens->pair[k + TR_PAIRS_AHEAD]]);
+        weights[tokens->pair[k]] += amounts[token * stride + tokens->outcome[k] % 256];
     }
 }
 
@@ -407,28 +379,10 @@ static void collect_bundled(const struct tr_bundled_tokens *tokens, float *sums,
                             const float *amounts, size_t stride)
 {
     const struct bases bases = bases_of(tokens, sums, weights);
-    if (tokens->row_token) {
-        collect_all_listed(tokens, &bases, weights, amounts, stride);
-        return;
-    }
-    for (size_t i = 0; i < tokens->n; i++, amounts += stride) {
-        switch (tokens->width / LANES) {
-        case 1:
-            collect_rows(tokens, &bases, i, amounts, LANES);
-            break;
-        case 2:
-            collect_rows(tokens, &bases, i, amounts, 2 * LANES);
-            break;
-        case 3:
-            collect_rows(tokens, &bases, i, amounts, 3 * LANES);
-            break;
-        default:
-            collect_rows(tokens, &bases, i, amounts, tokens->width);
-        }
-        for (uint32_t k = tokens->pair_begin[i]; k < tokens->pair_begin[i + 1]; k++) {
-            __builtin_prefetch(&weights[tokens->pair[k + TR_ROWS_AHEAD]]);
-            weights[tokens->pair[k]] += amounts[tokens->outcome[k]];
-        }
+    for (struct token_run run = {0}; run.first < tokens->n; run.first = run.end) {
+        size_t left = tokens->n - run.first;
+        run.end = run.first + (left < TR_LISTED_TOKENS ? left : TR_LISTED_TOKENS);
+        collect_run(tokens, &bases, run, weights, amounts + run.first * stride, stride);
     }
 }
 

@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "dataset/bundles.h"
 
-enum { TOKENS = 900, VALUES = 4, SLOTS = 12, ATTRIBUTES = 700 };
+enum { TOKENS = 1200, VALUES = 4, SLOTS = 12, ATTRIBUTES = 700 };
 
 struct corpus {
     struct tr_occurrences occurrences;
@@ -56,6 +56,7 @@ static uint32_t draw_token(struct tr_random *random, uint32_t *cell, uint32_t *a
     return n;
 }
 
+/* Some tokens have nothing, some of them one after the other. */
 static struct tr_occurrences draw_occurrences(struct tr_random *random)
 {
     struct tr_occurrences o = {0};
@@ -66,7 +67,8 @@ static struct tr_occurrences draw_occurrences(struct tr_random *random)
     tr_random_shuffle(random, number, ATTRIBUTES); // dense and sparse everywhere
     assert_true(tr_push(&o.begin, 0));
     for (size_t t = 0; t < TOKENS; t++) {
-        uint32_t n = tr_random_below(random, 50) ? draw_token(random, cell, attribute) : 0;
+        bool empty = (t >= 500 && t < 800) || tr_random_below(random, 50) == 0;
+        uint32_t n = empty ? 0 : draw_token(random, cell, attribute);
         for (uint32_t k = 0; k < n; k++) {
             attribute[k] = number[attribute[k]];
         }
@@ -150,7 +152,7 @@ static void check_token(const struct corpus *c, const struct tr_bundles *b, size
         count[c->occurrences.attribute.at[k]]++;
     }
     for (uint32_t k = b->row_begin[t]; k < b->row_begin[t + 1]; k++) {
-        uint32_t row = b->row[k];
+        uint32_t row = b->row[k] % TR_LISTED_ROWS;
         if (row >= b->count) {
             count[row - b->count]--;
             continue;
@@ -172,38 +174,6 @@ static void check_token(const struct corpus *c, const struct tr_bundles *b, size
     free(weights);
 }
 
-/* The number of the token of each entry between begin[0] and begin[n]; to be freed. */
-static uint32_t *tokens_of(const uint32_t *begin, size_t n, uint32_t first)
-{
-    uint32_t *token = tr_alloc(begin[n] - begin[0], sizeof *token);
-    assert_non_null(token);
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = begin[i]; k < begin[i + 1]; k++) {
-            token[k - begin[0]] = first + i;
-        }
-    }
-    return token;
-}
-
-/* Tokens one by one, or in one loop over the list of their rows. */
-static struct tr_bundled_tokens take_tokens(const struct tr_bundles *b, size_t first, size_t end,
-                                            bool listed)
-{
-    struct tr_bundled_tokens tokens = tr_bundles_tokens(b, first, end);
-    assert_null(tokens.row_token);
-    if (listed) {
-        tokens.row_token = tokens_of(tokens.row_begin, tokens.n, tokens.first);
-        tokens.pair_token = tokens_of(tokens.pair_begin, tokens.n, tokens.first);
-    }
-    return tokens;
-}
-
-static void free_lists(struct tr_bundled_tokens *tokens)
-{
-    free((void *)tokens->row_token);
-    free((void *)tokens->pair_token);
-}
-
 static void check_scores(const struct corpus *c, struct tr_bundles *b, struct tr_pool *pool)
 {
     size_t width = c->rows->width, first = 100, n = TOKENS - first;
@@ -212,15 +182,15 @@ static void check_scores(const struct corpus *c, struct tr_bundles *b, struct tr
     struct tr_tokens tokens = {c->occurrences.begin.at + first, c->occurrences.attribute.at, NULL,
                                n};
     tr_row_kernels_baseline.score(c->rows, c->weights, &tokens, wanted, width);
-    for (int listed = 0; listed < 2; listed++) {
-        struct tr_bundled_tokens bundled = take_tokens(b, first, TOKENS, listed);
+    tr_bundles_add_up(b, tr_row_kernels(), c->weights, pool);
+    for (size_t k = 0; tr_kernels_at(k); k++) {
+        struct tr_bundled_tokens bundled = tr_bundles_tokens(b, first, TOKENS);
         memset(got, 0, n * width * sizeof *got);
-        tr_bundles_add_up(b, tr_row_kernels(), c->weights, pool);
-        tr_row_kernels()->score_bundled(&bundled, b->sum, c->weights, got, width);
+        tr_row_kernels_like(tr_kernels_at(k))
+            ->score_bundled(&bundled, b->sum, c->weights, got, width);
         for (size_t i = 0; i < n * width; i++) {
             assert_true(i % width >= c->outcomes || got[i] == wanted[i]);
         }
-        free_lists(&bundled);
     }
     free(wanted);
     free(got);
@@ -236,7 +206,7 @@ static void check_taken(const struct corpus *c, const float *gradient)
 
 /* Gradients in two blocks. */
 static void check_gradient(struct tr_random *random, const struct corpus *c, struct tr_bundles *b,
-                           bool listed, struct tr_pool *pool)
+                           const struct tr_row_kernels *kernels, struct tr_pool *pool)
 {
     size_t width = c->rows->width, features = tr_rows_pairs(c->rows), middle = TOKENS / 3;
     float *amounts = tr_alloc_aligned(TOKENS * width, sizeof *amounts);
@@ -252,9 +222,8 @@ static void check_gradient(struct tr_random *random, const struct corpus *c, str
         size_t first = block ? middle : 0, end = block ? TOKENS : middle;
         uint64_t *marks = tr_alloc(tr_bundles_mark_words(b), sizeof *marks);
         uint64_t *row_marks = tr_alloc(tr_rows_mark_words(c->rows), sizeof *row_marks);
-        struct tr_bundled_tokens bundled = take_tokens(b, first, end, listed);
-        tr_row_kernels()->collect_bundled(&bundled, sums, single, amounts + first * width, width);
-        free_lists(&bundled);
+        struct tr_bundled_tokens bundled = tr_bundles_tokens(b, first, end);
+        kernels->collect_bundled(&bundled, sums, single, amounts + first * width, width);
         tr_bundles_mark(b, first, end, marks, row_marks);
         tr_bundles_take_marked(b, marks, sums, 0);
         tr_rows_take_marked(c->rows, row_marks, single, 0, got);
@@ -303,8 +272,10 @@ static void stands_for_the_tokens(void **state)
             check_token(&c, b, t);
         }
         check_scores(&c, b, i % 2 ? pool : NULL);
-        check_gradient(&random, &c, b, false, i % 2 ? pool : NULL);
-        check_gradient(&random, &c, b, true, i % 2 ? pool : NULL);
+        for (size_t k = 0; tr_kernels_at(k); k++) {
+            check_gradient(&random, &c, b, tr_row_kernels_like(tr_kernels_at(k)),
+                           i % 2 ? pool : NULL);
+        }
         tr_bundles_destroy(b);
         corpus_free(&c);
     }

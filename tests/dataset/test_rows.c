@@ -195,16 +195,14 @@ static struct token draw_token(struct tr_random *random, const struct naive *nai
     return token;
 }
 
-/* The kernels that this processor can run. */
-static const struct tr_row_kernels *kernels_at(size_t index)
+/* Kernels that this processor can run, any of them. */
+static const struct tr_row_kernels *draw_kernels(struct tr_random *random)
 {
-    const struct tr_row_kernels *all[] = {
-        &tr_row_kernels_baseline,
-#if defined(__x86_64__)
-        tr_row_kernels(),
-#endif
-    };
-    return all[index % TR_COUNT(all)];
+    size_t count = 0;
+    while (tr_kernels_at(count)) {
+        count++;
+    }
+    return tr_row_kernels_like(tr_kernels_at(tr_random_below(random, count)));
 }
 
 /* A token after one without attributes; last, or before another without attributes, as the kernels
@@ -235,7 +233,7 @@ static void check_score(struct tr_random *random, const struct tr_rows *rows,
     }
     uint32_t begin[4];
     struct tr_tokens tokens = tokens_of(&token, valued, tr_random_below(random, 2), begin);
-    kernels_at(tr_random_below(random, 2))->score(rows, weights, &tokens, all_scores, naive->width);
+    draw_kernels(random)->score(rows, weights, &tokens, all_scores, naive->width);
     for (uint32_t o = 0; o < naive->outcomes; o++) {
         assert_true((double)scores[o] == expected[o]);
     }
@@ -261,8 +259,7 @@ static void collect(struct tr_random *random, const struct tr_rows *rows, struct
     }
     uint32_t begin[4];
     struct tr_tokens tokens = tokens_of(&token, valued, tr_random_below(random, 2), begin);
-    kernels_at(tr_random_below(random, 2))
-        ->collect(rows, weights, &tokens, all_amounts, naive->width);
+    draw_kernels(random)->collect(rows, weights, &tokens, all_amounts, naive->width);
     for (size_t k = 0; k < token.count; k++) {
         uint32_t a = token.attribute[k];
         for (uint32_t o = 0; o < naive->outcomes; o++) {
@@ -307,7 +304,7 @@ static void move(struct tr_random *random, const struct tr_rows *rows, struct na
                            .from = ranges[0],
                            .end = ranges[0] + 1,
                            .stride = 2};
-    kernels_at(tr_random_below(random, 2))->move(rows, &move, &tokens, all_amounts, naive->width);
+    draw_kernels(random)->move(rows, &move, &tokens, all_amounts, naive->width);
     for (size_t k = 0; k < token.count; k++) {
         uint32_t a = token.attribute[k];
         for (uint32_t o = 0; o < naive->outcomes && a >= from && a < end; o++) {
@@ -330,27 +327,33 @@ enum { BUNDLES = 5, PER_TOKEN = 9 };
 
 /* Three tokens, the first and perhaps the last without anything, of bundles, dense rows and pairs. */
 struct bundled {
-    uint32_t begin[4], row[PER_TOKEN + TR_ROWS_AHEAD], pair[PER_TOKEN + TR_ROWS_AHEAD];
-    uint16_t outcome[PER_TOKEN];
+    uint32_t begin[4], row[PER_TOKEN], outcome[PER_TOKEN];
+    uint32_t listed[PER_TOKEN + TR_ROWS_AHEAD], pair[PER_TOKEN + TR_PAIRS_AHEAD];
+    uint16_t listed_outcome[PER_TOKEN];
     struct tr_bundled_tokens tokens;
 };
 
 static void draw_bundled(struct tr_random *random, const struct tr_rows *rows, struct bundled *x)
 {
     memset(x, 0, sizeof *x);
+    size_t first = TR_LISTED_TOKENS - 3 + tr_random_below(random, 4);
     x->begin[2] = (uint32_t)tr_random_below(random, PER_TOKEN + 1);
     x->begin[3] = (uint32_t)(tr_random_below(random, 2) ? PER_TOKEN : x->begin[2]);
     for (size_t k = 0; k < PER_TOKEN; k++) {
+        size_t token = first + (k < x->begin[2] ? 1 : 2);
         x->row[k] = (uint32_t)tr_random_below(random, BUNDLES + rows->dense);
         x->pair[k] = (uint32_t)tr_random_below(random, rows->size);
-        x->outcome[k] = (uint16_t)tr_random_below(random, rows->outcomes);
+        x->outcome[k] = (uint32_t)tr_random_below(random, rows->outcomes);
+        x->listed[k] = tr_listed_row(token, x->row[k]);
+        x->listed_outcome[k] = tr_listed_outcome(token, x->outcome[k]);
     }
     x->tokens = (struct tr_bundled_tokens){.row_begin = x->begin,
-                                           .row = x->row,
+                                           .row = x->listed,
                                            .pair_begin = x->begin,
                                            .pair = x->pair,
-                                           .outcome = x->outcome,
+                                           .outcome = x->listed_outcome,
                                            .n = tr_random_below(random, 4),
+                                           .first = first,
                                            .bundles = BUNDLES,
                                            .width = rows->width};
 }
@@ -383,7 +386,7 @@ static void check_score_bundled(struct tr_random *random, const struct tr_rows *
             wanted[i * width + x.outcome[k]] += weights[x.pair[k]];
         }
     }
-    kernels_at(tr_random_below(random, 2))->score_bundled(&x.tokens, sums, weights, scores, width);
+    draw_kernels(random)->score_bundled(&x.tokens, sums, weights, scores, width);
     assert_memory_equal(scores, wanted, 3 * width * sizeof *scores);
     free(sums);
     free(scores);
@@ -408,8 +411,7 @@ static void check_collect_bundled(struct tr_random *random, const struct tr_rows
             wanted[size + x.pair[k]] += amounts[i * width + x.outcome[k]];
         }
     }
-    kernels_at(tr_random_below(random, 2))
-        ->collect_bundled(&x.tokens, sums, weights, amounts, width);
+    draw_kernels(random)->collect_bundled(&x.tokens, sums, weights, amounts, width);
     assert_memory_equal(sums, wanted, size * sizeof *wanted);
     assert_memory_equal(weights, wanted + size, rows->size * sizeof *wanted);
     free(sums);
