@@ -45,20 +45,18 @@ static void learn_epoch(struct naive *naive, int epoch)
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* The model of rank 0. */
-static trellis_model *train_on_ranks(unsigned count, const char *corpus, const char *templates,
-                                     const char *settings)
+static trellis_model *train_from(const trellis_source *source, unsigned count,
+                                 const char *templates, const char *settings)
 {
     struct world world = {.count = count};
     struct rank_training ranks[MOST];
     pthread_t threads[MOST];
     trellis_options *options = make_options(settings);
-    trellis_source source = {
-        .struct_size = sizeof source, .data = corpus, .data_size = strlen(corpus)};
     pthread_barrier_init(&world.barrier, NULL, count);
     for (unsigned r = 0; r < count; r++) {
         ranks[r] = (struct rank_training){.member = {.world = &world, .rank = r},
                                           .options = options,
-                                          .source = &source,
+                                          .source = source,
                                           .templates = templates};
         assert_int_equal(pthread_create(&threads[r], NULL, train_on_rank, &ranks[r]), 0);
     }
@@ -74,6 +72,14 @@ static trellis_model *train_on_ranks(unsigned count, const char *corpus, const c
     pthread_barrier_destroy(&world.barrier);
     trellis_options_destroy(options);
     return ranks[0].model;
+}
+
+static trellis_model *train_on_ranks(unsigned count, const char *corpus, const char *templates,
+                                     const char *settings)
+{
+    trellis_source source = {
+        .struct_size = sizeof source, .data = corpus, .data_size = strlen(corpus)};
+    return train_from(&source, count, templates, settings);
 }
 
 /* ---- the model of one rank ------------------------------------------------------------------- */
@@ -101,6 +107,54 @@ static void the_model_is_that_of_one_rank(void **state)
         free(wanted);
     }
     tr_buffer_free(&corpus);
+}
+
+/* Each third has words and labels that the others have not, beside common ones; the names of labels
+ * are of all lengths up to 12 bytes. With `partial`, one label in six is '_' or a choice of two. */
+static void thirds_corpus(bool partial, struct tr_buffer *corpus)
+{
+    struct tr_random random;
+    tr_random_seed(&random, 5);
+    for (size_t i = 0; i < 240; i++) {
+        size_t third = tr_random_below(&random, 3) ? i / 80 : 3, name = tr_random_below(&random, 4);
+        const char *open = i % 12 == 5 ? "_" : i % 12 == 11 ? "|A" : "";
+        tr_buffer_format(corpus, "w%zu.%zu ", third, name);
+        if (!partial || *open != '_') {
+            tr_buffer_format(corpus, "%c%.*s", (int)('A' + third), (int)(3 * name + third),
+                             "abcdefghijkl");
+        }
+        tr_buffer_format(corpus, "%s\n%s", partial ? open : "",
+                         tr_random_below(&random, 4) ? "" : "\n");
+    }
+}
+
+/* Of a file each rank reads its own part alone. */
+static void each_rank_reads_its_part_of_a_file(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"type=crf warm-up=0 epochs=4 threads=1 dictionary=learn",
+                                       "type=memm algorithm=sgd batch=4 epochs=2 threads=1",
+                                       "type=crf warm-up=0 partial=yes epochs=4 threads=1"};
+    static const char templates[] = "columns word\nnode word[-1..1]\nstep start end\n";
+    for (size_t i = 0; i < TR_COUNT(ways); i++) {
+        struct tr_buffer corpus = {0};
+        thirds_corpus(strstr(ways[i], "partial"), &corpus);
+        trellis_source source = {.struct_size = sizeof source,
+                                 .path = put_file("ranks.txt", corpus.data, corpus.size)};
+        trellis_model *alone = train_from(&source, 1, templates, ways[i]);
+        char *wanted = say(alone, EXPORT);
+        assert_int_equal(trellis_model_label_count(alone), 16);
+        trellis_model_close(alone);
+        for (unsigned count = 2; count <= 3; count++) {
+            trellis_model *model = train_from(&source, count, templates, ways[i]);
+            char *found = say(model, EXPORT);
+            assert_string_equal(found, wanted);
+            free(found);
+            trellis_model_close(model);
+        }
+        free(wanted);
+        tr_buffer_free(&corpus);
+    }
 }
 
 /* ---- mixing ---------------------------------------------------------------------------------- */
@@ -154,8 +208,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_is_that_of_one_rank),
+        cmocka_unit_test(each_rank_reads_its_part_of_a_file),
         cmocka_unit_test(the_average_is_the_mean_of_all),
         cmocka_unit_test(weights_are_the_mean_of_all),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
