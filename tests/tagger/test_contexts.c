@@ -178,6 +178,14 @@ static void test_native(void **state)
     check(templates, "label=3", 2);
 }
 
+/* Three cells in a row of one column have nothing to do with those of another. */
+static void test_windows_of_two_columns(void **state)
+{
+    (void)state;
+    check("columns word pos\nnode ngram(word,-1..1,1..3)\nnode ngram(pos,-1..1,1..3)\nstep\n",
+          "label=3", 3);
+}
+
 /* A model of 16 bits adds whole numbers. */
 static void test_shorts(void **state)
 {
@@ -224,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_native),
+        cmocka_unit_test(test_windows_of_two_columns),
         cmocka_unit_test(test_shorts),
         cmocka_unit_test(test_optional_column),
     };

@@ -157,6 +157,30 @@ static void each_rank_reads_its_part_of_a_file(void **state)
     }
 }
 
+/* Ranks own slices of the weights. There are so many weights here that slices begin among those of
+ * nodes, and that of the last rank has those of nodes, edges and transitions. */
+static void slices_have_weights_of_every_kind(void **state)
+{
+    (void)state;
+    static const char settings[] = "type=crf warm-up=0 all-features=yes epochs=2 threads=1";
+    static const char templates[] = "columns word\nnode word[-2..2] & word\nedge word\nstep\n";
+    struct tr_buffer corpus = {0};
+    thirds_corpus(false, &corpus);
+    tr_buffer_char(&corpus, 0);
+    trellis_model *alone = train_on_ranks(1, corpus.data, templates, settings);
+    char *wanted = say(alone, EXPORT);
+    for (unsigned count = 2; count <= 3; count++) {
+        trellis_model *model = train_on_ranks(count, corpus.data, templates, settings);
+        char *found = say(model, EXPORT);
+        assert_string_equal(found, wanted);
+        free(found);
+        trellis_model_close(model);
+    }
+    free(wanted);
+    trellis_model_close(alone);
+    tr_buffer_free(&corpus);
+}
+
 /* ---- mixing ---------------------------------------------------------------------------------- */
 
 static double weight_of(const trellis_model *model, int word, int label)
@@ -209,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_is_that_of_one_rank),
         cmocka_unit_test(each_rank_reads_its_part_of_a_file),
+        cmocka_unit_test(slices_have_weights_of_every_kind),
         cmocka_unit_test(the_average_is_the_mean_of_all),
         cmocka_unit_test(weights_are_the_mean_of_all),
     };
