@@ -243,10 +243,10 @@ static bool is_possible(const struct tr_occurrences *occurrences, size_t tokens,
            rows->width <= TR_WIDEST_BUNDLE;
 }
 
-/* Whether bundles pay: pairs are listed for each token, which takes too much memory where a row has
- * many. */
-static trellis_status weigh(struct tr_bundle_finder *x, struct token_lists *counted, bool *ret_pays,
-                            trellis_error *error)
+/* Whether lists pay: pairs are listed for each token, which takes too much memory where a row has
+ * many. `most` is how many rows and pairs there may be for each attribute. */
+static trellis_status weigh(struct tr_bundle_finder *x, double most, struct token_lists *counted,
+                            bool *ret_pays, trellis_error *error)
 {
     for (size_t t = 0; t < x->tokens; t++) {
         write_token(x, t, counted);
@@ -254,9 +254,27 @@ static trellis_status weigh(struct tr_bundle_finder *x, struct token_lists *coun
     uint64_t sizes[] = {x->occurrences->attribute.size, counted->rows + counted->pairs};
     trellis_status status = x->ranks ? tr_ranks_sum_integers(x->ranks, sizes, 2, error)
                                      : TRELLIS_OK;
-    *ret_pays = sizes[0] > 0 && sizes[1] <= sizes[0] + sizes[0] / 4 &&
+    *ret_pays = sizes[0] > 0 && (double)sizes[1] <= most * (double)sizes[0] &&
                 (uint64_t)x->kept + x->rows->dense <= TR_LISTED_ROWS;
     return status;
+}
+
+static trellis_status list_tokens(struct tr_bundle_finder *x, struct token_lists counted,
+                                  struct tr_bundles **ret_bundles, trellis_error *error)
+{
+    struct tr_bundles *bundles = tr_alloc(1, sizeof *bundles);
+    if (bundles) {
+        bundles->rows = x->rows;
+        bundles->tokens = x->tokens;
+    }
+    if (!bundles || !list_members(x, bundles) || (x->kept > 0 && !list_heirs(x, bundles)) ||
+        !write_tokens(x, bundles, counted)) {
+        tr_bundles_destroy(bundles);
+        return tr_fail_memory(error);
+    }
+    sort_members(bundles);
+    *ret_bundles = bundles;
+    return TRELLIS_OK;
 }
 
 static trellis_status build(struct tr_bundle_finder *x, struct tr_bundles **ret_bundles,
@@ -268,22 +286,8 @@ static trellis_status build(struct tr_bundle_finder *x, struct tr_bundles **ret_
         !number_bundles(x)) {
         return tr_fail_memory(error);
     }
-    trellis_status status = weigh(x, &counted, &pays, error);
-    if (status || !pays) {
-        return status;
-    }
-    struct tr_bundles *bundles = tr_alloc(1, sizeof *bundles);
-    if (bundles) {
-        bundles->rows = x->rows;
-    }
-    if (!bundles || !list_members(x, bundles) || !list_heirs(x, bundles) ||
-        !write_tokens(x, bundles, counted)) {
-        tr_bundles_destroy(bundles);
-        return tr_fail_memory(error);
-    }
-    sort_members(bundles);
-    *ret_bundles = bundles;
-    return TRELLIS_OK;
+    trellis_status status = weigh(x, 1.25, &counted, &pays, error);
+    return status || !pays ? status : list_tokens(x, counted, ret_bundles, error);
 }
 
 trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
@@ -299,11 +303,25 @@ trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_
     struct tr_bundle_finder x = {
         .occurrences = occurrences, .rows = rows, .tokens = tokens, .ranks = ranks};
     status = build(&x, ret_bundles, error);
-    if (*ret_bundles) {
-        (*ret_bundles)->tokens = tokens;
-    }
     finder_end(&x);
     return status;
+}
+
+trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t tokens,
+                               const struct tr_rows *rows, struct tr_bundles **ret_bundles,
+                               trellis_error *error)
+{
+    *ret_bundles = NULL;
+    if (!is_possible(occurrences, tokens, rows)) {
+        return TRELLIS_OK;
+    }
+    struct tr_bundle_finder x = {.occurrences = occurrences, .rows = rows, .tokens = tokens};
+    struct token_lists counted = {0};
+    bool pays = false;
+    x.symbol.at = occurrences->attribute.at; // no sets
+    x.symbol_begin = occurrences->begin.at;
+    trellis_status status = weigh(&x, 1.5, &counted, &pays, error);
+    return status || !pays ? status : list_tokens(&x, counted, ret_bundles, error);
 }
 
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,

@@ -52,6 +52,11 @@ struct tr_bundles {
 trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
                                  const struct tr_rows *rows, struct tr_ranks *ranks,
                                  struct tr_bundles **ret_bundles, trellis_error *error);
+/* The rows and pairs of tokens without any bundles, for methods that change weights after a few
+ * sequences: no attribute has to be looked up. */
+trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t tokens,
+                               const struct tr_rows *rows, struct tr_bundles **ret_bundles,
+                               trellis_error *error);
 void tr_bundles_destroy(struct tr_bundles *bundles);
 
 /* The same of a training corpus: of its tokens and, where they have no values, of all segments, which

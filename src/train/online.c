@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "dataset/bundles.h"
 #include "graph/path.h"
 
 /* ---- sparse vectors over the weights --------------------------------------------------------- */
@@ -424,7 +425,7 @@ trellis_status tr_online_pass(struct tr_online *online, tr_online_rule rule, voi
     size_t end = online->mixing ? tr_ranks_share(&t->ranks, n, t->ranks.rank + 1) : n;
     for (size_t i = first; i < end; i++) {
         uint32_t s = online->order[i];
-        tr_training_prefetch(&t->data.train, online->order, i, end);
+        tr_training_prefetch(&t->data.train, online->listed, online->order + i, end - i, 1);
         trellis_status status = rule(online, user, s, error);
         if (status) {
             return status;
@@ -535,6 +536,11 @@ static trellis_status prepare(struct tr_online *online, trellis_error *error)
         status = tr_iterate_create(t, &online->result, error);
     }
     if (!status) {
+        status = tr_bundles_list(&t->data.train.node, t->data.train.tokens,
+                                 t->data.vocabulary.node.rows, &online->listed, error);
+        online->now.bundles = online->listed;
+    }
+    if (!status) {
         status = tr_training_initial_weights(t, online->now.weights, error);
     }
     if (!status) {
@@ -593,6 +599,7 @@ void tr_online_destroy(struct tr_online *online)
     free(online->predicted.at);
     free(online->given.at);
     free(online->order);
+    tr_bundles_destroy(online->listed);
     tr_iterate_free(&online->now);
     tr_iterate_free(&online->result);
     free(online->u);

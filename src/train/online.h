@@ -66,12 +66,13 @@ struct tr_online {
     struct tr_training *training;
     struct tr_loss *loss;
     enum tr_averaging averaging;
-    struct tr_iterate now; // its weights are w
-    double *u;             // [size] see tr_online_move(); NULL where there is no average
-    float *variance;       // [size] of each weight; NULL where the method has none
-    bool mixing;           // ranks share the sequences of an epoch (mixing.c)
-    double seen;           // sequences so far, in the average
-    double before;         // total weight of the iterates so far
+    struct tr_iterate now;     // its weights are w
+    double *u;                 // [size] see tr_online_move(); NULL where there is no average
+    float *variance;           // [size] of each weight; NULL where the method has none
+    bool mixing;               // ranks share the sequences of an epoch (mixing.c)
+    struct tr_bundles *listed; // rows and pairs of the training data; NULL: its attributes are read
+    double seen;               // sequences so far, in the average
+    double before;             // total weight of the iterates so far
     struct tr_iterate
         result; // what is reported and kept: the average, or w; not of a growing corpus
     struct tr_steps *steps;

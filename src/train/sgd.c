@@ -51,8 +51,8 @@ static trellis_status pass(struct tr_sgd *sgd, size_t count, trellis_progress *f
     sgd->loss = 0;
     for (size_t i = 0; i < count; i += sgd->batch) {
         size_t size = count - i < sgd->batch ? count - i : sgd->batch;
-        if (!t->data.shared) {
-            tr_training_prefetch(&t->data.train, sgd->order, i, count);
+        for (size_t k = i; !t->data.shared && k < i + size; k++) {
+            tr_training_prefetch(&t->data.train, NULL, sgd->order + k, count - k, sgd->batch);
         }
         double steps = sgd->t * (double)n / (double)sgd->batch;
         double eta = sgd->eta0 / pow(1 + sgd->lambda * sgd->eta0 * steps, 0.75);

@@ -185,10 +185,11 @@ bool tr_training_has_edges(const struct tr_training *training, const struct tr_d
 /* The attributes at the tokens of a sequence, or of its segments. */
 struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_attribute_kind kind,
                                     size_t sequence);
-/* Before sequence order[i] of `count` is read: prefetches the gold labels and node attributes of
- * those after it, which may lie anywhere. */
-void tr_training_prefetch(const struct tr_dataset *dataset, const uint32_t *order, size_t i,
-                          size_t count);
+/* Before sequence order[0] of `count` is read: prefetches the gold labels and node attributes, those
+ * in bundles where these are given, of the sequences `ahead` and twice as many later, which may lie
+ * anywhere. */
+void tr_training_prefetch(const struct tr_dataset *dataset, const struct tr_bundles *bundles,
+                          const uint32_t *order, size_t count, size_t ahead);
 /* Subtracts 1 from the probabilities [n][max_segment][width] of the gold segments. */
 void tr_training_subtract_gold(const struct tr_training *training, const uint16_t *gold, size_t n,
                                float *probabilities);

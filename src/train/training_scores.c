@@ -28,8 +28,11 @@ struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_at
                               .n = (dataset->sequence.at[sequence + 1] - first) * rows};
 }
 
+/* Inlined, as the compiler leaves out calls of what does nothing but prefetch. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* Prefetches an array from one index to another. */
-static void fetch_lines(const void *array, size_t size, size_t from, size_t end)
+INLINE void fetch_lines(const void *array, size_t size, size_t from, size_t end)
 {
     enum { LINE = 64 };
     for (size_t at = from * size; at < end * size; at += LINE) {
@@ -37,19 +40,45 @@ static void fetch_lines(const void *array, size_t size, size_t from, size_t end)
     }
 }
 
-void tr_training_prefetch(const struct tr_dataset *dataset, const uint32_t *order, size_t i,
-                          size_t count)
+/* Where the attributes of the tokens first .. end-1 are; and these. */
+INLINE void fetch_begin(const struct tr_dataset *dataset, const struct tr_bundles *bundles,
+                        size_t first, size_t end)
+{
+    if (bundles) {
+        fetch_lines(bundles->row_begin, sizeof *bundles->row_begin, first, end + 1);
+        fetch_lines(bundles->pair_begin, sizeof *bundles->pair_begin, first, end + 1);
+    } else {
+        fetch_lines(dataset->node.begin.at, sizeof *dataset->node.begin.at, first, end + 1);
+    }
+}
+
+INLINE void fetch_attributes(const struct tr_dataset *dataset, const struct tr_bundles *bundles,
+                             size_t first, size_t end)
+{
+    if (bundles) {
+        size_t pair = bundles->pair_begin[first], end_pair = bundles->pair_begin[end];
+        fetch_lines(bundles->row, sizeof *bundles->row, bundles->row_begin[first],
+                    bundles->row_begin[end]);
+        fetch_lines(bundles->pair, sizeof *bundles->pair, pair, end_pair);
+        fetch_lines(bundles->outcome, sizeof *bundles->outcome, pair, end_pair);
+    } else {
+        const uint32_t *begin = dataset->node.begin.at;
+        fetch_lines(dataset->node.attribute.at, sizeof *dataset->node.attribute.at, begin[first],
+                    begin[end]);
+    }
+}
+
+void tr_training_prefetch(const struct tr_dataset *dataset, const struct tr_bundles *bundles,
+                          const uint32_t *order, size_t count, size_t ahead)
 {
     const uint32_t *sequence = dataset->sequence.at;
-    const uint32_t *begin = dataset->node.begin.at;
-    if (i + 2 < count) {
-        size_t first = sequence[order[i + 2]], end = sequence[order[i + 2] + 1];
-        fetch_lines(begin, sizeof *begin, first, end + 1);
+    if (2 * ahead < count) {
+        size_t first = sequence[order[2 * ahead]], end = sequence[order[2 * ahead] + 1];
+        fetch_begin(dataset, bundles, first, end);
         fetch_lines(dataset->gold.at, sizeof *dataset->gold.at, first, end);
     }
-    if (i + 1 < count) {
-        fetch_lines(dataset->node.attribute.at, sizeof *dataset->node.attribute.at,
-                    begin[sequence[order[i + 1]]], begin[sequence[order[i + 1] + 1]]);
+    if (ahead < count) {
+        fetch_attributes(dataset, bundles, sequence[order[ahead]], sequence[order[ahead] + 1]);
     }
 }
 

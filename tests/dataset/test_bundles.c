@@ -282,6 +282,37 @@ static void stands_for_the_tokens(void **state)
     tr_pool_destroy(pool);
 }
 
+/* Every row and pair by itself. */
+static void lists_what_is_not_bundled(void **state)
+{
+    (void)state;
+    static const uint32_t outcomes[] = {9, 22, 40};
+    struct tr_random random;
+    trellis_error error = {0};
+    tr_random_seed(&random, 29);
+    for (size_t i = 0; i < TR_COUNT(outcomes); i++) {
+        struct corpus c = draw_corpus(&random, outcomes[i]);
+        struct tr_bundles *b;
+        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, &b, &error), TRELLIS_OK);
+        assert_non_null(b);
+        assert_int_equal(b->count, 0);
+        for (size_t t = 0; t < TOKENS; t++) {
+            check_token(&c, b, t);
+        }
+        check_scores(&c, b, NULL);
+        tr_bundles_destroy(b);
+        uint32_t dense = c.rows->dense;
+        c.rows->dense = 0; // too many pairs
+        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, &b, &error), TRELLIS_OK);
+        assert_null(b);
+        c.rows->dense = dense;
+        assert_true(tr_push(&c.occurrences.value, 1));
+        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, &b, &error), TRELLIS_OK);
+        assert_null(b);
+        corpus_free(&c);
+    }
+}
+
 /* Values other than 1, wide rows, and rows of many pairs, which would be listed for each token. */
 static void gives_up_where_it_does_not_pay(void **state)
 {
@@ -310,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stands_for_the_tokens),
+        cmocka_unit_test(lists_what_is_not_bundled),
         cmocka_unit_test(gives_up_where_it_does_not_pay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
