@@ -125,7 +125,7 @@ size_t tr_url_end(trellis_text text, size_t begin)
 
 /* The number of bytes of punctuation at `at` that join the characters around them to one word, or
  * 0. */
-static size_t joint(trellis_text text, int32_t before, size_t at)
+static size_t joint(trellis_text text, int32_t before, size_t at, enum tr_slash slash)
 {
     static const int32_t joints[] = {'.', '\'', '-', '/', '&', 0x2019, 0x2010, 0x2011, 0xB7, 0};
     size_t next = at;
@@ -133,19 +133,20 @@ static size_t joint(trellis_text text, int32_t before, size_t at)
     if (code == '.' && after == '-' && is_word(code_at(text, next + 1))) {
         return 2; // U.S.-based
     }
-    bool joins = code == ',' || code == ':' ? is_ascii_digit(before) && is_ascii_digit(after)
-                                            : is_one_of(code, joints) && is_word(after);
+    bool digits_only = code == ',' || code == ':' || (code == '/' && slash == TR_SLASH_OF_DIGITS);
+    bool joins = digits_only ? is_ascii_digit(before) && is_ascii_digit(after)
+                             : is_one_of(code, joints) && is_word(after);
     return joins ? next - at : 0;
 }
 
 /* The end of the word that begins here, contractions included. */
-size_t tr_word_end(trellis_text text, size_t begin)
+size_t tr_word_end(trellis_text text, size_t begin, enum tr_slash slash)
 {
     size_t end = begin;
     for (int32_t before = 0; end < text.size;) {
         size_t next = end;
         int32_t code = tr_utf8_next(text, &next);
-        size_t joined = is_word(code) ? next - end : before ? joint(text, before, end) : 0;
+        size_t joined = is_word(code) ? next - end : before ? joint(text, before, end, slash) : 0;
         if (joined == 0) {
             break;
         }
@@ -204,7 +205,7 @@ static bool is_beginner(trellis_text text, size_t at)
         }
         at = next;
     }
-    size_t end = tr_word_end(text, at);
+    size_t end = tr_word_end(text, at, TR_SLASH_OF_ALL);
     return code_at(text, end) != '.' &&
            is_listed(slice(text, at, stem_end(text, at, end)), beginners);
 }
@@ -276,7 +277,7 @@ static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_en
     if (end > begin) {
         return end;
     }
-    size_t whole = tr_word_end(text, begin);
+    size_t whole = tr_word_end(text, begin, TR_SLASH_OF_ALL);
     end = stem_end(text, begin, whole);
     if (end < whole || code_at(text, end) != '.' || code_at(text, end + 1) == '.') {
         return end;
@@ -294,7 +295,7 @@ static size_t apostrophe_token(trellis_text text, size_t begin)
 {
     size_t word = begin;
     tr_utf8_next(text, &word);
-    size_t end = stem_end(text, begin, tr_word_end(text, word));
+    size_t end = stem_end(text, begin, tr_word_end(text, word, TR_SLASH_OF_ALL));
     if (end == word) {
         return begin;
     }
@@ -371,7 +372,7 @@ bool tr_next_english(const struct tr_prose *prose, size_t *at, struct tr_token *
     if (is_word(code)) {
         end = word_token(text, begin, &token->ending);
     } else if (sign && is_ascii_digit(code_at(text, begin + 1))) {
-        end = tr_word_end(text, begin + 1); // -5, .50
+        end = tr_word_end(text, begin + 1, TR_SLASH_OF_ALL); // -5, .50
     } else {
         end = mark_token(text, begin, code, &token->ending);
     }

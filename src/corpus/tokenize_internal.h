@@ -131,8 +131,10 @@ static inline trellis_text slice(trellis_text text, size_t begin, size_t end)
 /* The end of the e-mail address or of the URL that begins here, or `begin`. */
 size_t tr_mail_end(trellis_text text, size_t begin);
 size_t tr_url_end(trellis_text text, size_t begin);
+/* What a slash joins to one word: anything (and/or), or digits only (12/05/2019). */
+enum tr_slash { TR_SLASH_OF_ALL, TR_SLASH_OF_DIGITS };
 /* The end of the word that begins here: letters, digits, and marks that join them. */
-size_t tr_word_end(trellis_text text, size_t begin);
+size_t tr_word_end(trellis_text text, size_t begin, enum tr_slash slash);
 /* The end of the token that begins with a punctuation mark or symbol, in any language. */
 size_t tr_mark_end(trellis_text text, size_t begin, int32_t code, enum tr_ending *ret_ending);
 /* U.S, a.m: letters with periods between them. */

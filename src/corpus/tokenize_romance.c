@@ -58,6 +58,15 @@ static bool is_in(trellis_text word, const char *const *list)
     return *list != NULL;
 }
 
+/* The text up to a few characters behind `begin`, where a listed word that begins there ends. Only
+ * so much is read before a piece is split off a word, so that a long one takes linear time. */
+static trellis_text nearby(trellis_text text, size_t begin)
+{
+    enum { LONGEST = 64 };
+    size_t end = begin + LONGEST;
+    return slice(text, 0, end < text.size ? end : text.size);
+}
+
 /* The end of the elided word at the beginning of a word, apostrophe included, whatever follows it;
  * else `begin`. */
 static size_t elision_end(trellis_text text, size_t begin)
@@ -155,17 +164,10 @@ static size_t hour_end(trellis_text text, size_t begin)
 static size_t word_end(trellis_text text, size_t begin)
 {
     static const char *const endings[] = {"(s)", "(S)", "(e)", "(E)", "(es)", "(ES)", "(x)", NULL};
-    size_t end = tr_word_end(text, begin);
-    for (size_t at = begin + 1; at + 1 < end; at++) {
-        if (text.data[at] == '/' &&
-            !(is_ascii_digit(text.data[at - 1]) && is_ascii_digit(text.data[at + 1]))) {
-            end = at;
-        }
-    }
-    bool hours = end > begin + 1 && text.data[begin] == 'h' && is_ascii_digit(text.data[begin + 1]);
-    if (hours) {
+    if (text.data[begin] == 'h' && is_ascii_digit(code_at(text, begin + 1))) {
         return begin + 1; // of 10h30, whose digits are a token before
     }
+    size_t end = tr_word_end(text, begin, TR_SLASH_OF_DIGITS);
     if (code_at(text, end) == 0xB0 && end == begin + 1 && (text.data[begin] | 0x20) == 'n') {
         return end + 2;
     }
@@ -187,14 +189,12 @@ static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_en
     if (end > begin) {
         return end;
     }
-    size_t last = word_end(text, begin);
-    if (is_in(slice(text, begin, last), whole)) {
-        return last;
-    }
     end = elision_end(text, begin);
     if (end > begin) {
-        return end;
+        size_t last = word_end(nearby(text, begin), begin);
+        return is_in(slice(text, begin, last), whole) ? last : end;
     }
+    size_t last = word_end(text, begin);
     end = clitic_begin(text, begin, last);
     if (end < last || code_at(text, end) != '.' || code_at(text, end + 1) == '.') {
         return end;
@@ -210,7 +210,8 @@ static size_t word_token(trellis_text text, size_t begin, enum tr_ending *ret_en
 /* The clitic that begins with this hyphen, right behind a word; else `begin`. */
 static size_t clitic_end(trellis_text text, size_t begin)
 {
-    size_t end = begin + 1 < text.size ? tr_word_end(text, begin + 1) : begin;
+    text = nearby(text, begin);
+    size_t end = begin + 1 < text.size ? tr_word_end(text, begin + 1, TR_SLASH_OF_ALL) : begin;
     return end > begin + 1 && is_in(slice(text, begin, end), clitics) ? end : begin;
 }
 
@@ -227,7 +228,7 @@ bool tr_next_romance(const struct tr_prose *prose, size_t *at, struct tr_token *
     if (is_word(code)) {
         end = word_token(text, begin, &token->ending);
     } else if (sign && is_ascii_digit(code_at(text, begin + 1))) {
-        end = tr_word_end(text, begin + 1);
+        end = tr_word_end(text, begin + 1, TR_SLASH_OF_ALL);
     } else {
         end = code == '-' && !token->spaced ? clitic_end(text, begin) : begin;
         if (code == 0xB0 && (code_at(text, begin + 2) == 'C' || code_at(text, begin + 2) == 'F') &&

@@ -381,9 +381,14 @@ static void agrees_on_sentences(void **state)
 /* ---- any bytes ------------------------------------------------------------------------------- */
 
 /* Tokens are in order, none is empty or has a blank at its ends, and only blanks are left out. */
-static void check_any(trellis_text text)
+static void check_any(enum tr_tokenizer tokenizer, trellis_text text)
 {
-    struct tr_prose prose = {.text = text};
+    char *breaks = calloc(text.size + 1, 1);
+    assert_non_null(breaks);
+    if (tokenizer == TR_TOKENIZE_UNICODE) {
+        tr_unicode_breaks(text, breaks);
+    }
+    struct tr_prose prose = {.tokenizer = tokenizer, .breaks = breaks, .text = text};
     struct tr_token token = {.last = true};
     size_t at = 0;
     while (tr_prose_next(&prose, &token)) {
@@ -396,16 +401,28 @@ static void check_any(trellis_text text)
         at = prose.at;
     }
     assert_true(token.last);
-    tr_prose_ends_line(TR_TOKENIZE_ENGLISH, text);
+    tr_prose_ends_line(tokenizer, text);
+    free(breaks);
 }
 
+static const enum tr_tokenizer tokenizers[] = {TR_TOKENIZE_ENGLISH, TR_TOKENIZE_ROMANCE,
+                                               TR_TOKENIZE_WHITESPACE, TR_TOKENIZE_UNICODE};
+
 static const char *const parts[] = {
-    " ",      "\n",         ".",      "...",    "!",        "?",      "\"",     "'",
-    "''",     "``",         "\u2019", "\u201D", ")",        "(",      "-",      "--",
-    ",",      ":",          "/",      "&",      "@",        "$",      "%",      "http://",
-    "www.",   "a",          "B",      "s",      "n't",      "ll",     "7",      "42",
-    "Mr",     "U.S",        "cannot", "The",    "etc",      "\u00E9", "\u0301", "\U0001F600",
-    "\u200D", "\U0001F1E9", "\xC3",   "\xFF",   "\xF0\x9F", "\u00A0",
+    " ",        "\n",         ".",      "...",
+    "!",        "?",          "\"",     "'",
+    "''",       "``",         "\u2019", "\u201D",
+    ")",        "(",          "-",      "--",
+    ",",        ":",          "/",      "&",
+    "@",        "$",          "%",      "http://",
+    "www.",     "a",          "B",      "s",
+    "n't",      "ll",         "7",      "42",
+    "Mr",       "U.S",        "cannot", "The",
+    "etc",      "\u00E9",     "\u0301", "\U0001F600",
+    "\u200D",   "\U0001F1E9", "\xC3",   "\xFF",
+    "\xF0\x9F", "\u00A0",     "l'",     "h1",
+    "1h",       "-le",        "(s)",    "c'est-à-dire",
+    "n°",
 };
 
 static uint64_t next_random(uint64_t *random)
@@ -441,7 +458,9 @@ static void any_bytes_are_accepted(void **state)
     uint64_t random = 88172645463325252u;
     for (int round = 0; round < 40000; round++) {
         trellis_text text = make_any(&random, 30, round % 2);
-        check_any(text);
+        for (size_t i = 0; i < TR_COUNT(tokenizers); i++) {
+            check_any(tokenizers[i], text);
+        }
         free((char *)text.data);
     }
 }
@@ -499,7 +518,8 @@ static void time_is_linear(void **state)
     static const char *const pieces[] = {
         "a",       "'s",   "a's", "a.",  "a%",         "'",      ".",    ")",    ".)",
         "www.",    "a://", "a@",  "B. ", "No. ",       "\"",     "I.\"", "(",    "' a",
-        "\u2019a", " ",    "-",   "n't", "\U0001F1E9", "\u0301", "A.B",  "a@b.", "B.\u201C"};
+        "\u2019a", " ",    "-",   "n't", "\U0001F1E9", "\u0301", "A.B",  "a@b.", "B.\u201C",
+        "a/",      "l'",   "h1",  "1h1", "-le",        "100 ",   "l'a-", "a/-a", "c'est-"};
     enum { SIZE = 1 << 20 };
     char *data = malloc(SIZE);
     for (size_t i = 0; i < TR_COUNT(pieces); i++) {
@@ -507,7 +527,9 @@ static void time_is_linear(void **state)
         for (size_t at = 0; at < size; at += length) {
             memcpy(data + at, pieces[i], length);
         }
-        check_any((trellis_text){data, size});
+        for (size_t j = 0; j < TR_COUNT(tokenizers); j++) {
+            check_any(tokenizers[j], (trellis_text){data, size});
+        }
     }
     free(data);
 }
