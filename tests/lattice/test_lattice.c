@@ -99,6 +99,29 @@ static void same_paths(void **state)
     }
 }
 
+/* Second-order chains with a few of many labels at each position, as a tag dictionary leaves them. */
+static void few_of_many_labels(void **state)
+{
+    (void)state;
+    enum { LABELS = 40, LENGTH = 12 };
+    for (int round = 0; round < 8; round++) {
+        struct setting setting;
+        make(&setting, LABELS, 2, 1200, 2, TR_LIST_BY_SIZE);
+        begin(&setting, LENGTH, 2);
+        for (size_t i = 0; i < LENGTH; i++) {
+            uint16_t labels[3];
+            for (size_t k = 0; k < TR_COUNT(labels); k++) {
+                labels[k] = (uint16_t)tr_random_below(&dice, LABELS);
+            }
+            assert_int_equal(
+                tr_lattice_restrict(setting.lattice, i, labels, TR_COUNT(labels), NULL),
+                TRELLIS_OK);
+        }
+        assert_true(compare(&setting));
+        clear(&setting);
+    }
+}
+
 static void long_chains(void **state)
 {
     (void)state;
@@ -531,6 +554,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_reference),
         cmocka_unit_test(same_paths),
+        cmocka_unit_test(few_of_many_labels),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(a_million_positions),
         cmocka_unit_test(extreme_scores),
