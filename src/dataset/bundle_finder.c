@@ -259,6 +259,7 @@ static trellis_status weigh(struct tr_bundle_finder *x, double most, struct toke
     return status;
 }
 
+/* Without sets there is nothing to inherit, and no `count`. */
 static trellis_status list_tokens(struct tr_bundle_finder *x, struct token_lists counted,
                                   struct tr_bundles **ret_bundles, trellis_error *error)
 {
@@ -267,7 +268,7 @@ static trellis_status list_tokens(struct tr_bundle_finder *x, struct token_lists
         bundles->rows = x->rows;
         bundles->tokens = x->tokens;
     }
-    if (!bundles || !list_members(x, bundles) || (x->kept > 0 && !list_heirs(x, bundles)) ||
+    if (!bundles || !list_members(x, bundles) || (x->count && !list_heirs(x, bundles)) ||
         !write_tokens(x, bundles, counted)) {
         tr_bundles_destroy(bundles);
         return tr_fail_memory(error);
