@@ -51,7 +51,7 @@ static trellis_status make_graph(trellis_chain *chain, trellis_error *error)
         .labels = labels, .order = 1, .grams = grams, .gram_count = chain->features};
     trellis_status status = tr_graph_create(&plan, &chain->graph, error);
     free(grams);
-    return status ? status : tr_steps_create(chain->graph, &chain->steps, error);
+    return status ? status : tr_steps_create(chain->graph, NULL, &chain->steps, error);
 }
 
 static trellis_status make_workers(trellis_chain *chain, trellis_error *error)

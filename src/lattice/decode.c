@@ -32,7 +32,7 @@ static trellis_status relax_steps(struct tr_decoder *decoder, trellis_error *err
     float *weights = tr_alloc(count, sizeof *weights);
     trellis_status status = weights ? TRELLIS_OK : tr_fail_memory(error);
     if (!status && !decoder->relaxed) {
-        status = tr_steps_create(decoder->graph, &decoder->relaxed, error);
+        status = tr_steps_create(decoder->graph, NULL, &decoder->relaxed, error);
     }
     for (size_t i = 0; !status && i < count; i++) {
         weights[i] = fmaxf(decoder->step_weights[i], NEARLY_IMPOSSIBLE);

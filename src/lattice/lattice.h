@@ -32,11 +32,10 @@
 
 /* The steps of a graph with weights applied; shared by threads while it is not being set. */
 struct tr_steps;
-trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **ret_steps,
-                               trellis_error *error);
+/* weights [graph->features], NULL for all 0; a weight of minus infinity forbids. */
+trellis_status tr_steps_create(const struct tr_graph *graph, const float *weights,
+                               struct tr_steps **ret_steps, trellis_error *error);
 void tr_steps_destroy(struct tr_steps *steps);
-/* weights [graph->features], NULL for all 0, as after creation; a weight of minus infinity
- * forbids. */
 void tr_steps_set(struct tr_steps *steps, const float *weights);
 /* Residuals [graph->features]: the exact weights minus their floats. An HMM needs more digits than
  * a float has. Path scores and the reference add them; best paths are found without them. They last

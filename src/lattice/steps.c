@@ -86,8 +86,8 @@ float *tr_steps_forbidden_row(size_t count)
     return row;
 }
 
-trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **ret_steps,
-                               trellis_error *error)
+trellis_status tr_steps_create(const struct tr_graph *graph, const float *weights,
+                               struct tr_steps **ret_steps, trellis_error *error)
 {
     *ret_steps = NULL;
     struct tr_steps *steps = tr_alloc(1, sizeof *steps);
@@ -102,7 +102,7 @@ trellis_status tr_steps_create(const struct tr_graph *graph, struct tr_steps **r
         tr_steps_destroy(steps);
         return tr_fail_memory(error);
     }
-    tr_steps_set(steps, NULL);
+    tr_steps_set(steps, weights);
     *ret_steps = steps;
     return TRELLIS_OK;
 }

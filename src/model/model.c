@@ -265,10 +265,7 @@ static trellis_status read_graph(trellis_model *model, const char *path, struct 
 trellis_status tr_model_steps(const trellis_model *model, const struct tr_graph *graph,
                               struct tr_steps **ret_steps, trellis_error *error)
 {
-    trellis_status status = tr_steps_create(graph, ret_steps, error);
-    if (!status) {
-        tr_steps_set(*ret_steps, model->step_weights);
-    }
+    trellis_status status = tr_steps_create(graph, model->step_weights, ret_steps, error);
     return status || !model->step_residuals
                ? status
                : tr_steps_set_residuals(*ret_steps, model->step_residuals, error);

@@ -317,7 +317,7 @@ static trellis_status decode_segments(trellis_tagger *tagger, uint16_t *labels,
         status = tr_lattice_create(decoder->shared.graph, &decoder->by_cost, error);
     }
     if (!status && !decoder->no_steps) {
-        status = tr_steps_create(decoder->shared.graph, &decoder->no_steps, error);
+        status = tr_steps_create(decoder->shared.graph, NULL, &decoder->no_steps, error);
     }
     if (!status) {
         status = tr_lattice_begin(decoder->by_cost, n, error);

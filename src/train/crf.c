@@ -235,7 +235,9 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
              : tr_checkpoint_is_pending(training->checkpoint)
                  ? TRELLIS_OK // it has the weights
                  : find_start(&crf, run.method, run.l1, run.l2);
-    tr_vocabulary_pack(&training->data.vocabulary); // from here on the numbers are enough
+    if (!status && !training->report.interrupted) {
+        tr_vocabulary_pack(&training->data.vocabulary); // from here on the numbers are enough
+    }
     if (!status) {
         tr_weights_to_features(crf.likelihood, crf.now->weights, crf.w);
     }

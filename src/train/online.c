@@ -548,13 +548,13 @@ static trellis_status prepare(struct tr_online *online, trellis_error *error)
                                 t->data.train.label_count, &online->loss, error);
     }
     if (!status) {
-        status = tr_steps_create(t->layout.graph, &online->steps, error);
+        const float *weights = online->now.weights + t->layout.step_begin;
+        status = tr_steps_create(t->layout.graph, weights, &online->steps, error);
     }
     if (!status) {
         status = tr_steps_index(online->steps, error);
     }
     if (!status) {
-        tr_steps_set(online->steps, online->now.weights + t->layout.step_begin);
         status = tr_lattice_create(t->layout.graph, &online->lattice, error);
     }
     return status;

@@ -57,7 +57,7 @@ static trellis_status make_rule_arrays(const trellis_online *online, const struc
     trellis_status status = tr_loss_create(to->settings.options, &to->data.train.labels,
                                            to->data.train.label_count, &arrays->loss, error);
     if (!status) {
-        status = tr_steps_create(to->layout.graph, &arrays->steps, error);
+        status = tr_steps_create(to->layout.graph, NULL, &arrays->steps, error);
     }
     if (!status) {
         status = tr_steps_index(arrays->steps, error);

@@ -25,7 +25,7 @@ trellis_status tr_training_check_partial(const struct tr_training *training, tre
     if (!training->layout.plan.forbidden_count && !data->entry.size) {
         return TRELLIS_OK; // nothing forbids anything
     }
-    trellis_status status = tr_steps_create(training->layout.graph, &steps, error);
+    trellis_status status = tr_steps_create(training->layout.graph, NULL, &steps, error);
     if (!status) {
         status = tr_lattice_create(training->layout.graph, &lattice, error);
     }

@@ -428,7 +428,7 @@ trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room 
     pass->workers = tr_alloc(threads, sizeof *pass->workers);
     trellis_status status = pass->workers ? TRELLIS_OK : tr_fail_memory(error);
     if (!status && room.lattice) {
-        status = tr_steps_create(training->layout.graph, &pass->steps, error);
+        status = tr_steps_create(training->layout.graph, NULL, &pass->steps, error);
     }
     for (unsigned i = 0; !status && i < threads; i++) {
         status = create_worker(pass, i, error);

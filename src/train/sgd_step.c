@@ -40,7 +40,7 @@ trellis_status tr_sgd_make_slots(struct tr_sgd *sgd, const struct tr_training *t
     size_t *mine = tr_alloc(count, sizeof *mine);
     struct tr_steps *steps = NULL;
     trellis_status status = slots && step_weights && mine
-                                ? tr_steps_create(layout->graph, &steps, error)
+                                ? tr_steps_create(layout->graph, NULL, &steps, error)
                                 : tr_fail_memory(error);
     for (size_t i = 0; !status && i < count; i++) {
         slots[i].steps = tr_alloc(layout->step_size, sizeof(float));

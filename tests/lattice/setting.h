@@ -74,7 +74,7 @@ static void make_graph(struct setting *setting, enum tr_listing listing)
 {
     assert_int_equal(tr_graph_create_listing(&setting->plan, listing, &setting->graph, NULL),
                      TRELLIS_OK);
-    assert_int_equal(tr_steps_create(setting->graph, &setting->steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(setting->graph, NULL, &setting->steps, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_create(setting->graph, &setting->lattice, NULL), TRELLIS_OK);
     tr_steps_set(setting->steps, setting->weights);
 }

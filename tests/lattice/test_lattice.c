@@ -184,7 +184,7 @@ static void falls_back(void **state)
         struct tr_lattice *lattice;
         double log_z;
         assert_int_equal(tr_graph_create_listing(&plan, listing, &graph, NULL), TRELLIS_OK);
-        assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(graph, NULL, &steps, NULL), TRELLIS_OK);
         assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
         tr_steps_set(steps, &weight);
         assert_int_equal(tr_lattice_begin(lattice, 30, NULL), TRELLIS_OK);
@@ -218,7 +218,7 @@ static void falls_back_in_time(void **state)
         struct tr_lattice *lattice;
         double log_z;
         assert_int_equal(tr_graph_create_listing(&plan, listing, &graph, NULL), TRELLIS_OK);
-        assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(graph, NULL, &steps, NULL), TRELLIS_OK);
         assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
         tr_steps_set(steps, &weight);
         assert_int_equal(tr_lattice_begin(lattice, 23, NULL), TRELLIS_OK);
@@ -335,7 +335,7 @@ static void no_positions(void **state)
     setting.plan.forbidden = forbidden;
     setting.plan.forbidden_count = 4;
     assert_int_equal(tr_graph_create(&setting.plan, &setting.graph, NULL), TRELLIS_OK);
-    assert_int_equal(tr_steps_create(setting.graph, &setting.steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(setting.graph, NULL, &setting.steps, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_create(setting.graph, &setting.lattice, NULL), TRELLIS_OK);
     double value = 1;
     float expected[1] = {0};
@@ -395,7 +395,8 @@ static void ties_are_broken_in_the_same_way(void **state)
         make(&all, 37, 1, 300, 1, TR_LIST_ALL);
         assert_int_equal(tr_graph_create_listing(&all.plan, TR_LIST_FREE, &free_steps.graph, NULL),
                          TRELLIS_OK);
-        assert_int_equal(tr_steps_create(free_steps.graph, &free_steps.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(free_steps.graph, NULL, &free_steps.steps, NULL),
+                         TRELLIS_OK);
         assert_int_equal(tr_lattice_create(free_steps.graph, &free_steps.lattice, NULL),
                          TRELLIS_OK);
         for (size_t g = 0; g < all.plan.gram_count; g++) {
@@ -490,9 +491,9 @@ static void changes(void **state)
             tr_graph_create_listing(&one.plan, kind ? TR_LIST_FREE : TR_LIST_ALL, &one.graph, NULL),
             TRELLIS_OK);
         two.graph = one.graph;
-        assert_int_equal(tr_steps_create(one.graph, &one.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(one.graph, NULL, &one.steps, NULL), TRELLIS_OK);
         assert_int_equal(tr_steps_index(one.steps, NULL), TRELLIS_OK);
-        assert_int_equal(tr_steps_create(one.graph, &two.steps, NULL), TRELLIS_OK);
+        assert_int_equal(tr_steps_create(one.graph, NULL, &two.steps, NULL), TRELLIS_OK);
         assert_int_equal(tr_lattice_create(one.graph, &one.lattice, NULL), TRELLIS_OK);
         for (int round = 0; round < 40; round++) {
             for (int i = 0; i < 5; i++) {

@@ -148,7 +148,7 @@ static void make_large(struct large *large, uint32_t labels, size_t one_in, size
     }
     plan.grams = large->grams;
     assert_int_equal(tr_graph_create_listing(&plan, listing, &large->graph, NULL), TRELLIS_OK);
-    assert_int_equal(tr_steps_create(large->graph, &large->steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(large->graph, NULL, &large->steps, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_create(large->graph, &large->lattice, NULL), TRELLIS_OK);
     tr_steps_set(large->steps, large->weights);
     assert_int_equal(tr_lattice_begin(large->lattice, length, NULL), TRELLIS_OK);

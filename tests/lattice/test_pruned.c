@@ -480,7 +480,7 @@ static void many_equal_labels(void **state)
     uint16_t labels[LENGTH];
     double log_z, score;
     assert_int_equal(tr_graph_create(&plan, &graph, NULL), TRELLIS_OK);
-    assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(graph, NULL, &steps, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_begin(lattice, LENGTH, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_forward_backward(lattice, steps, &log_z, NULL), TRELLIS_OK);
@@ -511,7 +511,7 @@ static void the_best_of_many_labels(void **state)
     double log_z, wanted = 0, sum[LENGTH] = {0};
     bool kept[LENGTH][LABELS] = {0};
     assert_int_equal(tr_graph_create(&plan, &graph, NULL), TRELLIS_OK);
-    assert_int_equal(tr_steps_create(graph, &steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(graph, NULL, &steps, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_begin(lattice, LENGTH, NULL), TRELLIS_OK);
     float *scores = tr_lattice_nodes(lattice); // 8 values, each of some 7 labels in no order

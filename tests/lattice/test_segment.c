@@ -245,7 +245,7 @@ static void make_trial(struct trial *trial, unsigned seed, size_t set)
         }
     }
     assert_int_equal(tr_graph_create(&trial->plan, &trial->graph, NULL), 0);
-    assert_int_equal(tr_steps_create(trial->graph, &trial->steps, NULL), 0);
+    assert_int_equal(tr_steps_create(trial->graph, NULL, &trial->steps, NULL), 0);
     tr_steps_set(trial->steps, trial->weights);
     assert_int_equal(tr_lattice_create(trial->graph, &trial->lattice, NULL), 0);
 }

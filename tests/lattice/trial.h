@@ -197,7 +197,7 @@ static void make_trial(struct trial *trial, enum kind kind, unsigned seed)
                                              kind == FREE_STEPS ? TR_LIST_FREE : TR_LIST_BY_SIZE,
                                              &trial->graph, NULL),
                      TRELLIS_OK);
-    assert_int_equal(tr_steps_create(trial->graph, &trial->steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(trial->graph, NULL, &trial->steps, NULL), TRELLIS_OK);
     assert_int_equal(tr_lattice_create(trial->graph, &trial->lattice, NULL), TRELLIS_OK);
 }
 
