@@ -83,6 +83,9 @@ trellis_scheme tr_scheme_guess(const trellis_text *labels, size_t count);
  * and false. */
 bool tr_label_split(trellis_text label, char *letter, trellis_text *type);
 
+/* Whether a label is known in part only, with --partial: '_' is any label, A|B one of these. */
+bool tr_label_is_open(trellis_text label);
+
 /* The rules of conlleval: whether a span ends between two labels, or begins at the second one. */
 bool tr_span_ends(char letter_before, trellis_text type_before, char letter, trellis_text type);
 bool tr_span_begins(char letter_before, trellis_text type_before, char letter, trellis_text type);

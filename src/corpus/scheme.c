@@ -51,6 +51,11 @@ bool tr_label_split(trellis_text label, char *letter, trellis_text *type)
     return true;
 }
 
+bool tr_label_is_open(trellis_text label)
+{
+    return tr_text_is(label, "_") || (label.size && memchr(label.data, '|', label.size));
+}
+
 trellis_scheme tr_scheme_guess(const trellis_text *labels, size_t count)
 {
     bool seen[256] = {false};

@@ -112,12 +112,6 @@ static void see(struct sighting *sighting, const struct view *view, size_t token
     }
 }
 
-/* '_' stands for an unknown label, and A|B for one of several: see --partial. */
-static bool is_known(trellis_text label)
-{
-    return !tr_text_is(label, "_") && !(label.size && memchr(label.data, '|', label.size));
-}
-
 /* `from` is NULL at the start, `to` at the end of a sequence. */
 static void check_pair(struct findings_of_role *of, const struct view *view, size_t token,
                        const trellis_text *from, const trellis_text *to)
@@ -149,7 +143,7 @@ static bool check_labels(struct findings_of_role *of, const struct view *view)
     for (size_t i = 0; i < sequence->length; i++) {
         char letter;
         trellis_text type;
-        if (!is_known(labels[i])) {
+        if (tr_label_is_open(labels[i])) {
             of->unlabelled++;
             after_unknown = true;
             continue;

@@ -31,6 +31,9 @@ static void mark_used(const trellis_features *features, bool *used)
     for (size_t i = 0; i < features->counters.size; i++) {
         used[features->counters.at[i].view] = true;
     }
+    for (size_t i = 0; i < features->learned.size; i++) {
+        used[features->learned.at[i].view] = true;
+    }
 }
 
 /* 0 for the cell itself, 1 for functions of it, 2 for numbers, 3 for what depends on the cells
@@ -130,6 +133,14 @@ static void clear_caches(struct tr_column_views *rows)
         }
     }
     rows->generation = rows->features->generation;
+}
+
+void tr_column_views_leave_out(struct tr_column_views *rows, uint64_t block)
+{
+    if (rows->features->learns_words && block != rows->evaluation.block) {
+        clear_caches(rows);
+    }
+    rows->evaluation.block = block;
 }
 
 /* The key of a value; never 0, which means no value, except for strings, where every view has

@@ -48,6 +48,9 @@ bool tr_column_views_begin(struct tr_column_views *rows, const trellis_features 
                            bool whole);
 void tr_column_views_end(struct tr_column_views *rows);
 
+/* Which block of the training data learned() leaves out from here on. */
+void tr_column_views_leave_out(struct tr_column_views *rows, uint64_t block);
+
 /* Fills all rows. Views of an optional column that is not there keep their old values. */
 trellis_status tr_column_views_fill(struct tr_column_views *rows, const trellis_sequence *sequence,
                                     trellis_error *error);

@@ -279,12 +279,13 @@ trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kin
     return add_resource(parser, resource, parser->at, ret_resource);
 }
 
-trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view, uint32_t *ret_resource)
+trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view,
+                                  enum tr_learned_role role, uint32_t *ret_resource)
 {
     trellis_features *features = parser->features;
     struct tr_buffer name = {0};
     tr_view_name(features, view, TR_NO_OFFSET, &name);
-    struct tr_resource resource = {.kind = TR_LEARNED};
+    struct tr_resource resource = {.kind = TR_LEARNED, .limit = role};
     if (!name.failed) {
         resource.name = tr_copy_text(name.data, name.size);
     }
@@ -296,7 +297,8 @@ trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view, uint3
     trellis_status status = add_resource(parser, resource, parser->at, ret_resource);
     if (!status && features->resources.size > before && parser->supply->from != TR_STORED) {
         features->learning = true;
-        struct tr_learned_names learned = {.view = view, .resource = *ret_resource};
+        features->learns_words |= role != TR_LEARNED_SEGMENT;
+        struct tr_learned_names learned = {.view = view, .resource = *ret_resource, .role = role};
         status = tr_push(&features->learned, learned) ? TRELLIS_OK : tr_fail_memory(parser->error);
     }
     return status;
@@ -339,6 +341,9 @@ static void add_arguments(const trellis_features *features, const struct tr_view
         break;
     case TR_TAKES_ENTRIES:
         add_entries_arguments(resource, view->number, buffer);
+        break;
+    case TR_TAKES_ROLES:
+        tr_buffer_format(buffer, ",%s", tr_learned_role_name((enum tr_learned_role)view->number));
         break;
     case TR_TAKES_PATHS:
     case TR_TAKES_VECTORS:

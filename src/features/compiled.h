@@ -53,6 +53,7 @@ enum tr_signature {
     TR_TAKES_PATHS,   // cluster(x, "file"[, 4 6])
     TR_TAKES_ENTRIES, // gazetteer(x, "file"[, lower])
     TR_TAKES_VECTORS, // embedding(x, "file")
+    TR_TAKES_ROLES,   // learned(x, inside first)
     TR_TAKES_WINDOW   // ngram(x, -2..2, 2)
 };
 
@@ -119,6 +120,8 @@ enum tr_value_type {
       "capitalised words beside it in the rest of its document: before, after, both or alone")     \
     X(ELSEWHERE, "elsewhere", COLUMN, TEXT, "elsewhere(x)",                                        \
       "the most frequent cell of column x at other places of the word in its document")            \
+    X(LEARNED, "learned", ROLES, TEXT, "learned(x, inside first last)",                            \
+      "what x was in the training data: inside spans or not, as their first word, as their last")  \
     X(NGRAM, "ngram", WINDOW, TEXT, "ngram(x, -2..2, 1..2)",                                       \
       "all n-grams of x within a window; x has no offset of its own")
 
@@ -146,7 +149,7 @@ struct tr_view {
     enum tr_operation operation;
     uint32_t argument; // the view it is applied to, TR_NONE for columns and positions
     uint32_t column;   // the innermost, TR_NONE for positions
-    uint32_t number;   // of characters, or of a count
+    uint32_t number;   // of characters, of a count, or of a role
     uint32_t resource; // word list, clusters or counted words, TR_NONE where none is needed
     uint32_t regex;    // TR_NONE where none is needed
     uint32_t depth;    // functions in it
@@ -240,7 +243,8 @@ struct trellis_features {
     uint32_t reach;         // the largest offset
     bool has_segments;      // some template is of segments
     bool counting;          // templates need counts that have not been made
-    bool learning;          // templates need names that have not been learned
+    bool learning;          // templates need names or words that have not been learned
+    bool learns_words;      // of these, words
     size_t block_size;      // while training: sequences whose names are left out together
     bool has_filter;        // of segments,
     uint32_t filter;        // which is this resource
@@ -317,8 +321,9 @@ trellis_status tr_compile_resource(struct tr_parser *parser, enum tr_resource_ki
 /* The words seen more than `count` times, of a view; TR_KNOWN: until the training ends. */
 trellis_status tr_compile_counted(struct tr_parser *parser, enum tr_resource_kind kind,
                                   uint32_t view, uint32_t count, uint32_t *ret_resource);
-/* The names of the training data, by a view. */
-trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view, uint32_t *ret_resource);
+/* The names of the training data, or its words in a role, by a view. */
+trellis_status tr_compile_learned(struct tr_parser *parser, uint32_t view,
+                                  enum tr_learned_role role, uint32_t *ret_resource);
 trellis_status tr_compile_template(struct tr_parser *parser, const struct tr_draft *draft);
 /* The canonical text of a view at an offset, or without one. */
 #define TR_NO_OFFSET INT32_MIN
@@ -359,6 +364,7 @@ struct tr_evaluation {
     uint64_t max_steps;  // of regular expressions in a sequence (--max-matches)
     uint64_t steps_left; // of them
     bool exhausted;      // they did not suffice
+    uint64_t block;      // of the training data that learned() leaves out, from 1; 0: none
     bool overrun; // the value last computed ends the string that it is part of (wapiti_regex.c)
 };
 bool tr_evaluation_begin(struct tr_evaluation *evaluation, const trellis_features *features);
@@ -399,6 +405,12 @@ void tr_counter_free(struct tr_counter *counter);
 
 /* ---- learned_names.c ------------------------------------------------------------------------- */
 
+/* "inside", "first" or "last"; TR_LEARNED_ROLES where a word is none of them. */
+const char *tr_learned_role_name(enum tr_learned_role role);
+enum tr_learned_role tr_learned_role_find(trellis_text word);
+/* The answer about a key, as seen from a block of the training data; false where there is none. */
+bool tr_learned_answer(trellis_text table, enum tr_learned_role role, uint64_t key, uint64_t block,
+                       trellis_text *ret_text);
 /* When training ends: from here on the answers are those of all the training data. */
 trellis_status tr_learned_names_finish(trellis_features *features, trellis_error *error);
 

@@ -229,6 +229,24 @@ static trellis_status parse_window(struct tr_parser *parser, struct arguments *a
     return status ? status : tr_scan_numbers(parser, TR_MAX_PARTS, &arguments->numbers);
 }
 
+/* inside first last, or some of them */
+static trellis_status parse_roles(struct tr_parser *parser, struct arguments *arguments)
+{
+    struct tr_numbers *roles = &arguments->numbers;
+    roles->count = 0;
+    for (tr_parse_blank(parser); roles->count < TR_COUNT(roles->at); tr_parse_blank(parser)) {
+        trellis_text word = tr_scan_word(parser);
+        enum tr_learned_role role = tr_learned_role_find(word);
+        if (role == TR_LEARNED_ROLES) {
+            break;
+        }
+        parser->at += word.size;
+        roles->at[roles->count++] = role;
+    }
+    return roles->count ? TRELLIS_OK
+                        : tr_parse_fail(parser, parser->at, "expected 'inside', 'first' or 'last'");
+}
+
 static trellis_status parse_arguments(struct tr_parser *parser, enum tr_operation operation,
                                       struct arguments *arguments)
 {
@@ -250,6 +268,8 @@ static trellis_status parse_arguments(struct tr_parser *parser, enum tr_operatio
         return parse_regex(parser, arguments);
     case TR_TAKES_WINDOW:
         return parse_window(parser, arguments);
+    case TR_TAKES_ROLES:
+        return parse_roles(parser, arguments);
     default:
         return parse_file(parser, operation, arguments);
     }
@@ -275,6 +295,9 @@ static trellis_status apply(struct tr_parser *parser, enum tr_operation operatio
             if (tr_function_signature(operation) == TR_TAKES_COUNT) {
                 enum tr_resource_kind kind = operation == TR_OP_UNKNOWN ? TR_KNOWN : TR_COUNTED;
                 status = tr_compile_counted(parser, kind, term.view, view.number, &view.resource);
+            } else if (operation == TR_OP_LEARNED) {
+                status = tr_compile_learned(parser, term.view, (enum tr_learned_role)view.number,
+                                            &view.resource);
             }
             status = status ? status : tr_compile_view(parser, view, &term.view);
             status = status ? status : tr_add_term(parser, choices, term, true);
@@ -349,7 +372,8 @@ static trellis_status make_ngrams(struct tr_parser *parser, const struct argumen
 static bool takes_context(enum tr_operation operation)
 {
     return operation != TR_OP_REAL && operation != TR_OP_GAZETTEER &&
-           operation != TR_OP_EMBEDDING && tr_function_signature(operation) != TR_TAKES_COUNT;
+           operation != TR_OP_EMBEDDING && operation != TR_OP_LEARNED &&
+           tr_function_signature(operation) != TR_TAKES_COUNT;
 }
 
 /* The argument of a function must be a single text. */

@@ -65,7 +65,8 @@ bool tr_features_for_unknown(const trellis_features *features, size_t index);
 
 /* Templates with learned() need two passes over the training data: in the first every gold segment
  * (tokens s .. e) is learned, in the second all places of every sequence, each after
- * tr_extractor_run() with the number of the sequence. */
+ * tr_extractor_run() with the number of the sequence. Words whose labels are open (--partial) are
+ * not counted. */
 bool tr_features_learns(const trellis_features *features);
 trellis_status tr_features_learn_segment(trellis_features *features,
                                          const struct tr_extractor *extractor,
@@ -74,7 +75,8 @@ trellis_status tr_features_learn_segment(trellis_features *features,
 void tr_features_end_segments(trellis_features *features, size_t sequences);
 trellis_status tr_features_learn_places(trellis_features *features,
                                         const struct tr_extractor *extractor,
-                                        const trellis_sequence *sequence, trellis_error *error);
+                                        const trellis_sequence *sequence, bool partial,
+                                        trellis_error *error);
 trellis_status tr_features_end_places(trellis_features *features, trellis_error *error);
 /* Which sequence of the training data comes next: it is told what was learned without the sequences
  * near it. Without this call an extractor tells what was learned from all of them. */

@@ -160,6 +160,15 @@ static bool apply_cluster(struct tr_evaluation *evaluation, const struct tr_view
     return true;
 }
 
+static bool apply_learned(struct tr_evaluation *evaluation, const struct tr_view *view,
+                          trellis_text x, trellis_text *ret_text)
+{
+    const struct tr_resource *resource = &evaluation->features->resources.at[view->resource];
+    uint64_t key = tr_hash(x).low;
+    return tr_learned_answer(resource->data, (enum tr_learned_role)view->number, key + (key == 0),
+                             evaluation->block, ret_text);
+}
+
 /* The place of a word in an entry depends on the words beside it, and a vector is no text:
  * column_views.c computes them. */
 static bool apply_nothing(struct tr_evaluation *evaluation, const struct tr_view *view,
@@ -410,6 +419,7 @@ static const apply_function applies[TR_OP_COUNT] = {
     [TR_OP_MATCH] = find_match,
     [TR_OP_CLUSTER] = apply_cluster,
     [TR_OP_GAZETTEER] = apply_nothing,
+    [TR_OP_LEARNED] = apply_learned,
     [TR_OP_EMBEDDING] = apply_nothing,
     [TR_OP_REAL] = apply_real,
     [TR_OP_ISUPPER] = apply_kinds,

@@ -1,23 +1,70 @@
-/* learned_names.c - the names of the training data and their types, for learned().
+/* learned_names.c - the names and words of the training data and their types, for learned().
  *
- * The type of a text x is the one that segments with this text had most often, with a mark where
- * that says little:
+ * A text x is a whole segment, or a word in a role: inside a span, as its first word or as its last.
+ * Its type is the one that spans with x in this role had most often, with a mark where that says
+ * little:
  *
  *     T         at least half of all places where x occurs
- *     T:once    the same, but x was seen as a segment only once
+ *     T:once    the same, but x was seen in the role only once
  *     T:rarely  less than half of them
  *
- * A model that sees these answers for its own gold segments would learn to trust them blindly. So
+ * About the words inside there is always an answer:
+ *
+ *     :outside       never in a span; :outside:once and :outside:few where it was seen once or
+ *                    fewer than FEW times
+ *     :new           not seen at all
+ *
+ * A model that sees these answers for its own gold spans would learn to trust them blindly. So
  * the training data is cut into blocks of sequences that follow each other, and a sequence is told
  * what is known without its block: nothing of it leaks, nor of its neighbours, which often repeat a
  * name. When training ends, the answers become those of all the data.
  *
- * Two passes over the data collect the gold segments, and then all places with the same texts.
+ * Two passes over the data collect the gold spans, and then all places with the same texts. A table
+ * has the answer about each text, and under a key of its own that about a text without a block, where
+ * that is another.
  */
+#include "corpus/corpus.h"
 #include "features/extractor.h"
 #include "features/learned_names.h"
 
-enum { MAX_BLOCK = 100, MIN_BLOCKS = 10 };
+enum { MAX_BLOCK = 100, MIN_BLOCKS = 10, FEW = 5 };
+
+static const char *const role_names[TR_LEARNED_ROLES] = {
+    [TR_LEARNED_INSIDE] = "inside", [TR_LEARNED_FIRST] = "first", [TR_LEARNED_LAST] = "last"};
+
+const char *tr_learned_role_name(enum tr_learned_role role)
+{
+    return role_names[role];
+}
+
+enum tr_learned_role tr_learned_role_find(trellis_text word)
+{
+    enum tr_learned_role role = TR_LEARNED_INSIDE;
+    while (role < TR_LEARNED_ROLES && !tr_text_is(word, role_names[role])) {
+        role++;
+    }
+    return role;
+}
+
+/* The key of a text as seen from a block of training sequences; block 0: from outside. */
+static uint64_t key_from(uint64_t key, uint64_t block)
+{
+    return block ? tr_mix((struct tr_key){key, 0}, (struct tr_key){block, 0}).low : key;
+}
+
+bool tr_learned_answer(trellis_text table, enum tr_learned_role role, uint64_t key, uint64_t block,
+                       trellis_text *ret_text)
+{
+    if (table.size == 0) {
+        return false; // nothing has been learned
+    }
+    if ((block && tr_table_path(table, key_from(key, block), ret_text)) ||
+        tr_table_path(table, key, ret_text)) {
+        return ret_text->size > 0;
+    }
+    *ret_text = TR_TEXT(":new");
+    return role == TR_LEARNED_INSIDE;
+}
 
 void tr_learned_names_free(struct tr_learned_names *learned)
 {
@@ -26,7 +73,8 @@ void tr_learned_names_free(struct tr_learned_names *learned)
     free(learned->sightings.at);
     free(learned->names.at);
     free(learned->final.at);
-    *learned = (struct tr_learned_names){.view = learned->view, .resource = learned->resource};
+    *learned = (struct tr_learned_names){
+        .view = learned->view, .resource = learned->resource, .role = learned->role};
 }
 
 bool tr_features_learns(const trellis_features *features)
@@ -38,26 +86,39 @@ void tr_extractor_set_sequence(struct tr_extractor *extractor, size_t sequence)
 {
     size_t size = extractor->features->block_size;
     extractor->segments.sequence = sequence;
-    extractor->segments.block = size ? 1 + sequence / size : 0;
+    tr_column_views_leave_out(&extractor->rows, size ? 1 + sequence / size : 0);
 }
 
 /* ---- sightings ------------------------------------------------------------------------------- */
 
-/* The keys of the segments of a view, NULL where its column is missing. */
+/* The keys of a view, of all segments or of all tokens; NULL where its column is missing. */
 static const uint64_t *keys_of(const struct tr_extractor *extractor,
                                const struct tr_learned_names *learned,
                                const trellis_sequence *sequence)
 {
     const struct tr_segment_values *values = &extractor->segments;
+    const struct tr_column_views *rows = &extractor->rows;
     uint32_t column = extractor->features->views.at[learned->view].column;
+    if (tr_binding_at(&rows->binding, column) >= sequence->columns) {
+        return NULL;
+    }
+    if (learned->role != TR_LEARNED_SEGMENT) {
+        return rows->low + tr_column_views_at(rows, learned->view, 0);
+    }
     for (size_t i = 0; i < values->tables.size; i++) {
         const struct tr_span_table *table = &values->tables.at[i];
-        if (table->kind == TR_SPAN_KEYS && table->view == learned->view &&
-            tr_binding_at(&extractor->rows.binding, column) < sequence->columns) {
+        if (table->kind == TR_SPAN_KEYS && table->view == learned->view) {
             return table->low;
         }
     }
     return NULL;
+}
+
+/* A text in its role; key 0: it has none. */
+static bool add_span(struct tr_learned_names *learned, uint64_t key, size_t sequence, uint32_t type)
+{
+    struct tr_sighting sighting = {key, (uint32_t)sequence, type};
+    return !key || (tr_push(&learned->names, key) && tr_push(&learned->sightings, sighting));
 }
 
 trellis_status tr_features_learn_segment(trellis_features *features,
@@ -69,11 +130,20 @@ trellis_status tr_features_learn_segment(trellis_features *features,
     for (size_t i = 0; i < features->learned.size; i++) {
         struct tr_learned_names *learned = &features->learned.at[i];
         const uint64_t *keys = keys_of(extractor, learned, sequence);
-        uint64_t key = keys ? keys[e * values->max_segment + (e - s)] : 0;
-        struct tr_sighting sighting = {key, (uint32_t)values->sequence,
-                                       tr_intern_add(&learned->types, type)};
-        if (sighting.type == TR_NONE ||
-            (key && (!tr_push(&learned->names, key) || !tr_push(&learned->sightings, sighting)))) {
+        bool whole = learned->role == TR_LEARNED_SEGMENT;
+        if (!keys || (whole && e - s >= values->max_segment)) {
+            continue;
+        }
+        uint32_t number = tr_intern_add(&learned->types, type);
+        size_t first = whole                              ? e * values->max_segment + (e - s)
+                       : learned->role == TR_LEARNED_LAST ? e
+                                                          : s;
+        size_t last = learned->role == TR_LEARNED_INSIDE ? e : first;
+        bool ok = number != TR_NONE;
+        for (size_t k = first; ok && k <= last; k++) {
+            ok = add_span(learned, keys[k], values->sequence, number);
+        }
+        if (!ok) {
             return tr_fail_memory(error);
         }
     }
@@ -98,24 +168,54 @@ void tr_features_end_segments(trellis_features *features, size_t sequences)
     }
 }
 
+/* A text wherever it occurs; words inside have an answer even if they are in no span. */
+static bool add_place(struct tr_learned_names *learned, uint64_t key, size_t sequence)
+{
+    bool wanted = learned->role == TR_LEARNED_INSIDE ||
+                  (learned->names.size && bsearch(&key, learned->names.at, learned->names.size,
+                                                  sizeof(uint64_t), by_value));
+    struct tr_sighting sighting = {key, (uint32_t)sequence, TR_NONE};
+    return !key || !wanted || tr_push(&learned->sightings, sighting);
+}
+
+static bool add_segments(struct tr_learned_names *learned, const struct tr_segment_values *values,
+                         const uint64_t *keys)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && k < values->length * values->max_segment; k++) {
+        size_t e = k / values->max_segment, before = k % values->max_segment;
+        ok = before > e || add_place(learned, keys[k], values->sequence);
+    }
+    return ok;
+}
+
+/* Words whose labels are known. */
+static bool add_words(struct tr_learned_names *learned, const trellis_sequence *sequence,
+                      size_t number, bool partial, const uint64_t *keys)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && sequence->labels && i < sequence->length; i++) {
+        ok = (partial && tr_label_is_open(sequence->labels[i])) ||
+             add_place(learned, keys[i], number);
+    }
+    return ok;
+}
+
 trellis_status tr_features_learn_places(trellis_features *features,
                                         const struct tr_extractor *extractor,
-                                        const trellis_sequence *sequence, trellis_error *error)
+                                        const trellis_sequence *sequence, bool partial,
+                                        trellis_error *error)
 {
     const struct tr_segment_values *values = &extractor->segments;
     for (size_t i = 0; i < features->learned.size; i++) {
         struct tr_learned_names *learned = &features->learned.at[i];
         const uint64_t *keys = keys_of(extractor, learned, sequence);
-        for (size_t k = 0; keys && k < sequence->length * values->max_segment; k++) {
-            size_t e = k / values->max_segment, before = k % values->max_segment;
-            bool named = before <= e && keys[k] && learned->names.size &&
-                         bsearch(&keys[k], learned->names.at, learned->names.size, sizeof(uint64_t),
-                                 by_value);
-            if (named &&
-                !tr_push(&learned->sightings,
-                         (struct tr_sighting){keys[k], (uint32_t)values->sequence, TR_NONE})) {
-                return tr_fail_memory(error);
-            }
+        bool ok = !keys ? true
+                  : learned->role == TR_LEARNED_SEGMENT
+                      ? add_segments(learned, values, keys)
+                      : add_words(learned, sequence, values->sequence, partial, keys);
+        if (!ok) {
+            return tr_fail_memory(error);
         }
     }
     return TRELLIS_OK;
@@ -135,25 +235,35 @@ static void add(struct tally *tally, const struct tr_sighting *sighting, int amo
     *count += (uint32_t)amount;
 }
 
-/* The number of the answer, TR_NONE where the text was no segment; false on allocation failure. */
-static bool answer(struct tr_learned_names *learned, const struct tally *tally,
-                   struct tr_buffer *text, uint32_t *ret_answer)
+/* Appends the answer; nothing where there is none. */
+static void add_answer(const struct tr_learned_names *learned, const struct tally *tally,
+                       struct tr_buffer *text)
 {
     uint32_t best = 0, types = (uint32_t)tr_intern_count(&learned->types);
     for (uint32_t t = 1; t < types; t++) {
         best = tally->of_type[t] > tally->of_type[best] ? t : best;
     }
-    uint32_t count = tally->of_type[best];
-    *ret_answer = TR_NONE;
-    if (count == 0) {
-        return true;
+    uint32_t count = types ? tally->of_type[best] : 0, places = tally->places;
+    if (count) {
+        tr_buffer_text(text, tr_intern_text(&learned->types, best));
+        tr_buffer_string(text, count < places - count ? ":rarely" : count == 1 ? ":once" : "");
+    } else if (learned->role == TR_LEARNED_INSIDE) {
+        tr_buffer_string(text, places == 0    ? ":new"
+                               : places == 1  ? ":outside:once"
+                               : places < FEW ? ":outside:few"
+                                              : ":outside");
     }
+}
+
+/* The number of the answer; false on allocation failure. */
+static bool answer(struct tr_learned_names *learned, const struct tally *tally,
+                   struct tr_buffer *text, uint32_t *ret_answer)
+{
     text->size = 0;
-    tr_buffer_text(text, tr_intern_text(&learned->types, best));
-    tr_buffer_string(text, count < tally->places - count ? ":rarely" : count == 1 ? ":once" : "");
-    if (!text->failed) {
-        *ret_answer = tr_intern_add(&learned->answers, (trellis_text){text->data, text->size});
-    }
+    add_answer(learned, tally, text);
+    *ret_answer = text->failed
+                      ? TR_NONE
+                      : tr_intern_add(&learned->answers, (trellis_text){text->data, text->size});
     return *ret_answer != TR_NONE;
 }
 
@@ -169,19 +279,21 @@ static bool answer_text(struct tr_learned_names *learned, struct tables *tables,
                         const struct tr_sighting *at, size_t count)
 {
     struct tr_table_text entry = {.hash = at->key};
+    uint32_t final;
     for (size_t i = 0; i < count; i++) {
         add(&tables->tally, &at[i], 1);
     }
     bool ok = answer(learned, &tables->tally, &tables->text, &entry.text) &&
               tr_push(&learned->final, entry) && tr_push(&tables->at, entry);
+    final = entry.text;
     for (size_t i = 0, end; ok && i < count; i = end) {
         size_t block = at[i].sequence / tables->block_size;
         for (end = i; end < count && at[end].sequence / tables->block_size == block; end++) {
             add(&tables->tally, &at[end], -1);
         }
-        entry.hash = tr_learned_key(at->key, 1 + block);
+        entry.hash = key_from(at->key, 1 + block);
         ok = answer(learned, &tables->tally, &tables->text, &entry.text) &&
-             (entry.text == TR_NONE || tr_push(&tables->at, entry));
+             (entry.text == final || tr_push(&tables->at, entry));
         for (size_t k = i; k < end; k++) {
             add(&tables->tally, &at[k], 1);
         }

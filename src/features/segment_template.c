@@ -125,7 +125,8 @@ static trellis_status add_terms(struct tr_parser *parser, enum tr_span_function 
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; i < inner->terms.size; i++) {
         if (!status && span == TR_SPAN_LEARNED) {
-            status = tr_compile_learned(parser, inner->terms.at[i].view, &resource);
+            status = tr_compile_learned(parser, inner->terms.at[i].view, TR_LEARNED_SEGMENT,
+                                        &resource);
         }
         for (size_t k = 0; !status && k < numbers->count; k++) {
             int32_t number = (int32_t)numbers->at[k];

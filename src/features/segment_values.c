@@ -295,14 +295,15 @@ static trellis_text count_text(const struct tr_span_table *table, size_t s, size
     return tr_text(room);
 }
 
-/* The answer of learned(); false where there is none. */
+/* The answer about a segment; false where there is none. */
 static bool learned_text(const struct tr_segment_values *values, uint32_t number, size_t s,
                          size_t e, trellis_text *ret_text)
 {
     const struct tr_template_part *part = &values->features->parts.at[number];
     uint64_t key = values->tables.at[values->table_of[number]].low[place(values, s, e)];
-    return key && tr_table_path(values->features->resources.at[part->resource].data,
-                                tr_learned_key(key, values->block), ret_text);
+    return key &&
+           tr_learned_answer(values->features->resources.at[part->resource].data,
+                             TR_LEARNED_SEGMENT, key, values->rows->evaluation.block, ret_text);
 }
 
 /* The segment whose key is that of a part; false where there is none. */

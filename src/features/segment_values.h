@@ -18,7 +18,7 @@ struct tr_segment_values {
     const trellis_features *features;
     struct tr_column_views *rows;
     size_t max_segment, length; // L, n
-    size_t sequence, block;     // of the training data; block 0: it is not training data
+    size_t sequence;            // of the training data
     TR_ARRAY(struct tr_span_table) tables;
     uint32_t *table_of;            // [parts] TR_NONE: it needs none
     bool filtered;                 // not all segments are described

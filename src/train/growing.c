@@ -85,10 +85,10 @@ static trellis_status open_templates(struct tr_growing *growing, trellis_error *
 static trellis_status write_templates(struct tr_growing *growing, const trellis_features *features,
                                       trellis_error *error)
 {
-    if (tr_features_needs_counts(features)) {
+    if (tr_features_needs_counts(features) || tr_features_learns(features)) {
         return tr_fail(error, TRELLIS_OPTION,
                        "learning online is not possible with templates that ask how often words "
-                       "occur in the training data");
+                       "occur in the training data, or as what");
     }
     return tr_features_write(features, &growing->templates, error);
 }

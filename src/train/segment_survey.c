@@ -1,10 +1,10 @@
-/* segment_survey.c - what must be known of gold segments before the data is read (--segments).
+/* segment_survey.c - what must be known of gold segments before the data is read.
  *
- * The longest segment of each type says how many segments each token has to be the end of. And only
- * attributes that some gold segment has can become features, so that the many others, of all the
- * segments that are none, are not kept at all. Where templates have learned(), two passes before that
- * learn the names of the data (features/learned_names.c), and with --filter one pass counts what
- * words can be in segments (features/segment_filter.c).
+ * Where templates have learned(), two passes learn the names and words of the data
+ * (features/learned_names.c). The rest is for --segments: the longest segment of each type says how
+ * many segments each token has to be the end of. And only attributes that some gold segment has can
+ * become features, so that the many others, of all the segments that are none, are not kept at all.
+ * With --filter one pass counts what words can be in segments (features/segment_filter.c).
  */
 #include "corpus/corpus.h"
 #include "train/train.h"
@@ -13,7 +13,8 @@
 struct segment_survey {
     struct tr_training *training;
     struct tr_extractor *extractor;
-    size_t cap;           // --max-segment
+    size_t cap;           // --max-segment, 0 without --segments
+    bool partial;         // labels may be open
     size_t found, longer; // gold segments, and those that features do not see
     size_t lost;          // those that the filter takes away beside
     enum { LEARN_SEGMENTS, LEARN_PLACES, NOTE } stage;
@@ -121,14 +122,25 @@ static trellis_status survey_segment(struct segment_survey *survey,
         trellis_features *features = survey->training->data.features;
         trellis_status status = tr_features_filter_segment(features, survey->extractor, sequence, s,
                                                            e, error);
-        return seen && !status ? tr_features_learn_segment(features, survey->extractor, sequence, s,
-                                                           e, type, error)
-                               : status;
+        return status ? status
+                      : tr_features_learn_segment(features, survey->extractor, sequence, s, e, type,
+                                                  error);
     }
     survey->lost += seen && !tr_extractor_describes(survey->extractor, s, e);
     bool ok = note_length(survey, type, e + 1 - s) &&
               (!seen || note_keys(survey, observation, s, e));
     return ok ? TRELLIS_OK : tr_fail_memory(error);
+}
+
+/* Where labels are no spans, the label of a token is learned as a span of its own. */
+static trellis_status survey_label(struct segment_survey *survey, const trellis_sequence *sequence,
+                                   size_t i, trellis_error *error)
+{
+    bool open = survey->partial && tr_label_is_open(sequence->labels[i]);
+    return survey->cap || open || survey->stage != LEARN_SEGMENTS
+               ? TRELLIS_OK
+               : tr_features_learn_segment(survey->training->data.features, survey->extractor,
+                                           sequence, i, i, sequence->labels[i], error);
 }
 
 /* The segments of a sequence, by the rules of conlleval, which are the same before and after a
@@ -148,8 +160,9 @@ static trellis_status survey_labels(struct segment_survey *survey, const trellis
         bool span = i < n && tr_label_split(sequence->labels[i], &letter, &type);
         if (!span) {
             letter = 'O';
+            status = i < n ? survey_label(survey, sequence, i, error) : TRELLIS_OK;
         }
-        if (open && tr_span_ends(before, type_before, letter, type)) {
+        if (!status && open && tr_span_ends(before, type_before, letter, type)) {
             status = survey_segment(survey, sequence, observation, s, i - 1, type_before, error);
             open = false;
         }
@@ -173,7 +186,7 @@ static trellis_status survey_sequence(struct segment_survey *survey,
     }
     if (!status && survey->stage == LEARN_PLACES) {
         return tr_features_learn_places(survey->training->data.features, survey->extractor,
-                                        sequence, error);
+                                        sequence, survey->partial, error);
     }
     return status || !sequence->labels ? status
                                        : survey_labels(survey, sequence, observation, error);
@@ -186,8 +199,8 @@ static trellis_status survey_source(struct segment_survey *survey, const trellis
     const trellis_sequence *sequence;
     bool bound = false;
     if (!tr_source_is_rereadable(source)) {
-        return tr_fail(error, TRELLIS_OPTION,
-                       "--segments reads the data twice: give it as a file, not as %s",
+        return tr_fail(error, TRELLIS_OPTION, "%s the data twice: give it as a file, not as %s",
+                       survey->cap ? "--segments reads" : "templates with learned() read",
                        tr_source_name(source));
     }
     trellis_status status = trellis_reader_open_source(source, survey->training->settings.options,
@@ -254,10 +267,11 @@ trellis_status tr_training_survey_segments(struct tr_training *training, trellis
     struct segment_survey survey = {
         .training = training, .cap = training->settings.max_segment, .stage = NOTE};
     bool templates = tr_features_has_segments(training->data.features);
+    survey.partial = tr_option_flag(training->settings.options, "partial");
     if (!survey.cap) {
         return templates ? tr_fail(error, TRELLIS_OPTION,
                                    "these templates have 'segment' lines, which need --segments")
-                         : TRELLIS_OK;
+                         : learn(&survey, 0, error);
     }
     trellis_status status = training->sources.train_count ? choose_scheme(training, error)
                                                           : TRELLIS_OK;

@@ -78,7 +78,8 @@ static bool can_share(const struct tr_training *training)
     }
     return !tr_ranks_alone(&training->ranks) && tr_training_can(training, TR_SHARED_DATA) &&
            rereadable && settings->select_l1 == 0 && settings->max_segment == 0 &&
-           settings->min_feature_count == 0 && !tr_features_has_reals(features);
+           settings->min_feature_count == 0 && !tr_features_has_reals(features) &&
+           !tr_features_learns(features);
 }
 
 /* Whether the stochastic steps on so many sequences are shared, where there are any. */

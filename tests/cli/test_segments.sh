@@ -110,4 +110,86 @@ run 0 train -q -t crf -a sgd --segments -f "$tpl" -e 6 -m "$TRELLIS_TMP/whole" "
 run 0 train -q -t crf -a sgd --segments -f "$tpl" -e 3 -m "$TRELLIS_TMP/half" --checkpoint "$TRELLIS_TMP/checkpoint" "$train"
 run 0 train -q -t crf -a sgd --segments -f "$tpl" -e 6 -m "$TRELLIS_TMP/resumed" --checkpoint "$TRELLIS_TMP/checkpoint" --resume "$train"
 want "resumed, the same model" cmp -s "$TRELLIS_TMP/whole" "$TRELLIS_TMP/resumed"
+# Learned words: what the weights of a model are named, counted again by a script.
+cat >"$TRELLIS_TMP/learned.tpl" <<'X'
+columns word pos
+node learned(lower(word[-1..0]),inside)
+node learned(word,first last) & word[1]
+step
+X
+learned() { python3 - "$@" <<'X'; }
+import collections, sys
+template, column, file = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+sequences, sequence = [], []
+for line in open(file, encoding='utf-8'):
+    if line.strip():
+        cells = line.split()
+        sequence.append((cells[0], cells[column]))
+    elif sequence:
+        sequences.append(sequence)
+        sequence = []
+sequences += [sequence] if sequence else []
+size = max(1, min(100, len(sequences) // 10))
+def spans(labels):
+    """(first, last, type) by the rules of conlleval; other labels stand by themselves."""
+    open_at, before = None, 'O'
+    for i, label in enumerate(labels + ['O']):
+        letter, _, kind = label.partition('-')
+        if open_at is not None and (letter != 'I' or kind != before.partition('-')[2]):
+            yield open_at, i - 1, before.partition('-')[2]
+            open_at = None
+        if label != 'O' and kind and open_at is None:
+            open_at = i
+        elif label != 'O' and not kind:
+            yield i, i, label
+        before = label if kind else 'O'
+counts = {role: [collections.defaultdict(collections.Counter), collections.Counter()]
+          for role in ('inside', 'first', 'last')}
+at = collections.defaultdict(list)
+kinds = {}
+for number, sequence in enumerate(sequences):
+    for i, (word, _) in enumerate(sequence):
+        at[word.lower(), 'lower'].append((number, i))
+        at[word, 'word'].append((number, i))
+    for first, last, kind in spans([label for _, label in sequence]):
+        for i in range(first, last + 1):
+            kinds[number, i, 'inside'] = kind
+        kinds[number, first, 'first'] = kinds[number, last, 'last'] = kind
+order = {role: [] for role in counts}
+for (number, i, role), kind in sorted(kinds.items(), key=lambda item: (item[0][0], item[0][1])):
+    order[role] += [kind] if kind not in order[role] else []
+def answer(text, form, role, without):
+    places = [place for place in at[text, form] if place[0] // size != without]
+    types = collections.Counter(kinds[place + (role,)] for place in places if place + (role,) in kinds)
+    if types:
+        kind = max(order[role], key=lambda k: (types[k], -order[role].index(k)))
+        mark = ':rarely' if 2 * types[kind] < len(places) else ':once' if types[kind] == 1 else ''
+        return kind + mark
+    if role != 'inside':
+        return None
+    return ':new' if not places else ':outside' + {1: ':once'}.get(len(places), ':few' if len(places) < 5 else '')
+seen = set()
+for number, sequence in enumerate(sequences):
+    words = [word for word, _ in sequence]
+    for i, word in enumerate(words):
+        for offset in (-1, 0):
+            if i + offset >= 0:
+                value = answer(words[i + offset].lower(), 'lower', 'inside', number // size)
+                seen.add(f'learned(lower(word[{offset}]),inside)={value}')
+        for role in ('first', 'last'):
+            value = answer(word, 'word', role, number // size)
+            if value and i + 1 < len(words):
+                seen.add(f'learned(word[0],{role})&word[1]={value}|{words[i + 1]}')
+print('\n'.join(sorted(seen)))
+X
+names() { "$TRELLIS" export "$1" | sed -n 's/^node\t.*\t\(learned.*\)$/\1/p' | LC_ALL=C sort -u; }
+head -n 3000 data/english/train.conll >"$TRELLIS_TMP/chunks"
+for column in 3 2; do
+    run 0 train -q -t crf -a sgd -e 1 --label $column -f "$TRELLIS_TMP/learned.tpl" -m "$TRELLIS_TMP/learned.model" \
+        "$TRELLIS_TMP/chunks"
+    learned x $((column - 1)) "$TRELLIS_TMP/chunks" | LC_ALL=C sort -u >"$TRELLIS_TMP/expected"
+    names "$TRELLIS_TMP/learned.model" >"$TRELLIS_TMP/found"
+    want "there are learned words in column $column" test -s "$TRELLIS_TMP/expected"
+    want "words are learned without their block in column $column" cmp "$TRELLIS_TMP/expected" "$TRELLIS_TMP/found"
+done
 finish

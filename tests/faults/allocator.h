@@ -54,7 +54,7 @@ static const char templates_text[] =
     "columns word pos\nnode word\nnode suffix(word,2)\nnode lower(word[-1]) & pos\n"
     "node shape(word)\nnode match(word, /^[a-c]+/)\nnode inlist(word, \"LIST\")\n"
     "node cluster(word, \"CLUSTER\", 2)\nnode embedding(word, \"VECTORS\")\n"
-    "node word if rare(word, 2)\nedge word\nstep start end\n";
+    "node learned(word, inside first)\nnode word if rare(word, 2)\nedge word\nstep start end\n";
 
 static const char hmm_text[] =
     "trellis-text 1\nnote\ttype\thmm\ntemplate\tcolumns word\n"

@@ -841,12 +841,15 @@ static void test_refused_options(void **state)
     trellis_online *online;
     trellis_error error = {0};
     trellis_options *options = make_options("type=perceptron");
-    assert_ok(trellis_features_parse(tr_text("columns word\nnode rare(word, 3)\nstep\n"), "test",
-                                     NULL, 0, &features, &error),
-              error);
-    assert_int_equal(trellis_online_create(options, NULL, features, &online, &error),
-                     TRELLIS_OPTION);
-    trellis_features_destroy(features);
+    static const char *const all_data[] = {"columns word\nnode rare(word, 3)\nstep\n",
+                                           "columns word\nnode learned(word, first)\nstep\n"};
+    for (size_t i = 0; i < TR_COUNT(all_data); i++) {
+        assert_ok(trellis_features_parse(tr_text(all_data[i]), "test", NULL, 0, &features, &error),
+                  error);
+        assert_int_equal(trellis_online_create(options, NULL, features, &online, &error),
+                         TRELLIS_OPTION);
+        trellis_features_destroy(features);
+    }
     trellis_options_destroy(options);
 }
 

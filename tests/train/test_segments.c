@@ -11,7 +11,9 @@
 
 static const char templates[] = "columns word\n"
                                 "node word[-1..1]\n"
+                                "node learned(word,inside first last)\n"
                                 "segment text(word)\n"
+                                "segment text(learned(word,inside))\n"
                                 "segment size & before(word)\n"
                                 "segment any(word,1..2)\n"
                                 "segment head(word,1) & tail(word,1)\n"
