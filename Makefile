@@ -138,11 +138,11 @@ mutants: ## mutation testing: all loops of the kernels, and MUTANTS places drawn
 	@nice scripts/mutants.py build-mutants --jobs $(JOBS) --loops src/base/kernels_body.h src/dataset/row_kernels_body.h
 	@nice scripts/mutants.py build-mutants --jobs $(JOBS) --count $(MUTANTS)
 
-reliability: ## run all stress tests and write the table in docs/reliability.md
+reliability: ## run all stress tests and fuzzers and write the tables in docs/reliability.md
 	@$(call setup,build test mpi)
 	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
 	@$(call compile,$(BUILD),build_tests)
-	@scripts/reliability.sh $(BUILD)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/reliability.sh $(BUILD)
 
 clean: ## remove all build directories
 	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-mutants build-gcc-O* build-clang-O* build-s390x

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Runs the stress tests that docs/reliability.md lists, and writes the table in it: test, how often, failures.
+# Runs the stress tests that docs/reliability.md lists and all fuzzers, and writes the tables at its end: test, how often,
+# failures; fuzzer, executions, failures.
 #
-#   scripts/reliability.sh BUILD_DIRECTORY      built with tests; KILLS=1000 kills more often, DIFFERENTIAL_CASES
-#                                               says how many chains are compared (a million)
+#   scripts/reliability.sh BUILD_DIRECTORY      built with tests. KILLS (1,000), DIFFERENTIAL_CASES (a million) and
+#                                               FUZZ_SECONDS (60 for each fuzzer) say how long it takes
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
 export TRELLIS=$build/trellis TRELLIS_BUILD=$build
 page=docs/reliability.md
 table=$(mktemp)
-trap 'rm -f "$table" "$table.out"' EXIT
+trap 'rm -f "$table" "$table.out" "$table.fuzz"' EXIT
 failed=0
 
 # row WHAT PATTERN COMMAND...: runs the command; `how often` is the number in front of PATTERN in its output
@@ -37,7 +38,7 @@ export tests
 row "the n-th allocation fails, for all n, in every public function" "runs with a failing allocator" \
     bash -o pipefail -c failing_allocator
 row "\`kill -9\` at random during training with checkpoints, tuning and saving" "processes killed" \
-    bash tests/faults/test_kill.sh
+    env KILLS="${KILLS:-1000}" bash tests/faults/test_kill.sh
 row "interrupted and resumed, every learner: the same model to the byte; damaged checkpoints" \
     "trainings interrupted, [0-9]+ damaged checkpoints" "$tests/train/checkpoint"
 row "checkpoints with extreme sizes and offsets and correct checksums" "checkpoints with an extreme number" \
@@ -58,11 +59,34 @@ row "fast kernels against the reference: random graphs, weights, scores, lengths
     "$tests/lattice/differential"
 row "one model, 16 taggers in 16 threads, the same labels" "sequences by each of 16 taggers" "$tests/tagger/tagger"
 
+# The table of fuzzers: what each executed now and in all runs so far.
+fuzzers() {
+    local log=$build/fuzz.log before name now sum failures
+    before=$(cat tests/fuzz/executions.txt)
+    scripts/fuzz.sh build-fuzz >"$log" 2>&1 # its last line is looked at below
+    echo "| fuzzer | executions in this run | so far | failures |"
+    echo "|---|---:|---:|---|"
+    while read -r name sum; do
+        now=$((sum - $(awk -v name="$name" '$1 == name { n = $2 } END { print n + 0 }' <<<"$before")))
+        failures=none
+        ! grep -qE "^fuzz: failed:.* $name[ ;]" "$log" || failures="**see $log**"
+        case $name in
+        short) echo "| all, in short runs | | $sum | none |" ;;
+        *) echo "| \`fuzz_$name\` | $now | $sum | $failures |" ;;
+        esac
+    done < <(grep -v '^#' tests/fuzz/executions.txt)
+    awk '!/^#/ { sum += $2 } END { print "| all together | | " sum " | |" }' tests/fuzz/executions.txt
+}
+fuzzers | tee "$table.fuzz"
+grep -q '^fuzz: [0-9]* fuzzers, no findings' "$build/fuzz.log" || failed=1
+
 {
     sed '/^| test |/,$d' "$page"
     echo "| test | how often | failures |"
     echo "|---|---|---|"
     cat "$table"
+    echo
+    cat "$table.fuzz"
 } >"$table.out"
 cp "$table.out" "$page"
 exit $failed
