@@ -30,7 +30,9 @@ void tr_ranks_close(struct tr_ranks *ranks)
     free(ranks->parcels.send_size);
     free(ranks->parcels.receive);
     free(ranks->parcels.receive_size);
+    free(ranks->few);
     ranks->parcels = (struct tr_parcels){0};
+    ranks->few = NULL;
 }
 
 trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
@@ -48,7 +50,8 @@ trellis_status tr_ranks_open(struct tr_ranks *ranks, const trellis_ranks *given,
     }
     ranks->rank = ranks->given.rank;
     ranks->count = ranks->given.count;
-    if (!make_parcels(&ranks->parcels, ranks->count)) { // the others wait to hear of it
+    ranks->few = tr_alloc(ranks->count, TR_FEW * sizeof *ranks->few);
+    if (!make_parcels(&ranks->parcels, ranks->count) || !ranks->few) { // the others wait for it
         trellis_status status = tr_ranks_agree(ranks, tr_fail_memory(error), error);
         tr_ranks_close(ranks);
         return status;
@@ -252,6 +255,30 @@ trellis_status tr_ranks_sum(struct tr_ranks *ranks, double *numbers, size_t coun
         status = tr_ranks_gather(ranks, numbers, bytes, error);
     }
     free(begin);
+    return status;
+}
+
+trellis_status tr_ranks_sum_few(struct tr_ranks *ranks, double *numbers, size_t count,
+                                trellis_error *error)
+{
+    const struct tr_parcels *parcels = &ranks->parcels;
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    for (unsigned r = 0; r < ranks->count; r++) {
+        parcels->send[r] = numbers;
+        parcels->receive[r] = ranks->few + r * TR_FEW;
+        parcels->send_size[r] = r == ranks->rank ? 0 : count * sizeof *numbers;
+        parcels->receive_size[r] = parcels->send_size[r];
+    }
+    memcpy(ranks->few + ranks->rank * TR_FEW, numbers, count * sizeof *numbers);
+    trellis_status status = exchange(ranks, error);
+    for (size_t j = 0; !status && j < count; j++) {
+        numbers[j] = 0;
+        for (unsigned r = 0; r < ranks->count; r++) { // in the same order everywhere
+            numbers[j] += ranks->few[r * TR_FEW + j];
+        }
+    }
     return status;
 }
 

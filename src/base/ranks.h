@@ -25,11 +25,14 @@ struct tr_parcels {
     size_t *receive_size;
 };
 
+enum { TR_FEW = 4 };
+
 struct tr_ranks {
     unsigned rank, count;  // 0 and at most 1 where the process is alone
     trellis_error failure; // of the first rank that has failed, which all ranks know
     trellis_ranks given;
     struct tr_parcels parcels;
+    double *few; // [count][TR_FEW]
 };
 
 /* `given` may be NULL. */
@@ -45,7 +48,12 @@ trellis_status tr_ranks_agree(struct tr_ranks *ranks, trellis_status status, tre
 trellis_status tr_ranks_sum(struct tr_ranks *ranks, double *numbers, size_t count,
                             trellis_error *error);
 
-/* The same of integers, modulo 2^64. */
+/* The same of up to TR_FEW numbers in one message, without asking first whether all are well: no rank
+ * may have failed since they last agreed. */
+trellis_status tr_ranks_sum_few(struct tr_ranks *ranks, double *numbers, size_t count,
+                                trellis_error *error);
+
+/* The same as tr_ranks_sum of integers, modulo 2^64. */
 trellis_status tr_ranks_sum_integers(struct tr_ranks *ranks, uint64_t *numbers, size_t count,
                                      trellis_error *error);
 

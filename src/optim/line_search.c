@@ -90,16 +90,22 @@ static trellis_status evaluate_at(struct tr_line *line, double step, struct tr_p
 {
     struct tr_monitor *monitor = line->monitor;
     struct tr_slices *slices = monitor->slices;
-    bool finite = false;
+    struct tr_pool *pool = tr_line_pool(line);
+    bool finite = step <= line->finite;
+    trellis_status status = TRELLIS_OK;
     *ret_point = (struct tr_point){.step = step, .value = INFINITY, .slope = 0};
-    trellis_status status = tr_shared_add_scaled(slices, tr_line_pool(line), line->next_w, line->w,
-                                                 step, line->direction, &finite, monitor->error);
+    if (finite) { // so that ranks need not tell each other
+        tr_add_scaled(pool, line->next_w, line->w, step, line->direction, line->size);
+    } else {
+        status = tr_shared_add_scaled(slices, pool, line->next_w, line->w, step, line->direction,
+                                      &finite, monitor->error);
+    }
     if (status || !finite) {
         return status;
     }
     status = tr_monitor_evaluate(monitor, line->next_w, line->next_gradient, &ret_point->value);
     if (status == TRELLIS_OK && ret_point->value < INFINITY) {
-        status = tr_shared_dot(slices, tr_line_pool(line), line->direction, line->next_gradient,
+        status = tr_shared_dot(slices, pool, line->direction, line->next_gradient,
                                &ret_point->slope, monitor->error);
     }
     /* 0 times an infinite number is none, so a dot product tells of every one that is not

@@ -22,6 +22,7 @@ struct tr_line {
     double *direction;     // [size] d
     double *next_w;        // [size] w + t d
     double *next_gradient; // [size]
+    double finite;         // all steps up to this one are known to give finite weights
 };
 
 /* A point of the line. */

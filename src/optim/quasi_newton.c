@@ -28,6 +28,7 @@
  */
 #include "optim/methods.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -55,9 +56,16 @@ static void run_block(void *user, size_t number, unsigned thread)
     q->work(q, q->slices->first_block + number);
 }
 
-/* Works on all blocks of this process, and gets the sums of the others. */
+/* How many sums of a block are in `partial`. */
+static size_t partial_width(const struct tr_quasi_newton_run *q)
+{
+    return q->capacity * SUMS + 2;
+}
+
+/* Works on all blocks of this process, and gets the sums [width] of the others. */
 static trellis_status run_blocks(struct tr_quasi_newton_run *q,
-                                 void (*work)(struct tr_quasi_newton_run *q, size_t block))
+                                 void (*work)(struct tr_quasi_newton_run *q, size_t block),
+                                 double *sums, size_t width)
 {
     struct tr_pool *pool = q->monitor->settings->pool;
     q->work = work;
@@ -67,12 +75,7 @@ static trellis_status run_blocks(struct tr_quasi_newton_run *q,
     for (size_t number = 0; !pool && number < q->slices->share; number++) {
         run_block(q, number, 0);
     }
-    size_t width = q->capacity * SUMS * sizeof *q->partial;
-    trellis_status status = tr_slices_gather_blocks(q->slices, q->partial, width,
-                                                    q->monitor->error);
-    return status ? status
-                  : tr_slices_gather_blocks(q->slices, q->sums, 2 * sizeof *q->sums,
-                                            q->monitor->error);
+    return tr_slices_gather_blocks(q->slices, sums, width * sizeof *sums, q->monitor->error);
 }
 
 /* The part of a vector of a pair from weight `begin` on. */
@@ -82,24 +85,26 @@ static float *part_of(const struct tr_quasi_newton_run *q, float *vectors, uint6
     return vectors + pair * q->size + begin;
 }
 
-/* A partial sum of all blocks, in their order. */
-static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigned which)
+/* One of the sums [width] of all blocks, added in their order. */
+static double add_blocks(const struct tr_quasi_newton_run *q, const double *sums, size_t width,
+                         size_t which)
 {
     double sum = 0;
     for (size_t block = 0; block < q->slices->blocks; block++) {
-        sum += q->partial[(block * q->capacity + pair) * SUMS + which];
+        sum += sums[block * width + which];
     }
     return sum;
 }
 
-/* The same of `sums`. */
-static double block_sum(const struct tr_quasi_newton_run *q, unsigned which)
+/* Where the sums of a pair begin in those of a block. */
+static double *pair_sums(const struct tr_quasi_newton_run *q, size_t block, uint64_t pair)
 {
-    double sum = 0;
-    for (size_t block = 0; block < q->slices->blocks; block++) {
-        sum += q->sums[2 * block + which];
-    }
-    return sum;
+    return q->partial + block * partial_width(q) + pair * SUMS;
+}
+
+static double sum_of(const struct tr_quasi_newton_run *q, uint64_t pair, unsigned which)
+{
+    return add_blocks(q, q->partial, partial_width(q), pair * SUMS + which);
 }
 
 /* ---- the history ----------------------------------------------------------------------------- */
@@ -115,7 +120,7 @@ static void multiply_slope(struct tr_quasi_newton_run *q, const double *slope, s
     }
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
-        double *sums = q->partial + (block * q->capacity + i) * SUMS;
+        double *sums = pair_sums(q, block, i);
         sums[SG] = q->kernels->dot(part_of(q, q->s, i, begin), scaled, end - begin);
         sums[YG] = q->kernels->dot(part_of(q, q->y, i, begin), scaled, end - begin);
     }
@@ -137,12 +142,13 @@ static void add_block(struct tr_quasi_newton_run *q, size_t block)
         line->w[j] = line->next_w[j];
         line->gradient[j] = line->next_gradient[j];
     }
-    q->sums[2 * block] = tr_dot(NULL, line->gradient + begin, line->gradient + begin, end - begin);
-    q->sums[2 * block + 1] = tr_dot(NULL, line->w + begin, line->w + begin, end - begin);
+    double *squares = pair_sums(q, block, q->capacity); // behind the last pair
+    squares[0] = tr_dot(NULL, line->gradient + begin, line->gradient + begin, end - begin);
+    squares[1] = tr_dot(NULL, line->w + begin, line->w + begin, end - begin);
     bool penalised = tr_monitor_penalised(q->monitor);
     for (uint64_t age = 0; age < q->count; age++) {
         uint64_t i = tr_pair_at(q, age);
-        double *sums = q->partial + (block * q->capacity + i) * SUMS;
+        double *sums = pair_sums(q, block, i);
         const float *other_s = part_of(q, q->s, i, begin), *other_y = part_of(q, q->y, i, begin);
         sums[SY] = q->kernels->dot(other_s, y, end - begin);
         sums[YY] = q->kernels->dot(other_y, y, end - begin);
@@ -161,7 +167,7 @@ static trellis_status advance(struct tr_quasi_newton_run *q, struct tr_point fou
     uint64_t before = q->newest, held = q->count;
     q->newest = (q->newest + 1) % q->capacity;
     q->count += q->count < q->capacity;
-    trellis_status status = run_blocks(q, add_block);
+    trellis_status status = run_blocks(q, add_block, q->partial, partial_width(q));
     if (status) {
         return status;
     }
@@ -184,8 +190,9 @@ static trellis_status advance(struct tr_quasi_newton_run *q, struct tr_point fou
     const struct tr_line *line = &q->line;
     double gradient_norm = tr_monitor_penalised(q->monitor)
                                ? tr_monitor_slope(q->monitor, line->w, line->gradient)
-                               : sqrt(block_sum(q, 0));
-    tr_line_report(&q->line, found, gradient_norm, sqrt(block_sum(q, 1)));
+                               : sqrt(sum_of(q, q->capacity, 0));
+    q->w_norm = sqrt(sum_of(q, q->capacity, 1));
+    tr_line_report(&q->line, found, gradient_norm, q->w_norm);
     return TRELLIS_OK;
 }
 
@@ -243,7 +250,7 @@ static void combine_block(struct tr_quasi_newton_run *q, size_t block)
         d[j] *= tr_unit(q, j);
     }
     q->sums[2 * block] = tr_dot(NULL, d + begin, q->slope + begin, end - begin);
-    q->sums[2 * block + 1] = q->count ? 0 : tr_dot(NULL, d + begin, d + begin, end - begin);
+    q->sums[2 * block + 1] = tr_dot(NULL, d + begin, d + begin, end - begin);
 }
 
 static trellis_status find_direction(struct tr_quasi_newton_run *q)
@@ -251,7 +258,7 @@ static trellis_status find_direction(struct tr_quasi_newton_run *q)
     trellis_status status = TRELLIS_OK;
     if (q->count) {
         if (!q->has_products) {
-            status = run_blocks(q, multiply_block);
+            status = run_blocks(q, multiply_block, q->partial, partial_width(q));
         }
         for (uint64_t age = 0; age < q->count; age++) {
             uint64_t i = tr_pair_at(q, age);
@@ -260,7 +267,7 @@ static trellis_status find_direction(struct tr_quasi_newton_run *q)
         }
         find_coefficients(q);
     }
-    return status ? status : run_blocks(q, combine_block);
+    return status ? status : run_blocks(q, combine_block, q->sums, 2);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -270,12 +277,13 @@ static trellis_status search(struct tr_quasi_newton_run *q, struct tr_point *ret
 {
     struct tr_pool *pool = tr_line_pool(&q->line);
     bool penalised = tr_monitor_penalised(q->monitor);
-    double slope = block_sum(q, 0), length = sqrt(block_sum(q, 1));
+    double slope = add_blocks(q, q->sums, 2, 0), length = sqrt(add_blocks(q, q->sums, 2, 1));
     if (penalised) {
         tr_l1_align(q);
         slope = tr_dot(pool, q->line.direction, q->slope, q->size);
         length = q->count ? 0 : tr_norm(pool, q->line.direction, q->size);
     }
+    q->line.finite = penalised ? 0 : (sqrt(DBL_MAX) - q->w_norm) / length;
     double trial = q->count ? 1 : 1 / fmax(length, 1e-300);
     if (!(slope < 0)) {
         *ret_found = (struct tr_point){.value = q->monitor->value};
@@ -350,7 +358,8 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
                                       .slices = monitor->slices,
                                       .capacity = capacity,
                                       .kernels = tr_kernels(),
-                                      .gamma = 1};
+                                      .gamma = 1,
+                                      .w_norm = INFINITY};
     bool penalised = tr_monitor_penalised(monitor);
     if (capacity > 100000) {
         return tr_fail(monitor->error, TRELLIS_LIMIT, "a history of %u steps is too long",
@@ -362,7 +371,7 @@ static trellis_status prepare(struct tr_quasi_newton_run *q, struct tr_monitor *
     q->y = tr_alloc_aligned((size_t)capacity * size, sizeof *q->y);
     q->sy = tr_alloc(3 * pairs, sizeof *q->sy);
     q->sg = tr_alloc(4 * (size_t)capacity, sizeof *q->sg);
-    q->partial = tr_alloc(q->slices->blocks * capacity, SUMS * sizeof *q->partial);
+    q->partial = tr_alloc(q->slices->blocks, partial_width(q) * sizeof *q->partial);
     q->sums = tr_alloc(q->slices->blocks, 2 * sizeof *q->sums);
     q->slope = penalised ? tr_alloc_aligned(size, sizeof *q->slope) : gradient;
     q->unit = settings->unit;

@@ -21,8 +21,10 @@ struct tr_quasi_newton_run {
     double *sg, *yg;                  // [capacity] products with the scaled gradient
     double *for_s, *for_y;            // [capacity] the coefficients of d
     double gamma;
-    double *partial; // [blocks][SUMS capacity] sums of one pass, for each pair
-    double *sums;    // [blocks][2] of one pass: |g|^2 and |w|^2 of the new point, or d·g and |d|^2
+    double
+        *partial;  // [blocks][SUMS capacity + 2] sums of one pass: for each pair, and |g|^2, |w|^2
+    double *sums;  // [blocks][2] d·g and |d|^2
+    double w_norm; // |w|, infinite while it is unknown
     bool has_products; // partial has those with the slope
     const struct tr_kernels *kernels;
     double *slope; // [size] the pseudo-gradient; the gradient itself where nothing is penalised

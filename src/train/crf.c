@@ -30,16 +30,6 @@ struct crf {
     trellis_error *error;
 };
 
-/* How many weights are not 0: each rank knows those of its slice. */
-static trellis_status count_active(struct crf *crf, uint64_t *ret_active)
-{
-    const struct tr_likelihood *likelihood = crf->likelihood;
-    *ret_active = likelihood->active;
-    return likelihood->split
-               ? tr_ranks_sum_integers(&crf->training->ranks, ret_active, 1, crf->error)
-               : TRELLIS_OK;
-}
-
 static bool report(void *user, const struct tr_optim_report *step, const double *w)
 {
     struct crf *crf = user;
@@ -61,10 +51,8 @@ static bool report(void *user, const struct tr_optim_report *step, const double 
     crf->evaluations = step->evaluations;
     (void)w; // which the likelihood has spread to evaluate it
     crf->now->figures = figures;
-    crf->status = count_active(crf, &crf->now->figures.active_features);
-    if (!crf->status) {
-        crf->status = tr_training_iteration(t, crf->now, &stop, crf->error);
-    }
+    crf->now->figures.active_features = (uint64_t)crf->likelihood->active; // where it is partial
+    crf->status = tr_training_iteration(t, crf->now, &stop, crf->error);
     return !stop && !crf->status;
 }
 

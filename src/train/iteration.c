@@ -143,6 +143,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     struct tr_iterate *best = &training->best;
     trellis_progress *figures = &now->figures;
     bool selects = training->data.dev.sequences > 0 && !training->settings.keep_last;
+    trellis_status status = TRELLIS_OK;
     training->done = figures->iteration;
     figures->dev_accuracy = figures->dev_f1 = NAN;
     if (!now->partial) {
@@ -150,13 +151,13 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     }
     if (!tr_training_can(training, TR_GENERATIVE) && // there log 0 is a weight
         tr_pool_sum(training->pool, now->size, count_nonfinite, now->weights) > 0) {
-        return tr_fail(error, TRELLIS_DATA,
-                       "a weight became infinite or NaN: the values of the attributes are too "
-                       "large");
+        status = tr_fail(error, TRELLIS_DATA,
+                         "a weight became infinite or NaN: the values of the attributes are too "
+                         "large");
     }
-    trellis_status status = find_score(training, now, error);
-    if (status) {
-        return status;
+    status = status ? status : find_score(training, now, error);
+    if (status) { // of a partial iterate it may be that this rank alone knows
+        return now->partial ? tr_training_agree_to_stop(training, status, true, error) : status;
     }
     if (is_best(training, now, selects)) {
         tr_iterate_copy(best, now, training->pool);
@@ -167,7 +168,7 @@ trellis_status tr_training_iteration(struct tr_training *training, struct tr_ite
     note_iteration(training, figures);
     tr_training_tick(training, figures);
     figures->dev = best->figures.dev = NULL; // valid within the callback only
-    status = tr_training_agree_to_stop(training, error);
+    status = tr_training_agree_to_stop(training, status, now->partial, error);
     *ret_stop = training->report.interrupted || (selects && is_out_of_patience(training));
     return status;
 }

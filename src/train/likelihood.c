@@ -145,7 +145,9 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
                                 .user = l,
                                 .sums = sums,
                                 .sum_count = l->touched.ranks ? 0 : l->size,
-                                .clears = true};
+                                .clears = true,
+                                .at_once = l->split, // the weights have just been pulled
+                                .count = l->split ? &l->active : NULL};
     trellis_error failure;
     trellis_status status = tr_pass_run(l->pass, &t->data.train, &plan, ret_value, &failure);
     if (l->bundles) { // also after a failure, so that nothing is left behind

@@ -36,7 +36,7 @@ struct tr_likelihood {
     bool split;
     double *sums;  // [size] the gradient over the sequences of this rank
     float *values; // [size] weights in the order of the features
-    size_t active; // weights of the slice that are not 0
+    double active; // weights of the slice that are not 0; after a sum over the data, of all slices
 };
 
 trellis_status tr_likelihood_create(struct tr_training *training,

@@ -202,11 +202,11 @@ static void round_slice(struct tr_likelihood *l, const double *w)
     size_t edges = l->node, steps = l->node + l->edge, end;
     size_t first = part_of(&l->slices, 0, edges, &end);
     float *values = l->values + l->slices.first;
-    l->active = tr_rows_round(vocabulary->node.rows, w, first, end, values);
+    l->active = (double)tr_rows_round(vocabulary->node.rows, w, first, end, values);
     w += end - first;
     values += end - first;
     first = part_of(&l->slices, edges, steps, &end);
-    l->active += tr_rows_round(vocabulary->edge.rows, w, first, end, values);
+    l->active += (double)tr_rows_round(vocabulary->edge.rows, w, first, end, values);
     w += end - first;
     values += end - first;
     first = part_of(&l->slices, steps, l->size, &end);

@@ -8,6 +8,12 @@
 /* 16 blocks, and more from two million tokens on, so that there is work for many ranks. */
 enum { MIN_BLOCKS = 16, MAX_BLOCKS = 256, TOKENS_OF_A_BLOCK = 1 << 17 };
 
+/* What ranks tell each other at the end of a pass: of each block what it sums to, and how it went.
+ * Before its blocks every rank has an entry of its own, with its count (pass.h) and how it fares. */
+struct outcome {
+    double value, status;
+};
+
 struct tr_pass {
     struct tr_training *training;
     struct tr_steps *steps;
@@ -24,6 +30,8 @@ struct tr_pass {
     size_t begin[MAX_BLOCKS + 1];
     double value[MAX_BLOCKS], failed[MAX_BLOCKS]; // of each block: what it sums to, and its status
     trellis_error errors[MAX_BLOCKS];
+    struct outcome *outcomes; // [ranks + blocks] of all, where there are several
+    size_t *outcome_begin;    // [ranks + 1] those of each rank, in bytes
 };
 
 struct tr_steps *tr_pass_steps(struct tr_pass *pass)
@@ -230,27 +238,57 @@ static unsigned rank_of(const struct tr_pass *pass, size_t block)
     return rank;
 }
 
-/* Gives all ranks what each block has come to, and the message of the first that failed. */
-static trellis_status share_values(struct tr_pass *pass, trellis_error *error)
+/* What a rank tells: its own entry, and behind it those of its blocks. */
+static struct outcome *outcomes_of(const struct tr_pass *pass, unsigned rank)
+{
+    return pass->outcomes + tr_ranks_share(&pass->training->ranks, pass->blocks, rank) + rank;
+}
+
+static trellis_status exchange_outcomes(struct tr_pass *pass, trellis_status mine,
+                                        trellis_error *error)
 {
     struct tr_ranks *ranks = &pass->training->ranks;
-    for (size_t b = 0; b < pass->blocks; b++) {
-        bool mine = b >= pass->first && b < pass->end;
-        pass->value[b] = mine ? pass->value[b] : 0;
-        pass->failed[b] = mine ? pass->failed[b] : 0;
+    struct outcome *own = outcomes_of(pass, ranks->rank);
+    *own = (struct outcome){pass->plan->count ? *pass->plan->count : 0, mine};
+    for (size_t b = pass->first; b < pass->end; b++) {
+        *++own = (struct outcome){pass->value[b], pass->failed[b]};
     }
-    trellis_status status = tr_ranks_sum(ranks, pass->value, pass->blocks, error);
-    if (!status) {
-        status = tr_ranks_sum(ranks, pass->failed, pass->blocks, error);
+    for (unsigned r = 0; r <= ranks->count; r++) {
+        pass->outcome_begin[r] = (size_t)((char *)outcomes_of(pass, r) - (char *)pass->outcomes);
     }
+    return tr_ranks_gather_at_once(ranks, pass->outcomes, pass->outcome_begin, error);
+}
+
+/* Gives all ranks what each block has come to and the sum of their counts; where one is not well, as
+ * `mine` says of this one, or a block has failed, the message of the first. */
+static trellis_status share_outcomes(struct tr_pass *pass, trellis_status mine,
+                                     trellis_error *error)
+{
+    struct tr_ranks *ranks = &pass->training->ranks;
+    bool well = true;
+    double count = 0;
     size_t b = 0;
-    while (!status && b < pass->blocks && pass->failed[b] == 0) {
-        b++;
+    trellis_status status = exchange_outcomes(pass, mine, error);
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        const struct outcome *outcome = outcomes_of(pass, r);
+        count += outcome->value;
+        well = well && outcome->status == 0;
+        for (; b < tr_ranks_share(ranks, pass->blocks, r + 1); b++) {
+            outcome++;
+            pass->value[b] = outcome->value;
+            pass->failed[b] = outcome->status;
+        }
     }
-    return status || b == pass->blocks
-               ? status
-               : tr_ranks_broadcast(ranks, rank_of(pass, b), pass->errors[b].message,
-                                    sizeof pass->errors[b].message, error);
+    if (status || !well) {
+        return status ? status : tr_ranks_agree(ranks, mine, error);
+    }
+    if (pass->plan->count) {
+        *pass->plan->count = count;
+    }
+    for (b = 0; b < pass->blocks && pass->failed[b] == 0; b++) {}
+    return b == pass->blocks ? TRELLIS_OK
+                             : tr_ranks_broadcast(ranks, rank_of(pass, b), pass->errors[b].message,
+                                                  sizeof pass->errors[b].message, error);
 }
 
 /* What the blocks have come to: their values, and the first failure. */
@@ -278,8 +316,12 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
         tr_pool_run(training->pool, pass->end - pass->first, add_block, pass);
     }
     if (!tr_ranks_alone(&training->ranks) && !plan->whole) {
-        status = tr_ranks_agree(&training->ranks, status, error);
-        status = status ? status : share_values(pass, error);
+        if (!plan->at_once) {
+            status = tr_ranks_agree(&training->ranks, status, error);
+        }
+        if (!status || plan->at_once) {
+            status = share_outcomes(pass, status, error);
+        }
         if (!status && plan->sum_count) {
             status = tr_ranks_sum(&training->ranks, plan->sums, plan->sum_count, error);
         }
@@ -414,6 +456,18 @@ static trellis_status create_worker(struct tr_pass *pass, unsigned thread, trell
                : TRELLIS_OK;
 }
 
+/* Room for what ranks tell each other. */
+static bool create_outcomes(struct tr_pass *pass)
+{
+    size_t count = pass->training->ranks.count;
+    if (!tr_ranks_alone(&pass->training->ranks)) {
+        pass->outcomes = tr_alloc(MAX_BLOCKS + count, sizeof *pass->outcomes);
+        pass->outcome_begin = tr_alloc(count + 1, sizeof *pass->outcome_begin);
+        return pass->outcomes && pass->outcome_begin;
+    }
+    return true;
+}
+
 trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room room,
                               struct tr_pass **ret_pass, trellis_error *error)
 {
@@ -426,7 +480,8 @@ trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room 
     pass->training = training;
     pass->room = room;
     pass->workers = tr_alloc(threads, sizeof *pass->workers);
-    trellis_status status = pass->workers ? TRELLIS_OK : tr_fail_memory(error);
+    bool complete = pass->workers && create_outcomes(pass);
+    trellis_status status = complete ? TRELLIS_OK : tr_fail_memory(error);
     if (!status && room.lattice) {
         status = tr_steps_create(training->layout.graph, NULL, &pass->steps, error);
     }
@@ -471,6 +526,8 @@ void tr_pass_destroy(struct tr_pass *pass)
     }
     tr_steps_destroy(pass->steps);
     free(pass->workers);
+    free(pass->outcomes);
+    free(pass->outcome_begin);
     free(pass->marks);
     free(pass);
 }

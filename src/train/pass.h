@@ -53,6 +53,8 @@ struct tr_pass_plan {
     bool clears; // gather leaves 0 behind, by the marks; for passes over the training data alone
     bool unweighted; // every sequence is visited with the weight 1
     bool whole;      // every rank visits all sequences
+    bool at_once;    // no rank has failed since they last agreed, so they need not agree again
+    double *count;   // a number of this rank, replaced by the sum over all; NULL: none
 };
 
 /* For tr_on_grid(): fine enough for what single precision can tell, coarse enough for sums over all

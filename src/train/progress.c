@@ -120,14 +120,23 @@ bool tr_training_tick(struct tr_training *training, const trellis_progress *figu
 }
 
 /* Several ranks stop at the end of the same iteration. */
-trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_error *error)
+trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_status status,
+                                         bool at_once, trellis_error *error)
 {
-    double asked = training->report.asked;
-    trellis_status status = tr_ranks_alone(&training->ranks)
-                                ? TRELLIS_OK
-                                : tr_ranks_sum(&training->ranks, &asked, 1, error);
-    training->report.interrupted = training->report.interrupted || asked > 0;
-    return status;
+    struct tr_ranks *ranks = &training->ranks;
+    double told[] = {status != TRELLIS_OK, training->report.asked}; // summed over the ranks
+    if (tr_ranks_alone(ranks)) {
+        return status;
+    }
+    trellis_status agreed = at_once ? TRELLIS_OK : tr_ranks_agree(ranks, status, error);
+    if (!agreed) {
+        agreed = tr_ranks_sum_few(ranks, told, TR_COUNT(told), error);
+    }
+    if (!agreed && told[0] > 0) {
+        agreed = tr_ranks_agree(ranks, status, error);
+    }
+    training->report.interrupted = training->report.interrupted || (!agreed && told[1] > 0);
+    return agreed;
 }
 
 void tr_training_note(struct tr_training *training, const char *format, ...)

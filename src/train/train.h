@@ -122,8 +122,11 @@ uint64_t tr_training_active(const struct tr_training *training, const float *wei
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);
 /* Whether somebody has cancelled a training of one rank; any thread may ask, often. */
 bool tr_training_cancelled(const struct tr_training *training);
-/* At the end of an iteration: where a rank wants to stop, all are interrupted. */
-trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_error *error);
+/* At the end of an iteration that went as `status` says on this rank: where one has failed, all fail,
+ * and where one wants to stop, all are interrupted. `at_once`: nothing else can have failed since they
+ * last agreed, so that one message will do. */
+trellis_status tr_training_agree_to_stop(struct tr_training *training, trellis_status status,
+                                         bool at_once, trellis_error *error);
 /* A sentence for the person who waits. */
 void tr_training_note(struct tr_training *training, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

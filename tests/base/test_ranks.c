@@ -47,6 +47,33 @@ static void test_sums_are_exact_in_any_order(void **state)
     }
 }
 
+/* A few numbers, which need no grid: all ranks add them in the same order. */
+static void few(struct tr_ranks *ranks)
+{
+    for (size_t size = 0; size <= TR_FEW; size++) {
+        double numbers[TR_FEW] = {0};
+        for (size_t j = 0; j < size; j++) {
+            numbers[j] = number(ranks->rank, j) / 3;
+        }
+        expect(tr_ranks_sum_few(ranks, numbers, size, NULL) == TRELLIS_OK);
+        for (size_t j = 0; j < TR_FEW; j++) {
+            double sum = 0;
+            for (unsigned r = 0; r < ranks->count; r++) {
+                sum += j < size ? number(r, j) / 3 : 0;
+            }
+            expect(numbers[j] == sum);
+        }
+    }
+}
+
+static void test_sums_of_a_few_are_the_same_on_all(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= MOST; count++) {
+        on_ranks(count, few);
+    }
+}
+
 /* With carries from the lower half into the upper one, and out of that. */
 static uint64_t integer(unsigned rank, size_t j)
 {
@@ -198,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_are_exact_in_any_order),
+        cmocka_unit_test(test_sums_of_a_few_are_the_same_on_all),
         cmocka_unit_test(test_gather_broadcast_compare),
         cmocka_unit_test(test_sums_of_integers_and_arrays_of_one),
         cmocka_unit_test(test_all_fail_with_the_first),

@@ -28,8 +28,11 @@ for e in 1 4; do
     ranks 2 train -q --label 3 -t crf -f chunk --warm-up 0 --epsilon 0 --delta 0 -e $e --log $t/log -m $t/together $t/train
 done
 unset TRELLIS_MPI_REPORT
-sent() { sed 's/.*"sent_bytes": \([0-9]*\).*/\1/' $t/report.$1; }
-want "an iteration sends less than half of that" test $((($(sent 4) - $(sent 1)) / 3)) -lt 120000
+each() { echo $((($(sed "s/.*\"$1\": \([0-9]*\).*/\1/" $t/report.4) - $(sed "s/.*\"$1\": \([0-9]*\).*/\1/" $t/report.1)) / 3)); }
+want "an iteration sends less than half of that" test "$(each sent_bytes)" -lt 120000
+# Six exchanges for each of the one or two points that it tries, and three more.
+want "an iteration waits for others at most 15 times" test "$(each exchanges)" -le 15
+want "and needs no agreement" test "$(each agreed)" = 0
 run 0 train -q --label 3 -t crf -f chunk --warm-up 0 --epsilon 0 --delta 0 -e 4 --log $t/log.alone -m $t/alone $t/train
 for log in $t/log $t/log.alone; do sed 's/, "seconds".*//' $log >$log.cut; done
 want "and the ranks report the same figures" cmp $t/log.cut $t/log.alone.cut
