@@ -8,6 +8,10 @@
  * A thread always waits for a counter to reach a value. Counters change under the lock, so that no
  * thread falls asleep between a check and the change.
  *
+ * The blocks are divided into parts, one for each thread, which takes those of its own part first and
+ * then helps with the others'. So where one run after the other works on the same data, what a thread
+ * has read or written stays in the caches of its processor.
+ *
  * A run is over when all its blocks are done; it does not wait for workers that are still asleep.
  * Such a worker finds no block left, or those of the next run. A thread reads the description of a
  * run only after it has taken a block, and the description is written only while there are no
@@ -28,6 +32,12 @@ enum {
     SMALL = 16384 // vectors below this size are one piece
 };
 
+/* The blocks of a run that a thread takes first, in a cache line of their own. */
+struct pool_part {
+    _Alignas(64) atomic_llong left; // not taken yet; below 0 after threads have found none
+    size_t end;
+};
+
 struct pool_worker {
     struct tr_pool *pool;
     unsigned number;
@@ -45,8 +55,7 @@ struct tr_pool {
     atomic_size_t runs; // started so far
     tr_pool_work work;
     void *user;
-    size_t blocks;
-    atomic_llong left; // blocks not taken yet; below 0 after threads have found none
+    struct pool_part *parts; // [threads]
     atomic_size_t done, turns;
 };
 
@@ -95,13 +104,23 @@ static void await(struct tr_pool *pool, atomic_size_t *number, size_t value)
     sleep_until(pool, number, value);
 }
 
-/* Takes blocks until none are left. */
+/* Where a part of the blocks begins. */
+static size_t part_begin(size_t blocks, unsigned part, unsigned parts)
+{
+    return blocks / parts * part + blocks % parts * part / parts;
+}
+
+/* Takes blocks until none are left, those of its own part first. */
 static void drain(struct tr_pool *pool, unsigned thread)
 {
-    long long left;
     size_t done = 0;
-    for (; (left = atomic_fetch_sub(&pool->left, 1)) > 0; done++) {
-        pool->work(pool->user, pool->blocks - (size_t)left, thread);
+    for (unsigned i = 0; i < pool->threads; i++) {
+        struct pool_part *part = &pool->parts[(thread + i) % pool->threads];
+        long long left = atomic_load(&part->left);
+        while (left > 0 && (left = atomic_fetch_sub(&part->left, 1)) > 0) {
+            pool->work(pool->user, part->end - (size_t)left, thread);
+            done++;
+        }
     }
     if (done) {
         pthread_mutex_lock(&pool->lock);
@@ -132,13 +151,16 @@ trellis_status tr_pool_create(unsigned threads, struct tr_pool **ret_pool, trell
     threads = threads ? threads : 1;
     struct tr_pool *pool = tr_alloc(1, sizeof *pool);
     struct pool_worker *workers = tr_alloc(threads, sizeof *workers);
-    if (!pool || !workers) {
+    struct pool_part *parts = tr_alloc_aligned(threads, sizeof *parts);
+    if (!pool || !workers || !parts) {
         free(pool);
         free(workers);
+        free(parts);
         return tr_fail_memory(error);
     }
     pool->threads = threads;
     pool->workers = workers;
+    pool->parts = parts;
     atomic_store(&pool->spins, MAX_SPINS);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
@@ -175,6 +197,7 @@ void tr_pool_destroy(struct tr_pool *pool)
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
     free(pool->workers);
+    free(pool->parts);
     free(pool);
 }
 
@@ -183,17 +206,34 @@ unsigned tr_pool_threads(const struct tr_pool *pool)
     return pool->threads;
 }
 
-void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user)
+/* Starts a run of blocks in so many parts and takes part in it. */
+static void run_parts(struct tr_pool *pool, size_t blocks, unsigned parts, tr_pool_work work,
+                      void *user)
 {
     pool->work = work;
     pool->user = user;
-    pool->blocks = blocks;
     atomic_store(&pool->done, 0);
     atomic_store(&pool->turns, 0);
-    atomic_store(&pool->left, (long long)blocks);
+    for (unsigned i = 0; i < parts; i++) {
+        pool->parts[i].end = part_begin(blocks, i + 1, parts);
+    }
+    for (unsigned i = 0; i < parts; i++) { // from here on blocks are taken
+        size_t begin = part_begin(blocks, i, parts);
+        atomic_store(&pool->parts[i].left, (long long)(part_begin(blocks, i + 1, parts) - begin));
+    }
     set(pool, &pool->runs, atomic_load(&pool->runs) + 1);
     drain(pool, 0);
     await(pool, &pool->done, blocks);
+}
+
+void tr_pool_run(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user)
+{
+    run_parts(pool, blocks, pool->threads, work, user);
+}
+
+void tr_pool_run_in_turns(struct tr_pool *pool, size_t blocks, tr_pool_work work, void *user)
+{
+    run_parts(pool, blocks, 1, work, user);
 }
 
 void tr_pool_turn(struct tr_pool *pool, size_t block)
@@ -226,9 +266,10 @@ static void add_piece(void *user, size_t block, unsigned thread)
     pieces->sum[block] = pieces->piece(pieces->user, begin, end);
 }
 
-double tr_pool_sum(struct tr_pool *pool, size_t size, tr_pool_piece piece, void *user)
+double tr_pool_sum_rows(struct tr_pool *pool, size_t size, size_t width, tr_pool_piece piece,
+                        void *user)
 {
-    if (size < SMALL) {
+    if (size * width < SMALL) {
         return piece(user, 0, size);
     }
     struct pieces pieces = {.piece = piece, .user = user, .size = size};
@@ -243,4 +284,9 @@ double tr_pool_sum(struct tr_pool *pool, size_t size, tr_pool_piece piece, void 
         sum += pieces.sum[i];
     }
     return sum;
+}
+
+double tr_pool_sum(struct tr_pool *pool, size_t size, tr_pool_piece piece, void *user)
+{
+    return tr_pool_sum_rows(pool, size, 1, piece, user);
 }

@@ -328,7 +328,7 @@ trellis_status trellis_chain_run(trellis_chain *chain, unsigned questions,
                         .count = count,
                         .blocks = count < MAX_BLOCKS ? count : MAX_BLOCKS,
                         .sums = total};
-    tr_pool_run(chain->pool, run->blocks, run_block, run);
+    tr_pool_run_in_turns(chain->pool, run->blocks, run_block, run);
     trellis_status status = TRELLIS_OK;
     for (size_t b = 0; !status && b < run->blocks; b++) {
         status = run->status[b];

@@ -68,7 +68,7 @@ void tr_bundles_add_up(struct tr_bundles *bundles, const struct tr_row_kernels *
                        const float *weights, struct tr_pool *pool)
 {
     struct adding x = {bundles, kernels, weights};
-    tr_pool_sum(pool, bundles->count, add_up_piece, &x);
+    tr_pool_sum_rows(pool, bundles->count, bundles->rows->width, add_up_piece, &x);
 }
 
 size_t tr_bundles_mark_words(const struct tr_bundles *bundles)
@@ -96,15 +96,15 @@ void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end,
     }
 }
 
-void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, float *gradient,
-                            double grid)
+void tr_bundles_take_marked(const struct tr_bundles *bundles, const uint64_t *marks,
+                            float *gradient, double grid, double *sums)
 {
     const struct tr_row_kernels *kernels = tr_row_kernels();
     size_t width = bundles->rows->width, words = tr_bundles_mark_words(bundles);
     for (size_t i = 0; i < words; i++) {
         for (uint64_t left = marks[i]; left; left &= left - 1) {
             size_t at = (i * 64 + (size_t)__builtin_ctzll(left)) * width;
-            kernels->take(bundles->gradient + at, gradient + at, 1, grid, width);
+            kernels->take(sums + at, gradient + at, 1, grid, width);
         }
     }
 }
@@ -131,7 +131,7 @@ static double hand_down_piece(void *user, size_t begin, size_t end)
 
 void tr_bundles_hand_down(struct tr_bundles *bundles, struct tr_pool *pool)
 {
-    tr_pool_sum(pool, bundles->inherits, hand_down_piece, bundles);
+    tr_pool_sum_rows(pool, bundles->inherits, bundles->rows->width, hand_down_piece, bundles);
     memset(bundles->gradient, 0, bundles->count * bundles->rows->width * sizeof *bundles->gradient);
 }
 
@@ -156,5 +156,5 @@ void tr_bundles_inherit(const struct tr_bundles *bundles, size_t first, size_t e
                         double *features, struct tr_pool *pool)
 {
     struct inheriting x = {bundles, first, end, features};
-    tr_pool_sum(pool, bundles->inherits, inherit_piece, &x);
+    tr_pool_sum_rows(pool, bundles->inherits, bundles->rows->width, inherit_piece, &x);
 }

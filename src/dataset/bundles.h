@@ -43,7 +43,7 @@ struct tr_bundles {
     uint32_t *pair;
     uint16_t *outcome;
     float *sum;       // [count][rows->width] under the weights of tr_bundles_add_up()
-    double *gradient; // [count][rows->width] what tr_bundles_take_marked() has added
+    double *gradient; // [count][rows->width] what blocks have added: tr_bundles_take_marked()
 };
 
 /* The bundles of the tokens of a corpus; *ret_bundles is NULL where they would not pay. The rows
@@ -82,10 +82,10 @@ void tr_bundles_add_up(struct tr_bundles *bundles, const struct tr_row_kernels *
 size_t tr_bundles_mark_words(const struct tr_bundles *bundles);
 void tr_bundles_mark(const struct tr_bundles *bundles, size_t first, size_t end, uint64_t *marks,
                      uint64_t *row_marks);
-/* Adds the marked rows of a block's gradient [count][width] to `gradient`, on a grid (tr_on_grid),
- * and zeroes them. */
-void tr_bundles_take_marked(struct tr_bundles *bundles, const uint64_t *marks, float *gradient,
-                            double grid);
+/* Adds the marked rows of a block's gradient [count][width] to `sums` of that size, on a grid
+ * (tr_on_grid), and zeroes them. */
+void tr_bundles_take_marked(const struct tr_bundles *bundles, const uint64_t *marks,
+                            float *gradient, double grid, double *sums);
 /* Adds up `gradient` for each member in `inherited`, and zeroes it: sums of numbers on the grid, so
  * that `inherited` may be summed over ranks. */
 void tr_bundles_hand_down(struct tr_bundles *bundles, struct tr_pool *pool);

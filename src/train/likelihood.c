@@ -95,17 +95,59 @@ static void gather_block(void *user, const struct tr_pass_worker *worker)
 {
     struct tr_likelihood *l = user;
     const struct tr_training *t = l->training;
+    const struct tr_block_sums *sums = &l->sums_of[worker->thread];
     float *steps = worker->floats + t->layout.step_begin;
     if (l->bundles) {
-        tr_bundles_take_marked(l->bundles, worker->bundle_marks, worker->bundles, t->grid);
+        tr_bundles_take_marked(l->bundles, worker->bundle_marks, worker->bundles, t->grid,
+                               sums->bundles);
     }
     tr_rows_take_marked(t->data.vocabulary.node.rows, worker->node_marks, worker->floats, t->grid,
-                        l->gradient);
+                        sums->features);
     tr_rows_take_marked(t->data.vocabulary.edge.rows, worker->edge_marks,
-                        worker->floats + t->layout.node_size, t->grid, l->gradient + l->node);
+                        worker->floats + t->layout.node_size, t->grid, sums->features + l->node);
     for (size_t j = 0; j < t->layout.step_size; j++) {
-        l->gradient[l->node + l->edge + j] += tr_on_grid((double)steps[j], t->grid);
+        sums->features[l->node + l->edge + j] += tr_on_grid((double)steps[j], t->grid);
         steps[j] = 0;
+    }
+}
+
+/* Adds what the other threads have added up to the sums of the first, which is exact in any order, and
+ * zeroes theirs. */
+static double merge_features(void *user, size_t begin, size_t end)
+{
+    const struct tr_likelihood *l = user;
+    for (unsigned i = 1; i < tr_pool_threads(l->training->pool); i++) {
+        for (size_t j = begin; j < end; j++) {
+            l->sums_of[0].features[j] += l->sums_of[i].features[j];
+            l->sums_of[i].features[j] = 0;
+        }
+    }
+    return 0;
+}
+
+static double merge_bundles(void *user, size_t begin, size_t end)
+{
+    const struct tr_likelihood *l = user;
+    for (unsigned i = 1; i < tr_pool_threads(l->training->pool); i++) {
+        for (size_t j = begin; j < end; j++) {
+            l->sums_of[0].bundles[j] += l->sums_of[i].bundles[j];
+            l->sums_of[i].bundles[j] = 0;
+        }
+    }
+    return 0;
+}
+
+static size_t bundle_size(const struct tr_likelihood *l)
+{
+    return l->bundles ? (size_t)l->bundles->count * l->bundles->rows->width : 0;
+}
+
+static void merge_sums(void *user)
+{
+    struct tr_likelihood *l = user;
+    if (tr_pool_threads(l->training->pool) > 1) {
+        tr_pool_sum(l->training->pool, l->size, merge_features, l);
+        tr_pool_sum(l->training->pool, bundle_size(l), merge_bundles, l);
     }
 }
 
@@ -135,13 +177,14 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
     struct tr_training *t = l->training;
     double *sums = l->split ? l->sums : gradient;
     tr_steps_set(l->steps, l->at.weights + t->layout.step_begin);
-    l->gradient = sums;
+    l->sums_of[0].features = sums;
     if (l->bundles) {
         tr_bundles_add_up(l->bundles, t->layout.kernels, l->at.weights, t->pool);
     }
     memset(sums, 0, l->size * sizeof *sums);
     struct tr_pass_plan plan = {.visit = add_sequence,
                                 .gather = gather_block,
+                                .merge = merge_sums,
                                 .user = l,
                                 .sums = sums,
                                 .sum_count = l->touched.ranks ? 0 : l->size,
@@ -185,6 +228,31 @@ static trellis_status count_steps(struct tr_likelihood *l, trellis_error *error)
                           : TRELLIS_OK;
 }
 
+/* Room for what the threads add up. */
+static bool make_sums(struct tr_likelihood *l)
+{
+    unsigned threads = tr_pool_threads(l->training->pool);
+    l->sums_of = tr_alloc(threads, sizeof *l->sums_of);
+    bool ok = l->sums_of;
+    for (unsigned i = 1; ok && i < threads; i++) {
+        l->sums_of[i].features = tr_alloc_aligned(l->size, sizeof(double));
+        ok = l->sums_of[i].features;
+    }
+    return ok;
+}
+
+/* The same for bundles. */
+static bool make_bundle_sums(struct tr_likelihood *l)
+{
+    bool ok = true;
+    l->sums_of[0].bundles = l->bundles->gradient;
+    for (unsigned i = 1; ok && i < tr_pool_threads(l->training->pool); i++) {
+        l->sums_of[i].bundles = tr_alloc_aligned(bundle_size(l), sizeof(double));
+        ok = l->sums_of[i].bundles;
+    }
+    return ok;
+}
+
 trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood **ret_likelihood,
                                     trellis_error *error)
 {
@@ -198,8 +266,8 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
     l->edge = tr_rows_pairs(t->data.vocabulary.edge.rows);
     l->size = l->node + l->edge + t->layout.step_size;
     l->observed_steps = tr_alloc(t->layout.step_size, sizeof *l->observed_steps);
-    trellis_status status = l->observed_steps ? tr_iterate_create(t, &l->at, error)
-                                              : tr_fail_memory(error);
+    trellis_status status = l->observed_steps && make_sums(l) ? tr_iterate_create(t, &l->at, error)
+                                                              : tr_fail_memory(error);
     if (!status) {
         status = tr_slices_create(&l->slices, &t->ranks, l->size, error);
     }
@@ -237,6 +305,9 @@ trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_
     trellis_status status = tr_bundles_of_dataset(data, l->training->data.vocabulary.node.rows,
                                                   ranks, &l->bundles, error);
     l->at.bundles = l->bundles;
+    if (!status && l->bundles && !make_bundle_sums(l)) {
+        status = tr_fail_memory(error);
+    }
     if (!status && !tr_ranks_alone(&l->training->ranks)) {
         status = tr_likelihood_touch(l, error);
     }
@@ -261,6 +332,11 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     tr_slices_free(&l->slices);
     tr_touched_free(&l->touched);
     tr_touched_free(&l->inherited);
+    for (unsigned i = 1; l->sums_of && i < tr_pool_threads(l->training->pool); i++) {
+        free(l->sums_of[i].features);
+        free(l->sums_of[i].bundles);
+    }
+    free(l->sums_of);
     free(l->sums);
     free(l->values);
     free(l->observed_steps);

@@ -18,6 +18,12 @@
 #include "base/slices.h"
 #include "train/pass.h"
 
+/* What one thread has added up. The first has the gradient itself, the others are added to it. */
+struct tr_block_sums {
+    double *features; // [size]
+    double *bundles;  // [bundles][width]
+};
+
 struct tr_likelihood {
     struct tr_training *training;
     size_t node, edge, size; // features: node pairs, edge pairs, all
@@ -25,7 +31,7 @@ struct tr_likelihood {
     struct tr_pass *pass;
     struct tr_steps *steps;     // of the pass
     double *observed_steps;     // [step_size] weighted counts in the gold labels
-    double *gradient;           // [size] where the blocks are added up
+    struct tr_block_sums *sums_of; // [threads] where each adds up its blocks
     struct tr_bundles *bundles; // of the training data; NULL: none
     struct tr_slices whole;     // w as one slice
     /* Where there are several ranks: their slices of w, and once it is bundled, the features that each

@@ -2,6 +2,7 @@
 #include "train/pass.h"
 
 #include <math.h>
+#include <pthread.h>
 
 #include "dataset/segment_parts.h"
 
@@ -22,6 +23,7 @@ struct tr_pass {
     const struct tr_bundles *bundles; // of the training data; NULL: none
     uint64_t *marks; // [blocks of the rank][mark_words] of nodes, edges, bundles, once needed
     size_t node_words, edge_words, mark_words;
+    pthread_mutex_t gathering;
 
     /* Of the current pass. */
     const struct tr_pass_plan *plan;
@@ -178,7 +180,7 @@ static bool is_cancelled(const struct tr_pass *pass)
     return pass->data == &pass->training->data.train && tr_training_cancelled(pass->training);
 }
 
-/* One block of this rank: its own sum, then in its turn into the whole. */
+/* One block of this rank: its own sum, then into the whole. */
 static void add_block(void *user, size_t number, unsigned thread)
 {
     struct tr_pass *pass = user;
@@ -205,10 +207,12 @@ static void add_block(void *user, size_t number, unsigned thread)
                                            worker->floats + layout->step_begin);
     }
     pass->failed[block] = status;
-    if (plan->gather) {
-        tr_pool_turn(pass->training->pool, number);
+    if (plan->gather && plan->merge) {
         plan->gather(plan->user, worker);
-        tr_pool_turn_done(pass->training->pool, number);
+    } else if (plan->gather) {
+        pthread_mutex_lock(&pass->gathering);
+        plan->gather(plan->user, worker);
+        pthread_mutex_unlock(&pass->gathering);
     }
 }
 
@@ -314,6 +318,9 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
     trellis_status status = plan->clears && !pass->marks ? mark_blocks(pass, error) : TRELLIS_OK;
     if (!status) {
         tr_pool_run(training->pool, pass->end - pass->first, add_block, pass);
+    }
+    if (!status && plan->merge) {
+        plan->merge(plan->user);
     }
     if (!tr_ranks_alone(&training->ranks) && !plan->whole) {
         if (!plan->at_once) {
@@ -477,6 +484,7 @@ trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room 
         return tr_fail_memory(error);
     }
     unsigned threads = tr_pool_threads(training->pool);
+    pthread_mutex_init(&pass->gathering, NULL);
     pass->training = training;
     pass->room = room;
     pass->workers = tr_alloc(threads, sizeof *pass->workers);
@@ -525,6 +533,7 @@ void tr_pass_destroy(struct tr_pass *pass)
         free(pass->workers[i].path.at);
     }
     tr_steps_destroy(pass->steps);
+    pthread_mutex_destroy(&pass->gathering);
     free(pass->workers);
     free(pass->outcomes);
     free(pass->outcome_begin);

@@ -3,13 +3,12 @@
  * All sums over data are made here: the gradient of a CRF or MEMM, the expected counts of EM, the
  * counts of an HMM, the objective of an SSVM, the labels of the dev data. The corpus is cut into
  * blocks of about equal size, whose number depends on the corpus alone. Every rank visits its share
- * of them. A thread adds up a block in its own sums, and those are gathered in block order, in
- * double precision, and then summed over the ranks. So no sum in single precision is longer than a
- * block, and the result is the same for any number of threads.
+ * of them. A thread adds up a block in its own sums, and those are gathered in double precision, and
+ * then summed over the ranks. So no sum in single precision is longer than a block.
  *
- * It is the same for any number of ranks, too, because the sum of a block is rounded to a grid
- * before it is added (tr_pass_grid): the additions that follow are exact, and their order does not
- * matter. The grid is 2^-52 of what could be counted at all, far finer than the single precision
+ * The result is the same for any number of threads and ranks, because the sum of a block is rounded
+ * to a grid before it is added (tr_pass_grid): the additions that follow are exact, and their order
+ * does not matter. The grid is 2^-52 of what could be counted at all, far finer than the single precision
  * that the sum of a block has.
  *
  * The weight of a sequence is applied here to its value, and passed to the visit for its sums.
@@ -41,12 +40,14 @@ struct tr_pass_worker {
 
 /* `visit` adds weight times what it sees in a sequence to the worker's sums (those of transition
  * features may wait in its lattice), and returns a value, which the pass multiplies by the weight.
- * Empty sequences and those of weight 0 are not visited. `gather` takes the sums of a block, in
- * block order; it may be NULL. */
+ * Empty sequences and those of weight 0 are not visited. `gather` takes the sums of a block, on the
+ * grid, as blocks are done in any order; it may be NULL. Where there is a `merge`, it may run in
+ * several threads at once, each for its own sums, and `merge` adds these up after all blocks. */
 struct tr_pass_plan {
     trellis_status (*visit)(void *user, struct tr_pass_worker *worker, size_t sequence,
                             double weight, double *ret_value, trellis_error *error);
     void (*gather)(void *user, const struct tr_pass_worker *worker);
+    void (*merge)(void *user);
     void *user;
     double *sums;     // [sum_count] what `gather` adds to, on the grid; 0 before the pass
     size_t sum_count; // and summed over the ranks after it; 0: the caller does that

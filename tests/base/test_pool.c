@@ -129,7 +129,7 @@ static void takes_turns_and_sums_in_order(void **state)
         struct tr_pool *pool = make_pool(thread_counts[t]);
         for (size_t run = 0; run < RUNS; run++) {
             struct turns turns = {.pool = pool, .terms = terms[t]};
-            tr_pool_run(pool, BLOCKS, take_turn, &turns);
+            tr_pool_run_in_turns(pool, BLOCKS, take_turn, &turns);
             assert_int_equal(turns.next, BLOCKS);
             assert_int_equal(turns.errors, 0);
             if (t == 0 && run == 0) {
@@ -195,14 +195,15 @@ struct meeting {
     atomic_uint arrived;
     unsigned expected;
     bool met;
+    atomic_uint strangers; // blocks of a part that another thread took
 };
 
 /* Waits, with a limit, until as many blocks run at once as there are threads. */
 static void meet(void *user, size_t block, unsigned thread)
 {
-    (void)thread;
     struct meeting *meeting = user;
     meeting->arrived++;
+    meeting->strangers += block != thread;
     for (size_t i = 0; i < 10000000 && meeting->arrived < meeting->expected; i++) {
         sched_yield();
     }
@@ -219,6 +220,7 @@ static void all_threads_work_at_once(void **state)
         struct meeting meeting = {.expected = thread_counts[t]};
         tr_pool_run(pool, thread_counts[t], meet, &meeting);
         assert_true(meeting.met);
+        assert_int_equal(meeting.strangers, 0); // while all wait, nobody helps another
         tr_pool_destroy(pool);
     }
 }

@@ -225,7 +225,7 @@ static void check_gradient(struct tr_random *random, const struct corpus *c, str
         struct tr_bundled_tokens bundled = tr_bundles_tokens(b, first, end);
         kernels->collect_bundled(&bundled, sums, single, amounts + first * width, width);
         tr_bundles_mark(b, first, end, marks, row_marks);
-        tr_bundles_take_marked(b, marks, sums, 0);
+        tr_bundles_take_marked(b, marks, sums, 0, b->gradient);
         tr_rows_take_marked(c->rows, row_marks, single, 0, got);
         for (size_t i = 0; i < b->count * width; i++) {
             assert_true(sums[i] == 0);
