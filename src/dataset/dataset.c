@@ -356,7 +356,7 @@ static trellis_status add_attributes(struct reading *reading, const trellis_sequ
 {
     const struct tr_observation *observation;
     if (!reading->training) {
-        tr_extractor_set_sequence(reading->extractor, reading->dataset->sequences);
+        tr_extractor_set_sequence(reading->extractor, tr_dataset_all_sequences(reading->dataset));
     }
     trellis_status status = tr_extractor_run(reading->extractor, sequence, &observation, error);
     for (size_t i = 0; !status && i < sequence->length; i++) {

@@ -78,8 +78,7 @@ static bool can_share(const struct tr_training *training)
     }
     return !tr_ranks_alone(&training->ranks) && tr_training_can(training, TR_SHARED_DATA) &&
            rereadable && settings->select_l1 == 0 && settings->max_segment == 0 &&
-           settings->min_feature_count == 0 && !tr_features_has_reals(features) &&
-           !tr_features_learns(features);
+           settings->min_feature_count == 0 && !tr_features_has_reals(features);
 }
 
 /* Whether the stochastic steps on so many sequences are shared, where there are any. */
@@ -233,7 +232,8 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
                                       data->outside == TRELLIS_NO_SCHEME};
     bool may_share = can_share(training);
     trellis_status status = TRELLIS_OK;
-    if (may_share && !survey.counts && !survey.labels && !has_dictionary(training)) {
+    if (may_share && !survey.counts && !survey.labels && !has_dictionary(training) &&
+        !tr_features_learns(data->features)) {
         status = tr_training_survey_ranges(training, error);
     }
     survey.lengths = may_share && !data->ranges;

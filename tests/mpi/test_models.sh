@@ -68,7 +68,7 @@ want "shares of a compressed file give the same bytes" cmp $t/alone $t/together
 same 2 "crf with rare features dropped" -t crf -f chunk --warm-up 0 --min-feature-count 2 -e 3
 same 2 "crf with a selection" -t crf -f chunk --warm-up 0 --select-l1 1 -e 3
 printf 'columns word pos\nnode word\nnode learned(word[-1..1],inside first last)\nstep\n' >$t/learned
-same "2 3" "crf with learned words" -t crf -f $t/learned --warm-up 0 -e 4
+kept "crf with shares and learned words" -t crf -f $t/learned --warm-up 0 -e 4
 same 3 "crf at order 2" -t crf -f chunk --order 2 -e 4
 same 2 "memm" -t memm -f chunk -e 6
 same 2 "crf by conjugate gradients" -t crf -a cg -f chunk -e 5
