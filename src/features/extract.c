@@ -321,12 +321,18 @@ static trellis_status see_ready_made(const trellis_sequence *sequence, size_t to
     if (!whole) {
         hash_names(attributes, count, seen->low + *at);
     }
+    if (!whole && !seen->value) {
+        *at += count;
+        return TRELLIS_OK;
+    }
     for (size_t j = 0; j < count; j++, ++*at) {
         trellis_status status = check_value(sequence, token, &attributes[j], error);
         if (status) {
             return status;
         }
-        seen->value[*at] = (float)attributes[j].value;
+        if (seen->value) {
+            seen->value[*at] = (float)attributes[j].value;
+        }
         if (whole) {
             struct tr_key key = tr_hash(attributes[j].name);
             seen->low[*at] = key.low;
@@ -380,7 +386,7 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     const struct tr_plan *plan = &extractor->node_plan;
     const struct tr_source *sources = extractor->sources;
     bool valued = seen->value != NULL;
-    if (plan->even && !extractor->whole && !valued) {
+    if (plan->even && !extractor->whole && !valued && !sequence->attributes) {
         size_t n = sequence->length;
         if (extractor->features->strings) {
             tr_see_evenly(plan, sources, true, 0, n, seen->low, plan->count);
@@ -413,6 +419,23 @@ static trellis_status see_nodes(struct tr_extractor *extractor, const trellis_se
     }
     seen->begin[sequence->length] = at;
     return TRELLIS_OK;
+}
+
+/* Whether the input has an attribute with another value than 1. */
+static bool has_values(const trellis_sequence *sequence)
+{
+    if (!sequence->attributes || sequence->length == 0) {
+        return false;
+    }
+    const double one = 1;
+    uint64_t plain, bits, differ = 0;
+    memcpy(&plain, &one, sizeof plain);
+    for (size_t j = sequence->attribute_begin[0]; j < sequence->attribute_begin[sequence->length];
+         j++) {
+        memcpy(&bits, &sequence->attributes[j].value, sizeof bits);
+        differ |= bits ^ plain;
+    }
+    return differ;
 }
 
 /* Where all values are 1 there is no array of values. */
@@ -483,8 +506,10 @@ trellis_status tr_extractor_run(struct tr_extractor *extractor, const trellis_se
     }
     observation->length = sequence->length;
     bool valued = extractor->rows.has_reals;
-    observation->node.value = valued || sequence->attributes ? extractor->node_room.value : NULL;
     bool cells = extractor->features->cells;
+    observation->node.value = valued || (cells && sequence->attributes) || has_values(sequence)
+                                  ? extractor->node_room.value
+                                  : NULL;
     observation->edge.value = valued || (cells && sequence->attributes) ? extractor->edge_room.value
                                                                         : NULL;
     status = cells ? see_all_given(extractor, sequence, false, error)
