@@ -1,10 +1,10 @@
 /* scores.c - node and edge scores of a lattice, from the attributes of a sequence.
  *
  * Looking up a key and reading its row are two cache misses. All keys of the sequence are known, so
- * the misses are made to overlap with work on the tokens before. Tokens are taken in groups with
- * enough attributes to have many misses under way:
+ * the misses are made to overlap with other work: buckets are prefetched some keys early, and tokens
+ * are taken in groups with enough attributes to have many misses under way:
  *
- *     buckets of group g + 2 are fetched -> rows of g + 1 are found and fetched -> those of g added
+ *     rows of group g + 1 are found and fetched -> those of g are added
  */
 #include <math.h>
 
@@ -26,65 +26,22 @@ static size_t group_end(const struct tr_seen *seen, size_t begin, size_t n)
     return end;
 }
 
-static void fetch_buckets(const struct tr_table *table, const struct tr_seen *seen, size_t begin,
-                          size_t end)
+/* Prefetches the bucket of a key some keys after number k, of `count` in all. */
+static void fetch_later(const struct tr_table *table, const struct tr_seen *seen, size_t k,
+                        size_t count)
 {
-    for (size_t k = seen->begin[begin]; k < seen->begin[end]; k++) {
-        __builtin_prefetch(&table->buckets[tr_table_home(table, seen->low[k])]);
+    if (k + TR_HOMES_AHEAD < count) {
+        __builtin_prefetch(&table->buckets[tr_table_home(table, seen->low[k + TR_HOMES_AHEAD])]);
     }
 }
 
-/* Finds the rows of the attributes at some tokens, and prefetches them. Dense and sparse rows are
- * listed apart; which a row is cannot be predicted, so there is no branch for it. */
-static void find_rows(struct tr_tagger_scoring *scoring, const struct tr_table *table,
-                      const struct tr_seen *seen, size_t begin, size_t end)
-{
-    const struct tr_table here = *table; // so that nothing is loaded again after a store
-    uint32_t *dense = scoring->dense.at, *sparse = scoring->sparse.at;
-    size_t dense_count = 0, sparse_count = 0;
-    for (size_t i = begin; i < end; i++) {
-        for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
-            uint32_t row = tr_table_find(&here, seen->low[k]);
-            bool known = row < here.word_count;
-            dense[dense_count] = sparse[sparse_count] = row;
-            dense_count += row + (uint64_t)here.width <= here.dense_words;
-            sparse_count += known && row >= here.dense_words;
-            __builtin_prefetch(tr_table_place(&here, known ? row : 0));
-        }
-        scoring->ends.at[i] = (struct tr_row_ends){(uint32_t)dense_count, (uint32_t)sparse_count};
-    }
-}
-
-/* Adds the rows listed by find_rows() to the scores of the tokens: dense ones together, in
- * registers. */
-static void add_rows(const struct tr_tagger_scoring *scoring, const struct tr_table *table,
-                     size_t begin, size_t end, float *scores, size_t stride)
-{
-    struct tr_row_ends from = {0, 0};
-    for (size_t i = begin; i < end; i++) {
-        struct tr_row_ends to = scoring->ends.at[i];
-        const uint32_t *dense = scoring->dense.at + from.dense;
-        float *sums = scores + i * stride;
-        if (table->shorts) {
-            scoring->kernels->add_listed_shorts(sums, (const int16_t *)table->shorts, dense,
-                                                to.dense - from.dense, table->unit, table->width);
-        } else {
-            scoring->kernels->add_listed(sums, (const float *)table->words, dense,
-                                         to.dense - from.dense, table->width);
-        }
-        for (size_t k = from.sparse; k < to.sparse; k++) {
-            tr_table_add(table, scoring->sparse.at[k], 1, sums);
-        }
-        from = to;
-    }
-}
-
-/* The same for attributes with values. */
+/* Adds the weights of attributes with values at the tokens begin .. end-1. */
 static void add_valued(const struct tr_table *table, const struct tr_seen *seen, size_t begin,
                        size_t end, float *scores, size_t stride)
 {
     for (size_t i = begin; i < end; i++) {
         for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
+            fetch_later(table, seen, k, seen->begin[end]);
             tr_table_add(table, tr_table_find(table, seen->low[k]), seen->value[k],
                          scores + i * stride);
         }
@@ -98,23 +55,27 @@ static bool add_attributes(trellis_tagger *tagger, const struct tr_table *table,
 {
     struct tr_tagger_scoring *scoring = &tagger->scoring;
     size_t max = n ? seen->begin[n] : 0;
-    if (!tr_reserve(&scoring->dense, max) || !tr_reserve(&scoring->sparse, max) ||
-        !tr_reserve(&scoring->ends, n)) {
+    if (seen->value) {
+        add_valued(table, seen, from, n, scores, stride);
+        return true;
+    }
+    if (!tr_reserve(&scoring->rows, max) || !tr_reserve(&scoring->dense, max + TR_FOUND_ROOM) ||
+        !tr_reserve(&scoring->sparse, max + TR_FOUND_ROOM) || !tr_reserve(&scoring->ends, n) ||
+        !tr_reserve(&scoring->homes, max + TR_HOMES_AHEAD)) {
         return false;
     }
-    /* The groups begin .. middle, middle .. end and end .. last. */
-    for (size_t begin = from, middle = from, end = from; begin < n;) {
-        size_t last = group_end(seen, end, n);
-        fetch_buckets(table, seen, end, last);
-        if (seen->value) {
-            add_valued(table, seen, begin, middle, scores, stride);
-        } else {
-            add_rows(scoring, table, begin, middle, scores, stride);
-            find_rows(scoring, table, seen, middle, end);
-        }
+    const struct tr_table_kernels *kernels = scoring->table_kernels;
+    kernels->homes(scoring->homes.at, table, seen->low, max);
+    /* The groups begin .. middle and middle .. end. */
+    for (size_t begin = from, middle = from; begin < n;) {
+        size_t end = group_end(seen, middle, n);
+        struct tr_found_rows found = {scoring->rows.at, scoring->dense.at, scoring->sparse.at,
+                                      scoring->ends.at};
+        kernels->add(scores + begin * stride, stride, table, &found, middle - begin);
+        kernels->find(&found, table, seen->low, scoring->homes.at, seen->begin + middle,
+                      end - middle);
         begin = middle;
         middle = end;
-        end = last;
     }
     return true;
 }
@@ -149,8 +110,8 @@ static bool fill_exact(trellis_tagger *tagger, const trellis_sequence *sequence,
     for (size_t i = 0; ok && i < sequence->length; i++) {
         double *scores = tagger->scoring.exact.at;
         memset(scores, 0, width * sizeof *scores);
-        fetch_buckets(&model->node, seen, i, i + 1);
         for (size_t k = seen->begin[i]; k < seen->begin[i + 1]; k++) {
+            fetch_later(&model->node, seen, k, seen->begin[sequence->length]);
             tr_table_add_exact(&model->node, tr_table_find(&model->node, seen->low[k]),
                                seen->value ? seen->value[k] : 1.0f, scores);
         }

@@ -130,6 +130,7 @@ trellis_status trellis_tagger_create(const trellis_model *model, const trellis_o
     }
     tagger->model = model;
     tagger->scoring.kernels = tr_kernels();
+    tagger->scoring.table_kernels = tr_table_kernels();
     tagger->decoder.decoding = tr_option_is(options, "decode", "posterior") ? POSTERIOR
                                : tr_option_is(options, "decode", "risk")    ? RISK
                                : tr_option_is(options, "decode", "beam")    ? BEAM
@@ -213,6 +214,8 @@ void trellis_tagger_destroy(trellis_tagger *tagger)
     tr_span_rules_destroy(tagger->filter.rules);
     free(tagger->filter.improbable.at);
     free(tagger->output.labels.at);
+    free(tagger->scoring.homes.at);
+    free(tagger->scoring.rows.at);
     free(tagger->scoring.dense.at);
     free(tagger->scoring.sparse.at);
     free(tagger->scoring.ends.at);

@@ -5,6 +5,7 @@
 #include "base/kernels.h"
 #include "lattice/decode.h"
 #include "lattice/loss.h"
+#include "model/table_kernels.h"
 #include "tagger/context_cache.h"
 #include "tagger/tagger.h"
 
@@ -23,13 +24,12 @@ struct tr_tagger_input {
     TR_ARRAY(bool) known;                      // [length] whether each word is in the vocabulary
 };
 
-struct tr_row_ends {
-    uint32_t dense, sparse;
-};
-
 /* Scratch for the scores of one token. */
 struct tr_tagger_scoring {
     const struct tr_kernels *kernels;
+    const struct tr_table_kernels *table_kernels;
+    TR_ARRAY(uint64_t) homes;          // [attributes] the first buckets of their keys
+    TR_ARRAY(uint32_t) rows;           // of a group of them
     TR_ARRAY(uint32_t) dense, sparse;  // rows of the attributes found in the model, and
     TR_ARRAY(struct tr_row_ends) ends; // [length] where those of each token end
     TR_ARRAY(double) exact;            // [width] in double precision, for an HMM
