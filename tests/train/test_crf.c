@@ -535,6 +535,21 @@ static void test_stopped_by_caller(void **state)
     drop(path);
 }
 
+/* Values at which stochastic gradient descent diverges, as a warm-up does, too: training goes on
+ * without one. */
+static void test_warm_up_that_diverges(void **state)
+{
+    (void)state;
+    char *path = write_file("huge", "A\tx:3e38\ty\nB\tx:-3e38\tz\n\nA\tx:3e38\nB\tz\n\n");
+    struct run sgd = {0};
+    train(&sgd, path, "format=crfsuite type=crf algorithm=sgd");
+    assert_int_equal(sgd.status, TRELLIS_DATA);
+    assert_null(sgd.model);
+    assert_same_weights(path, "format=crfsuite type=crf warm-up=0",
+                        "format=crfsuite type=crf warm-up=5");
+    drop(path);
+}
+
 /* The score that the model notes is that of the iterate it keeps (test_early_stopping.c has the
  * rule). */
 static void test_dev_keeps_the_best(void **state)
@@ -749,6 +764,7 @@ int main(void)
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_stop_reasons),
         cmocka_unit_test(test_stopped_by_caller),
+        cmocka_unit_test(test_warm_up_that_diverges),
         cmocka_unit_test(test_dev_keeps_the_best),
         cmocka_unit_test(test_order_2),
         cmocka_unit_test(test_maxent_is_order_0),
