@@ -15,6 +15,8 @@
 
 #include "message.h"
 
+enum { FILE_BUFFER = 1 << 18 };
+
 static const char *volatile temporary_to_remove; // read by a signal handler
 
 static void remove_and_reraise(int signal_number)
@@ -88,11 +90,28 @@ static FILE *open_temporary(struct output *output)
     return fdopen(descriptor, "w");
 }
 
-static void free_paths(struct output *output)
+static void free_memory(struct output *output)
 {
     free(output->temporary);
     free(output->target);
-    output->temporary = output->target = NULL;
+    free(output->buffer);
+    output->temporary = output->target = output->buffer = NULL;
+}
+
+/* Large writes to a file are faster: 256 KiB at once take half the time of 4 KiB. A pipe gets what
+ * there is earlier. */
+static void enlarge_buffer(struct output *output)
+{
+    static char of_standard_output[FILE_BUFFER];
+    struct stat about;
+    if (fstat(fileno(output->file), &about) != 0 || !S_ISREG(about.st_mode)) {
+        return;
+    }
+    output->buffer = output->path ? malloc(FILE_BUFFER) : NULL;
+    char *buffer = output->path ? output->buffer : of_standard_output;
+    if (buffer) {
+        setvbuf(output->file, buffer, _IOFBF, FILE_BUFFER);
+    }
 }
 
 int output_open(struct output *output, const char *path)
@@ -107,10 +126,11 @@ int output_open(struct output *output, const char *path)
     }
     if (output->file) {
         output->terminal = isatty(fileno(output->file));
+        enlarge_buffer(output);
         return EXIT_SUCCESS;
     }
     message("cannot write %s: %s", path, strerror(errno));
-    free_paths(output);
+    free_memory(output);
     return EXIT_FAILURE;
 }
 
@@ -153,7 +173,7 @@ static void close_output(struct output *output, bool keep)
         }
         remove_on_signal(NULL);
     }
-    free_paths(output);
+    free_memory(output);
 }
 
 int output_end(struct output *output, trellis_status status, const trellis_error *error)

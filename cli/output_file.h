@@ -11,6 +11,7 @@ struct output {
     const char *path; // NULL: standard output
     char *target;     // the path with symbolic links resolved, or NULL
     char *temporary;  // its name until it is complete, or NULL
+    char *buffer;     // of the file, or NULL
     int problem;      // errno of the first write that failed, or 0
     bool terminal;    // control characters are escaped
 };
