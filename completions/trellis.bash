@@ -32,7 +32,7 @@ _trellis() {
         --tokenizer) values="english romance whitespace unicode" ;;
         --invalid-utf8) values="error keep" ;;
         --scheme) values="none iob1 iob2 iobes bilou" ;;
-        --output-format) values="same columns conllu crfsuite wordtag jsonl inline" ;;
+        --output-format) values="same columns conllu crfsuite wordtag jsonl labels inline" ;;
         --to-scheme) values="none iob1 iob2 iobes bilou" ;;
         -t | --type) values="perceptron mira ssvm crf maxent hmm memm" ;;
         -f | --features) values="id hmm classes extended general pos chunk ner ner-segments chars" ;;

@@ -163,7 +163,7 @@ complete -c trellis -n '__fish_seen_subcommand_from train tag eval compare cv tu
 complete -c trellis -n '__fish_seen_subcommand_from check train tag eval compare cv tune cluster convert features explain show report' -l context -x -d 'Let templates see N sequences before and after each one, of the same document (a token -DOCSTART- or a comment \'# newdoc\' begins one)'
 complete -c trellis -n '__fish_seen_subcommand_from check train tag eval cluster convert features explain show report' -l part -r -d 'Read only part K of N of the sequences of each file, assigned at random by --seed; !K/N reads all other parts'
 complete -c trellis -n '__fish_seen_subcommand_from eval compare cv tune convert explain show report' -l scheme -x -a 'none iob1 iob2 iobes bilou' -d 'Label scheme of the input; needed for conversion and strict evaluation'
-complete -c trellis -n '__fish_seen_subcommand_from tag convert sample' -l output-format -x -a 'same columns conllu crfsuite wordtag jsonl inline' -d 'Output format; \'same\' is the input format'
+complete -c trellis -n '__fish_seen_subcommand_from tag convert sample' -l output-format -x -a 'same columns conllu crfsuite wordtag jsonl labels inline' -d 'Output format; \'same\' is the input format'
 complete -c trellis -n '__fish_seen_subcommand_from convert' -l to-scheme -x -a 'none iob1 iob2 iobes bilou' -d 'Label scheme of the output'
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune' -l type -s t -r -a 'perceptron mira ssvm crf maxent hmm memm' -d 'Model type: perceptron, mira, ssvm, crf, maxent, hmm or memm'
 complete -c trellis -n '__fish_seen_subcommand_from train cv tune' -l algorithm -s a -x -a '(__trellis_algorithms)' -d 'Training algorithm; each type has a default'

@@ -46,7 +46,7 @@ static const trellis_option table[] = {
      "Label scheme of the input; needed for conversion and strict evaluation."},
 
     /* output */
-    {"output-format", 0, TRELLIS_CHOICE, WRITE, "NAME", "same", 0, 0, "same " FORMATS " inline",
+    {"output-format", 0, TRELLIS_CHOICE, WRITE, "NAME", "same", 0, 0, "same " FORMATS " labels inline",
      "Output format; 'same' is the input format."},
     {"to-scheme", 0, TRELLIS_CHOICE, WRITE, "NAME", "none", 0, 0, "none iob1 iob2 iobes bilou",
      "Label scheme of the output."},

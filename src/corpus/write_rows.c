@@ -1,5 +1,5 @@
 /* write_rows.c - writes the formats with a token per line and a blank line after each sequence:
- * columns, CoNLL-U and CRFsuite's.
+ * columns, CoNLL-U, CRFsuite's, and labels alone.
  *
  * Rows that were read are copied. In columns the new label is added as the last column; in CoNLL-U
  * and CRFsuite's format, which have one place for a label, it replaces the old one.
@@ -318,6 +318,23 @@ trellis_status tr_put_crfsuite(trellis_writer *writer, const trellis_sequence *s
         status = build_crfsuite(writer, sequence, labels ? labels : sequence->labels, error);
     } else {
         status = copy_rows(writer, sequence, labels, replace_label, error);
+    }
+    tr_buffer_char(&writer->buffer, '\n');
+    return status;
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+trellis_status tr_put_labels(trellis_writer *writer, const trellis_sequence *sequence,
+                             const trellis_text *labels, trellis_error *error)
+{
+    trellis_status status = TRELLIS_OK;
+    labels = labels ? labels : sequence->labels;
+    for (size_t i = 0; !status && i < sequence->length; i++) {
+        trellis_text label = labels ? labels[i] : (trellis_text){NULL, 0};
+        status = tr_is_blank_line(label) ? tr_cannot_hold(writer, sequence, label, error)
+                                         : tr_put_text(writer, sequence, label, LINE_ENDS, error);
+        tr_buffer_char(&writer->buffer, '\n');
     }
     tr_buffer_char(&writer->buffer, '\n');
     return status;

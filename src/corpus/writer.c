@@ -20,7 +20,8 @@ static const struct {
     tr_put_function put;
 } outputs[] = {
     {"columns", tr_put_columns}, {"conllu", tr_put_conllu}, {"crfsuite", tr_put_crfsuite},
-    {"wordtag", tr_put_wordtag}, {"jsonl", tr_put_jsonl},   {"inline", tr_put_inline},
+    {"wordtag", tr_put_wordtag}, {"jsonl", tr_put_jsonl},   {"labels", tr_put_labels},
+    {"inline", tr_put_inline},
 };
 
 /* Finds the format; 'same' is that of the input. Running text has no labels, so it becomes

@@ -49,6 +49,8 @@ trellis_status tr_put_conllu(trellis_writer *writer, const trellis_sequence *seq
                              const trellis_text *labels, trellis_error *error);
 trellis_status tr_put_crfsuite(trellis_writer *writer, const trellis_sequence *sequence,
                                const trellis_text *labels, trellis_error *error);
+trellis_status tr_put_labels(trellis_writer *writer, const trellis_sequence *sequence,
+                             const trellis_text *labels, trellis_error *error);
 trellis_status tr_put_wordtag(trellis_writer *writer, const trellis_sequence *sequence,
                               const trellis_text *labels, trellis_error *error);
 trellis_status tr_put_inline(trellis_writer *writer, const trellis_sequence *sequence,

@@ -126,6 +126,15 @@ static void converts_to_crfsuite(void **state)
                   "format=jsonl output-format=crfsuite", NULL, "@weight:0.5\nL\tw\\::2\tx\n\n");
 }
 
+static void writes_labels_alone(void **state)
+{
+    (void)state;
+    check_rewrite("the DT\nend NN\n\na DT\n", "output-format=labels", NULL, "DT\nNN\n\nDT\n\n");
+    check_rewrite("the DT\nend NN\n", "output-format=labels", "X", "X\nX\n\n");
+    check_rewrite("@weight:2\nA\tw=1\nB\tw=2\n", "format=crfsuite output-format=labels", "N O",
+                  "N O\nN O\n\n");
+}
+
 static void writes_inline_spans(void **state)
 {
     (void)state;
@@ -172,6 +181,9 @@ static void formats_have_limits(void **state)
          "cannot represent"},
         {"a X\n", "", "b c", "cannot represent the text 'b c' of the sequence at line 1"},
         {"a X\n", "", "", "cannot represent"},
+        {"a X\n", "output-format=labels", "b\nc", "cannot represent the text 'b\nc'"},
+        {"a X\n", "output-format=labels", " ", "cannot represent the text ' '"},
+        {"a X\n", "label=none output-format=labels", NULL, "cannot represent the text ''"},
         {"\n\nB\tx\n", "format=crfsuite output-format=wordtag", NULL,
          "line 3 has attributes but no words"},
     };
@@ -242,6 +254,7 @@ int main(void)
         cmocka_unit_test(converts_to_conllu),
         cmocka_unit_test(converts_to_lines),
         cmocka_unit_test(converts_to_crfsuite),
+        cmocka_unit_test(writes_labels_alone),
         cmocka_unit_test(writes_inline_spans),
         cmocka_unit_test(conversions_can_be_read_back),
         cmocka_unit_test(formats_have_limits),
