@@ -13,6 +13,7 @@ gnu_time=$(command -v /usr/bin/time || true)
 
 # measure COMMAND...: runs it, sets $seconds and $peak (kilobytes, or null); its output goes to $work/out.
 measure() {
+    rm -f "$work/out" # or the time to free it would be counted
     local start=$EPOCHREALTIME
     if [ -n "$gnu_time" ]; then
         "$gnu_time" -o "$work/time" -f %M "$@" >"$work/out" 2>"$work/err" || fail "$@"
