@@ -329,8 +329,9 @@ static const trellis_option table[] = {
     {"max-matches", 0, TRELLIS_INTEGER, LIMITS, "N", "100000000", 1, MANY, NULL,
      "Maximum number of steps of all regular expressions in one sequence; each match has the first "
      "1000 free."},
-    {"max-labellings", 0, TRELLIS_INTEGER, LIMITS, "N", "100000000", 1, MANY, NULL,
-     "Maximum number of labels in an n-best list: labellings times tokens."},
+    {"max-labellings", 0, TRELLIS_INTEGER, LIMITS, "N", "10000000", 1, MANY, NULL,
+     "Maximum number of labels in an n-best list: labellings times tokens. Each takes some 50 "
+     "bytes."},
 };
 /* clang-format on */
 
