@@ -147,62 +147,19 @@ trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequen
                    writer->format, TR_SHOW(text), (unsigned long long)sequence->line);
 }
 
-/* A set of characters: a bit for each. */
-struct characters {
-    uint64_t bits[4];
-};
-
-/* Those of a string, and the zero byte. */
-static inline struct characters set_of(const char *string)
-{
-    struct characters set = {{1}};
-    for (; *string; string++) {
-        unsigned char c = (unsigned char)*string;
-        set.bits[c / 64] |= UINT64_C(1) << c % 64;
-    }
-    return set;
-}
-
-static inline bool is_one_of(char character, const struct characters *set)
-{
-    unsigned char c = (unsigned char)character;
-    return set->bits[c / 64] >> c % 64 & 1;
-}
-
-static bool has_any(trellis_text text, const char *string)
-{
-    struct characters set = set_of(string);
-    bool found = false;
-    for (size_t i = 0; i < text.size; i++) {
-        found |= is_one_of(text.data[i], &set);
-    }
-    return found;
-}
-
-trellis_status tr_put_text(trellis_writer *writer, const trellis_sequence *sequence,
-                           trellis_text text, const char *forbidden, trellis_error *error)
-{
-    if (has_any(text, forbidden)) {
-        return tr_cannot_hold(writer, sequence, text, error);
-    }
-    tr_buffer_text(&writer->buffer, text);
-    return TRELLIS_OK;
-}
-
 trellis_status tr_put_escaped(trellis_writer *writer, const trellis_sequence *sequence,
                               trellis_text text, const char *forbidden, const char *escaped,
                               trellis_error *error)
 {
-    if (has_any(text, forbidden)) {
+    struct tr_characters set = tr_characters(escaped);
+    if (!tr_has_any(text, set)) {
+        return tr_put_text(writer, sequence, text, forbidden, error);
+    }
+    if (tr_has_any(text, tr_characters(forbidden))) {
         return tr_cannot_hold(writer, sequence, text, error);
     }
-    if (!has_any(text, escaped)) {
-        tr_buffer_text(&writer->buffer, text);
-        return TRELLIS_OK;
-    }
-    struct characters set = set_of(escaped);
     for (size_t i = 0; i < text.size; i++) {
-        if (is_one_of(text.data[i], &set)) {
+        if (tr_is_one_of(text.data[i], set)) {
             tr_buffer_char(&writer->buffer, '\\');
         }
         tr_buffer_char(&writer->buffer, text.data[i]);

@@ -58,18 +58,60 @@ trellis_status tr_put_inline(trellis_writer *writer, const trellis_sequence *seq
 trellis_status tr_put_jsonl(trellis_writer *writer, const trellis_sequence *sequence,
                             const trellis_text *labels, trellis_error *error);
 
+/* A set of ASCII characters: a bit for each. */
+struct tr_characters {
+    uint64_t low, high; // 0 .. 63 and 64 .. 127
+};
+
+/* Those of a string, and the zero byte; a constant where the string is one of a few characters. */
+static inline __attribute__((always_inline)) struct tr_characters tr_characters(const char *string)
+{
+    struct tr_characters set = {1, 0};
+#pragma GCC unroll 8
+    for (; *string; string++) {
+        uint64_t bit = UINT64_C(1) << *string % 64;
+        set.low |= *string < 64 ? bit : 0;
+        set.high |= *string < 64 ? 0 : bit;
+    }
+    return set;
+}
+
+static inline bool tr_is_one_of(char character, struct tr_characters set)
+{
+    unsigned char c = (unsigned char)character;
+    return c < 128 && (c < 64 ? set.low : set.high) >> c % 64 & 1;
+}
+
+static inline bool tr_has_any(trellis_text text, struct tr_characters set)
+{
+    bool found = false;
+    for (size_t i = 0; i < text.size; i++) {
+        found |= tr_is_one_of(text.data[i], set);
+    }
+    return found;
+}
+
+/* Fails for a text that the format cannot represent. */
+trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequence *sequence,
+                              trellis_text text, trellis_error *error);
+
 /* Writes a text; an error if it contains a character of `forbidden` or a zero byte. */
-trellis_status tr_put_text(trellis_writer *writer, const trellis_sequence *sequence,
-                           trellis_text text, const char *forbidden, trellis_error *error);
+static inline __attribute__((always_inline)) trellis_status tr_put_text(
+    trellis_writer *writer, const trellis_sequence *sequence, trellis_text text,
+    const char *forbidden, trellis_error *error)
+{
+    if (tr_has_any(text, tr_characters(forbidden))) {
+        return tr_cannot_hold(writer, sequence, text, error);
+    }
+    tr_buffer_text(&writer->buffer, text);
+    return TRELLIS_OK;
+}
 /* The same with a backslash before each character of `escaped`. */
 trellis_status tr_put_escaped(trellis_writer *writer, const trellis_sequence *sequence,
                               trellis_text text, const char *forbidden, const char *escaped,
                               trellis_error *error);
 /* Writes all rows as they were read. */
 void tr_put_rows(trellis_writer *writer, const trellis_sequence *sequence);
-/* Fails for a text that the format cannot represent. */
-trellis_status tr_cannot_hold(const trellis_writer *writer, const trellis_sequence *sequence,
-                              trellis_text text, trellis_error *error);
 
 /* Whether the sequence has the rows it was read from, in the format that is written. */
 bool tr_has_rows(const trellis_writer *writer, const trellis_sequence *sequence);

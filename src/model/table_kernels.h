@@ -13,7 +13,7 @@
 
 /* How many keys early a bucket is prefetched: so many homes are read beyond those of the last key.
  * And how many numbers may be written behind the last of a list. */
-enum { TR_HOMES_AHEAD = 32, TR_FOUND_ROOM = 16 };
+enum { TR_HOMES_AHEAD = 48, TR_FOUND_ROOM = 16 };
 
 /* Where the rows of a token end in the lists. */
 struct tr_row_ends {
