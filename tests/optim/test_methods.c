@@ -177,6 +177,70 @@ static void a_history_of_one_and_of_many(void **state)
     }
 }
 
+/* sum_j scale_j (sqrt(1 + (w_j - j % 5)^2) - 1) over more variables than a block of a vector has,
+ * with scales from 1 to 1,000 that come again every 4 variables. */
+enum { MANY = 10000 };
+
+static trellis_status evaluate_many(void *user, const double *w, double *gradient,
+                                    double *ret_value, trellis_error *error)
+{
+    (void)error;
+    size_t size = *(const size_t *)user;
+    *ret_value = 0;
+    for (size_t j = 0; j < size; j++) {
+        double scale = pow(10, (double)(j % 4)), d = w[j] - (double)(j % 5);
+        double root = sqrt(1 + d * d);
+        *ret_value += scale * (root - 1);
+        gradient[j] = scale * d / root;
+    }
+    return TRELLIS_OK;
+}
+
+static bool count_reports(void *user, const struct tr_optim_report *report, const double *w)
+{
+    (void)w;
+    *(uint64_t *)user = report->iteration;
+    return true;
+}
+
+/* The iterations until the minimum is found. */
+static uint64_t iterations_of_many(size_t size, const float *unit)
+{
+    double *w = tr_alloc(size, sizeof *w);
+    uint64_t iterations = 0;
+    struct tr_objective objective = {.size = size, .evaluate = evaluate_many, .user = &size};
+    struct tr_optim_settings settings = {.method = TR_LBFGS,
+                                         .epsilon = 1e-9,
+                                         .max_iterations = 1000,
+                                         .unit = unit,
+                                         .report = count_reports,
+                                         .user = &iterations};
+    enum tr_stop stop;
+    assert_non_null(w);
+    assert_int_equal(tr_optimise(&objective, &settings, w, &stop, NULL), TRELLIS_OK);
+    for (size_t j = 0; j < size; j++) {
+        assert_true(fabs(w[j] - (double)(j % 5)) < 1e-5);
+    }
+    free(w);
+    return iterations;
+}
+
+/* With the curvature known as it is at the minimum, the scales do not make the way longer, in
+ * vectors of one block and of several. */
+static void many_variables_and_scales(void **state)
+{
+    (void)state;
+    float *unit = tr_alloc(MANY, sizeof *unit);
+    assert_non_null(unit);
+    for (size_t j = 0; j < MANY; j++) {
+        unit[j] = (float)pow(10, -0.5 * (double)(j % 4));
+    }
+    assert_true(iterations_of_many(60, unit) < 20);
+    assert_true(iterations_of_many(MANY, unit) < 20);
+    assert_true(iterations_of_many(60, NULL) > 40);
+    free(unit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +253,7 @@ int main(void)
         cmocka_unit_test(sizes_0_and_1),
         cmocka_unit_test(runs_are_repeatable),
         cmocka_unit_test(a_history_of_one_and_of_many),
+        cmocka_unit_test(many_variables_and_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
