@@ -29,11 +29,11 @@ struct tr_likelihood {
     size_t node, edge, size; // features: node pairs, edge pairs, all
     struct tr_iterate at;    // where it is summed: w spread for scoring
     struct tr_pass *pass;
-    struct tr_steps *steps;     // of the pass
-    double *observed_steps;     // [step_size] weighted counts in the gold labels
+    struct tr_steps *steps;        // of the pass
+    double *observed_steps;        // [step_size] weighted counts in the gold labels
     struct tr_block_sums *sums_of; // [threads] where each adds up its blocks
-    struct tr_bundles *bundles; // of the training data; NULL: none
-    struct tr_slices whole;     // w as one slice
+    struct tr_bundles *bundles;    // of the training data; NULL: none
+    struct tr_slices whole;        // w as one slice
     /* Where there are several ranks: their slices of w, and once it is bundled, the features that each
      * rank touches, and those it touches through bundles. */
     struct tr_slices slices;
