@@ -15,9 +15,10 @@ struct http {
     struct access access;
     struct access_log log;
     struct connections connections;
-    double client_seconds;    // that a client has for each stage of a request
-    atomic_size_t exchanges;  // requests that are being read, worked on or answered
-    atomic_uint_fast64_t all; // requests so far
+    void (*print)(const char *line); // for the person who runs the service
+    double client_seconds;           // that a client has for each stage of a request
+    atomic_size_t exchanges;         // requests that are being read, worked on or answered
+    atomic_uint_fast64_t all;        // requests so far
     struct MHD_Daemon *daemon;
 };
 

@@ -75,10 +75,19 @@ static int read_numbers(const struct arguments *arguments, struct serve_settings
     return result;
 }
 
+/* A line on standard error that does not steer the terminal, whatever it quotes. */
+static void print_visible_line(const char *line)
+{
+    fputs("trellis serve: ", stderr);
+    print_visibly(line, strlen(line), "", stderr);
+    fputc('\n', stderr);
+}
+
 int launch_service(const struct arguments *arguments)
 {
     const char *listen = argument(arguments, "listen");
-    struct serve_settings settings = {.listen = listen ? listen : "127.0.0.1:8080",
+    struct serve_settings settings = {.print = print_visible_line,
+                                      .listen = listen ? listen : "127.0.0.1:8080",
                                       .workers = argument_threads(arguments),
                                       .limits = arguments->options,
                                       .request_seconds = 10,

@@ -22,15 +22,15 @@
 
 enum { LOOKS_PER_SECOND = 4 };
 
-/* A line on standard error. */
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+/* A line for the person who runs the service. */
+__attribute__((format(printf, 2, 3))) static void say(print_line *print, const char *format, ...)
 {
     char line[1200];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "trellis serve: %s\n", line);
+    print(line);
 }
 
 /* ---- reloading ------------------------------------------------------------------------------- */
@@ -41,9 +41,9 @@ static void reload_model(struct http *http, size_t index)
     const char *name = models->entries[index].name;
     trellis_error error = {0};
     if (models_reload(models, index, &error)) {
-        say("model '%s' stays as it was: %s", name, error.message);
+        say(http->print, "model '%s' stays as it was: %s", name, error.message);
     } else {
-        say("model '%s' reloaded", name);
+        say(http->print, "model '%s' reloaded", name);
     }
     queue_wake(&http->queue);
 }
@@ -55,10 +55,10 @@ static void reload_all(struct http *http)
         reload_model(http, i);
     }
     if (access_read_tokens(&http->access, &error)) {
-        say("the tokens stay as they were: %s", error.message);
+        say(http->print, "the tokens stay as they were: %s", error.message);
     }
     if (access_log_open(&http->log, &error)) {
-        say("the access log stays where it was: %s", error.message);
+        say(http->print, "the access log stays where it was: %s", error.message);
     }
 }
 
@@ -121,6 +121,7 @@ static void set_up(struct http *http, const struct serve_settings *settings)
     http->access.token_file = settings->token_file;
     http->log.path = settings->access_log;
     http->log.file = -1;
+    http->print = settings->print;
     http->client_seconds = settings->client_seconds;
     http->connections.count = &http->service.metrics.connections;
     pthread_rwlock_init(&http->access.lock, NULL);
@@ -146,10 +147,11 @@ static trellis_status start(struct http *http, const struct serve_settings *sett
 
 static void tell(const struct listener *listener, const struct serve_settings *settings)
 {
-    say("listening on %s with %u worker%s", listener->address, settings->workers,
+    say(settings->print, "listening on %s with %u worker%s", listener->address, settings->workers,
         settings->workers == 1 ? "" : "s");
     if (!listener->loopback && !settings->token_file) {
-        say("warning: other machines can connect, and need no token; see --token-file");
+        say(settings->print,
+            "warning: other machines can connect, and need no token; see --token-file");
     }
 }
 
@@ -190,7 +192,8 @@ static void drain(struct http *http, int socket, double seconds)
              clock_now() < end);
     size_t left = atomic_load(&http->exchanges);
     if (left > 0) {
-        say("%zu request%s not answered within %g s", left, left == 1 ? " was" : "s were", seconds);
+        say(http->print, "%zu request%s not answered within %g s", left,
+            left == 1 ? " was" : "s were", seconds);
     }
 }
 
@@ -210,14 +213,14 @@ int serve(const struct serve_settings *settings)
     struct listener listener = {.socket = -1};
     trellis_error error = {0};
     if (!http) {
-        say("out of memory");
+        say(settings->print, "out of memory");
         return EXIT_FAILURE;
     }
     sigset_t signals = block_signals();
     set_up(http, settings);
     trellis_status status = start(http, settings, &listener, &error);
     if (status) {
-        say("%s", error.message);
+        say(http->print, "%s", error.message);
     } else {
         tell(&listener, settings);
         run(http, settings, &signals);
@@ -228,7 +231,7 @@ int serve(const struct serve_settings *settings)
     }
     if (http->daemon) {
         http_stop(http);
-        say("ended after %llu requests", (unsigned long long)atomic_load(&http->all));
+        say(http->print, "ended after %llu requests", (unsigned long long)atomic_load(&http->all));
     }
     clean_up(http);
     return status == TRELLIS_OPTION ? 2 : status ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -7,7 +7,11 @@
 
 #include "trellis.h"
 
+/* Prints a line that may quote data. */
+typedef void print_line(const char *line);
+
 struct serve_settings {
+    print_line *print;
     const char *const *models; // [model_count] FILE or NAME=FILE
     size_t model_count;
     const char *listen; // ADDRESS:PORT or unix:PATH
@@ -25,7 +29,8 @@ struct serve_settings {
     size_t host_count, origin_count;
 };
 
-/* Serves until a signal (SIGTERM, SIGINT) ends it; prints what is wrong. Returns the exit status. */
+/* Serves until a signal (SIGTERM, SIGINT) ends it, and prints what is wrong. Returns the exit
+ * status. */
 int serve(const struct serve_settings *settings);
 
 #endif

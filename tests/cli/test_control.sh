@@ -21,6 +21,8 @@ run 1 tag -m "$t/no${esc}such
 model" $t/bad
 want "nor do paths in messages" clean $err
 want "with a newline in a path, one line" test "$(wc -l <$err)" = 1
+run 2 serve --listen "1:${esc}" -m "m=$t/m"
+want "nor do messages of the service" clean $err
 if command -v script >/dev/null; then
     script -qec "'$TRELLIS' tag -m $t/m --columns word --format jsonl $t/train.jsonl" /dev/null </dev/null | tr -d '\r' >$t/screen
     want "tagging to a terminal shows none" clean $t/screen
