@@ -418,13 +418,54 @@ static void test_byte_order(void **state)
     free(bytes);
 }
 
+/* Sections of more than 1 MiB that are read when a model is opened: those of 420^2 transitions. */
+static void test_large_sections_read_at_once(void **state)
+{
+    (void)state;
+    enum { LABELS = 420 };
+    struct tr_buffer text = {0};
+    trellis_error error = {0};
+    trellis_model *model;
+    tr_buffer_string(&text, "trellis-text\t1\n");
+    for (int a = 0; a < LABELS; a++) {
+        tr_buffer_format(&text, "label\tL%d\n", a);
+    }
+    for (int a = 0; a < LABELS * LABELS; a++) {
+        tr_buffer_format(&text, "step\t%d\tL%d\tL%d\n", 1 + a, a / LABELS, a % LABELS);
+    }
+    assert_ok(trellis_model_import_bytes(text.data, text.size, NULL, &model, &error), error);
+    assert_ok(trellis_model_save(model, path_of("steps.model"), &error), error);
+    trellis_model_close(model);
+    tr_buffer_free(&text);
+    size_t size, large = 0;
+    char *bytes = get_file(path_of("steps.model"), &size);
+    for (size_t entry = HEADER; entry < entry_of(bytes, "SUMS"); entry += ENTRY) {
+        if (number_at(bytes, entry + 16) >= TR_IMAGE_AT_ONCE) {
+            char *middle = bytes + number_at(bytes, entry + 8) + number_at(bytes, entry + 16) / 2;
+            *middle ^= 4;
+            const char *path = put_file("damaged.model", bytes, size);
+            assert_damage(trellis_model_open(path, &model, &error), &error, "opening");
+            *middle ^= 4;
+            large++;
+        }
+    }
+    assert_true(large > 0);
+    trellis_model_close(open_damaged(bytes, size));
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damage),   cmocka_unit_test(test_intact),
-        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_in_parts), cmocka_unit_test(test_where_read),
-        cmocka_unit_test(test_sums),     cmocka_unit_test(test_byte_order),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_intact),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_in_parts),
+        cmocka_unit_test(test_where_read),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_byte_order),
+        cmocka_unit_test(test_large_sections_read_at_once),
     };
     return cmocka_run_group_tests(tests, make_model, end);
 }

@@ -266,6 +266,12 @@ static const struct bad_text bad_texts[] = {
      "'x' has two weights"},
     {HEAD "label\tA\nedge\t1\tA\tA\t0123456789abcdef\tx\nedge\t2\tA\tA\t0123456789abcdef\ty\n", 4,
      "'x' has two weights"},
+    {HEAD "label\tA\nnode\t1\tA\t0123456789abcdef\tx\nnode\t2\tA\t0123456789abcdef\tx\n"
+          "node\t1\tA\tfedcba9876543210\ty\n",
+     4, "'x' has two weights"},
+    {HEAD "label\tA\nnode\t1\tA\tfedcba9876543210\tx\nnode\t2\tA\tfedcba9876543210\tx\n"
+          "node\t1\tA\t0123456789abcdef\ty\n",
+     4, "'x' has two weights"},
     /* unknown words */
     {HEAD "label\tA\nunknown\t0.5\n", 3, "a log probability"},
     {HEAD "label\tA\nunknown\t-inf\n", 3, "a log probability"},

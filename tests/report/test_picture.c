@@ -128,11 +128,33 @@ static void test_transitions_have_their_probabilities(void **state)
     trellis_model_close(model);
 }
 
+/* What must be there is refused with a status where it is NULL. */
+static void test_missing_arguments(void **state)
+{
+    (void)state;
+    trellis_model *model = train_on("a A\nb B\n\n", "type=crf features=id");
+    trellis_tagger *tagger = make_tagger(model, "");
+    trellis_text *cells;
+    char text[] = "a b";
+    trellis_sequence sequence = cut_sequence(text, &cells);
+    struct tr_buffer out = {0};
+    trellis_error error = {0};
+    assert_int_equal(trellis_draw(NULL, &sequence, 10, to_buffer, &out, &error), TRELLIS_OPTION);
+    assert_non_null(strstr(error.message, "trellis_draw"));
+    assert_int_equal(trellis_draw(tagger, NULL, 10, to_buffer, &out, NULL), TRELLIS_OPTION);
+    assert_int_equal(trellis_draw(tagger, &sequence, 10, NULL, &out, NULL), TRELLIS_OPTION);
+    assert_int_equal(out.size, 0);
+    free(cells);
+    trellis_tagger_destroy(tagger);
+    trellis_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arcs_span_their_words),
         cmocka_unit_test(test_transitions_have_their_probabilities),
+        cmocka_unit_test(test_missing_arguments),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
