@@ -202,6 +202,21 @@ static void compares_texts(void **state)
     assert_int_equal(tr_text(NULL).size, 0);
 }
 
+/* What follows a text in memory has no say. */
+static void orders_texts(void **state)
+{
+    (void)state;
+    const trellis_text ab = {"abz", 2}, abc = {"abc", 3}, none = {NULL, 0};
+    assert_true(tr_text_compare(ab, abc) < 0);
+    assert_true(tr_text_compare(abc, ab) > 0);
+    assert_true(tr_text_compare(ab, (trellis_text){"aba", 2}) == 0);
+    assert_true(tr_text_compare(none, ab) < 0);
+    assert_true(tr_text_compare(ab, none) > 0);
+    assert_true(tr_text_compare(none, TR_TEXT("")) == 0);
+    assert_true(tr_text_compare(TR_TEXT("b"), abc) > 0);
+    assert_true(tr_text_compare(TR_TEXT("\xC3"), TR_TEXT("z")) > 0);
+}
+
 /* ---- the buffer ------------------------------------------------------------------------------ */
 
 static void expect_buffer(struct tr_buffer *buffer, const char *expected)
@@ -571,6 +586,7 @@ int main(void)
         cmocka_unit_test(reads_reals),
         cmocka_unit_test(refuses_other_text_as_real),
         cmocka_unit_test(compares_texts),
+        cmocka_unit_test(orders_texts),
         cmocka_unit_test(grows_as_needed),
         cmocka_unit_test(writes_pieces),
         cmocka_unit_test(flushes_to_a_sink),
