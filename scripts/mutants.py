@@ -8,16 +8,17 @@
 
 Works on a copy of the tree in DIRECTORY/tree, so that a mutant can do no harm. The library is built there as one shared
 library with all functions visible, which all tests use: a mutant is one object compiled and that library linked. A
-mutant with the same object code as the original is equivalent and not counted. The tests of its own folder that take
-less than a second (--limit) run first, then such tests of all folders, then those of its own that take up to ten times
-as long, then the short ones of its own under the address and undefined-behaviour sanitizers (not with --plain); it is
-noticed by the first that fails.
+mutant with the same object code as the original is equivalent and not counted. Only tests that execute its line run, as
+gcov saw them do. Those of its own folder that take less than a second (--limit) run first, then such tests of all
+folders, then those of its own that take up to ten times as long, then the short ones of its own under the address and
+undefined-behaviour sanitizers (not with --plain); it is noticed by the first that fails.
 
 Verdicts are kept in DIRECTORY/verdicts.tsv, so a run that was interrupted goes on; --again tries survivors once more,
 with the tests of today. tests/mutants.txt lists mutants that change nothing, with the reason; they are not tried. The
 status is 1 if others survive.
 """
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -98,17 +99,19 @@ def sites(file, text):
 
 
 def draw(seed):
-    """One mutant at each place, in an order that depends on the seed and on each line alone: a change of one file leaves
-    those of the others as they were."""
-    places = []
+    """One mutant at each place, in an order that depends on the seed, on each line alone and on how many lines like it
+    are above it in its file: a change of one file leaves those of the others as they were."""
+    places, seen = [], collections.Counter()
     for path in sorted((ROOT / "src").glob("*/*.[ch]")):
         for file, text, begin, end, becomes in sites(str(path.relative_to(ROOT)), path.read_text()):
             start = text.rfind("\n", 0, begin) + 1
             line = text[start:text.find("\n", begin)]
-            dice = hashlib.sha256(f"{seed}:{file}:{begin - start}:{line}".encode()).digest()
+            place = f"{seed}:{file}:{begin - start}:{line}"
+            seen[place] += 1
+            dice = hashlib.sha256((place + ":again" * (seen[place] - 1)).encode()).digest()
             new = becomes[dice[0] % len(becomes)] if becomes else changed_constant(text[begin:end], dice[0] % 2)
-            places.append((dice, begin, Mutant(file, text, begin, end, new)))
-    return [place[2] for place in sorted(places, key=lambda place: place[:2])]
+            places.append((dice, Mutant(file, text, begin, end, new)))
+    return [mutant for _, mutant in sorted(places, key=lambda place: place[0])]
 
 
 def loops(files):
@@ -210,11 +213,12 @@ class Build:
         process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, usage.ru_utime + usage.ru_stime
 
-    def objects_of(self, file):
-        """The sources whose objects depend on a file."""
-        if file in self.compile:
-            return [file]
-        return [source for source, command in self.compile.items() if self.depends(command, self.tree / file)]
+    def objects_of(self, mutant, reach):
+        """The sources whose objects depend on a mutant."""
+        if mutant.file in self.compile:
+            return [mutant.file]
+        return [source for source, command in self.compile.items()
+                if self.depends(command, self.tree / mutant.file) and reach.compiles(source, mutant)]
 
     def depends(self, command, file, within="."):
         folder = self.directory / within
@@ -225,12 +229,12 @@ class Build:
     def output(command):
         return command[command.index("-o") + 1]
 
-    def make(self, mutant, folder):
+    def make(self, mutant, folder, reach):
         """Builds the library with the mutant: None, "same" or "error"."""
         (folder / mutant.file).parent.mkdir(parents=True, exist_ok=True)
         (folder / mutant.file).write_text(mutant.text())
         replaced = {}
-        for source in self.objects_of(mutant.file):
+        for source in self.objects_of(mutant, reach):
             command = self.compile[source]
             replaced[self.output(command)] = str(folder / f"{len(replaced)}.o")
             if source == mutant.file:
@@ -261,7 +265,7 @@ class Build:
                 ok = all(self.run_tool(words, replaced, folder, "tests") for words in (command, link))
         return ok
 
-    def noticed_by(self, mutant, folder, plain, limit):
+    def noticed_by(self, mutant, folder, plain, reach, limit):
         """The first test that fails, or None; tests of other folders only if they are short in the plain build."""
         module, stem = mutant.file.split("/")[1], pathlib.Path(mutant.file).stem
         chosen = []
@@ -272,9 +276,9 @@ class Build:
             if seconds is not None and seconds < most:
                 same = near and stem.startswith(test[0].split("/")[1])
                 chosen.append((not same, (seconds >= limit) * 2 + (not near), seconds, test[0]))
-        for *_, name in sorted(chosen):
+        for is_other, *_, name in sorted(chosen):
             test = next((t for t in self.tests if t[0] == name), None)
-            seconds = self.seconds_of(test) if test else None
+            seconds = self.seconds_of(test) if test and (not is_other or reach.executes(name, mutant)) else None
             if seconds is None:
                 continue
             status, _ = self.run(*self.with_program(test, folder), folder, 10 + 20 * seconds)
@@ -289,19 +293,103 @@ class Build:
         return [str(built) if word == program and built.is_file() else word for word in command], environment
 
 
+class Reach:
+    """The lines of src/ that each test executes, as gcov counts them in a build of its own. The counts of a process
+    that is killed or ends by _exit() are lost."""
+
+    def __init__(self, directory):
+        self.build = Build(directory, "coverage", ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_COVERAGE=ON"])
+        self.file, self.lock = self.build.directory / "reach.json", threading.Lock()
+        self.counters = directory / "counters"
+        # What gcov knows: the lines of each file, the first and the last line of its functions, and the lines of it
+        # that each source has code for; and the lines of each file that a test executes, by test.
+        self.lines, self.functions, self.compiled, self.executed = {}, {}, {}, {}
+
+    def prepare(self):
+        """Builds it, and reads what is known of these very sources."""
+        self.build.prepare()
+        shutil.rmtree(self.counters, ignore_errors=True)
+        for notes in self.build.directory.rglob("*.gcno"):  # gcov wants them beside the counters
+            link = self.counters / notes.relative_to("/")
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(notes)
+        content = hashlib.sha256()
+        for path in sorted([*self.build.tree.glob("src/*/*.[ch]"), *self.build.tree.glob("tests/*/*.[chs]*")]):
+            content.update(path.read_bytes())
+        self.of = content.hexdigest()
+        saved = json.loads(self.file.read_text()) if self.file.exists() else {}
+        if saved.get("of") == self.of:
+            self.lines, self.compiled, self.executed = saved["lines"], saved["compiled"], saved["executed"]
+            self.functions = {file: [tuple(lines) for lines in of] for file, of in saved["functions"].items()}
+        else:
+            self.measure(self.build.tests[0][0])
+
+    def measure(self, name):
+        """Runs a test, unless that was done before."""
+        with self.lock:
+            if name not in self.executed:
+                self.run(next(test for test in self.build.tests if test[0] == name))
+                self.file.write_text(json.dumps({"of": self.of, "lines": self.lines, "functions": self.functions,
+                                                 "compiled": self.compiled, "executed": self.executed}))
+
+    def line(self, mutant):
+        """The number of the line of a mutant, or that of the statement's first; None outside functions."""
+        line = mutant.line()
+        first = max((f[0] for f in self.functions.get(mutant.file, ()) if f[0] <= line <= f[1]), default=None)
+        return first and max((known for known in self.lines[mutant.file] if first <= known <= line), default=first)
+
+    def executes(self, name, mutant):
+        """Whether a test executes the line of a mutant; taken for granted of lines outside functions."""
+        self.measure(name)
+        line = self.line(mutant)
+        return line is None or line in self.executed[name].get(mutant.file, ())
+
+    def compiles(self, source, mutant):
+        """Whether the object of a source may have code of the line of a mutant."""
+        line = self.line(mutant)
+        return line is None or line in self.compiled[mutant.file].get(source, ())
+
+    def run(self, test):
+        """Runs a test, which leaves its counters in a folder of its own, and reads them."""
+        for old in self.counters.rglob("*.gcda"):
+            old.unlink()
+        name, command, environment = test
+        self.build.run(command, {**environment, "GCOV_PREFIX": str(self.counters)}, self.build.directory, 600)
+        counters = [path for path in self.counters.rglob("*.gcda") if path.with_suffix(".gcno").exists()]
+        gcov = [os.environ.get("GCOV", "gcov"), "--json-format", "--stdout"]
+        printed = subprocess.run([*gcov, *counters], cwd=self.counters, capture_output=True, text=True).stdout
+        executed = {}
+        for unit in map(json.loads, printed.splitlines()):
+            source = re.sub(r".*/trellis_objects\.dir/|\.gcda$", "", unit["data_file"])
+            for entry in unit["files"]:
+                file = os.path.relpath((self.build.directory / entry["file"]).resolve(), self.build.tree)
+                if not file.startswith("src/"):
+                    continue
+                add(self.compiled.setdefault(file, {}), source, (at["line_number"] for at in entry["lines"]))
+                add(self.lines, file, (at["line_number"] for at in entry["lines"]))
+                add(self.functions, file, ((f["start_line"], f["end_line"]) for f in entry["functions"]))
+                add(executed, file, (at["line_number"] for at in entry["lines"] if at["count"]))
+        self.executed[name] = executed
+
+
+def add(lists, key, values):
+    """Adds the values that a sorted list in a dictionary does not have."""
+    lists[key] = sorted({*lists.get(key, ()), *values})
+
+
 # ---- the run -----------------------------------------------------------------------------------
 
 
-def judge(builds, mutant, folder, limit):
+def judge(builds, reach, mutant, folder, limit):
     """same, error, survived or the test that noticed."""
     for build in builds:
         build.prepare()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        outcome = build.make(mutant, folder)
+        outcome = build.make(mutant, folder, reach)
         if outcome == "same" and build is not builds[0]:
             outcome = None
-        outcome = outcome or build.noticed_by(mutant, folder, builds[0], limit)
+        outcome = outcome or build.noticed_by(mutant, folder, builds[0], reach, limit)
         if outcome:
             return outcome + (" (sanitized)" if build.sanitized else "")
     return "survived"
@@ -325,7 +413,7 @@ class Verdicts:
                   flush=True)
 
 
-def judge_all(mutants, builds, verdicts, directory, arguments):
+def judge_all(mutants, builds, reach, verdicts, directory, arguments):
     """Judges all loops, or until --count mutants that compile to something else have a verdict; returns those."""
     judged, lock, source = [], threading.Lock(), iter(mutants)
     count = sys.maxsize if arguments.loops else arguments.count
@@ -339,7 +427,7 @@ def judge_all(mutants, builds, verdicts, directory, arguments):
                 return
             if mutant.key() not in verdicts.of:
                 verdicts.add(mutant, "survived" if mutant.known() in known else
-                             judge(builds, mutant, directory / f"mutant{number}", arguments.limit))
+                             judge(builds, reach, mutant, directory / f"mutant{number}", arguments.limit))
             if verdicts.of[mutant.key()] not in ("same", "error"):
                 with lock:
                     judged.append(mutant)
@@ -373,12 +461,15 @@ def main():
         builds.append(Build(directory, "sanitized", options))
     verdicts = Verdicts(directory / "verdicts.tsv", arguments.again)
     mutants = loops(arguments.loops) if arguments.loops else draw(arguments.seed)
-    judged = judge_all(mutants, builds, verdicts, directory, arguments)
+    reach = Reach(directory)
+    reach.prepare()
+    judged = judge_all(mutants, builds, reach, verdicts, directory, arguments)
     survivors = [m for m in judged if verdicts.of[m.key()] == "survived"]
     known = known_mutants()
     unknown = [m for m in survivors if m.known() not in known]
     for mutant in unknown:
-        print(f"survived: {mutant.file}:{mutant.line()}\n{mutant.known()}")
+        reached = any(reach.executes(name, mutant) for name in reach.executed)
+        print(f"survived: {mutant.file}:{mutant.line()}{'' if reached else ', not executed'}\n{mutant.known()}")
     print(f"mutants: {len(judged)} tried, {len(judged) - len(survivors)} noticed, "
           f"{len(survivors) - len(unknown)} change nothing, {len(unknown)} survived")
     return 1 if unknown else 0
