@@ -59,16 +59,17 @@ static void rest(double waited)
     }
 }
 
-/* Ends all ranks: there is one that does not answer. */
+/* Ends all ranks: there is one that does not answer. An mpirun that ends a job forgets what it has not
+ * passed on yet, so it gets time for the message. */
 static void give_up(int rank)
 {
-    char text[200];
-    snprintf(text, sizeof text,
-             "rank %u has waited %.0f seconds for rank %d, which does not answer; giving up\n",
-             process.given.rank, process.patience, rank);
-    fputs("trellis: ", stderr);
-    fputs(text, stderr);
+    const struct timespec pause = {.tv_nsec = 300000000};
+    fprintf(
+        stderr,
+        "trellis: rank %u has waited %.0f seconds for rank %d, which does not answer; giving up\n",
+        process.given.rank, process.patience, rank);
     fflush(stderr);
+    nanosleep(&pause, NULL);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     _exit(EXIT_FAILURE);
 }

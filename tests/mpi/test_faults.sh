@@ -84,4 +84,28 @@ want "a rank that dies: mpirun says so" grep -q "rank 1 \|(signal 9)" $err $out
 want "a rank that dies: there is no model" test ! -e $t/model
 later STOP
 ends "a rank that is stopped" "for rank 1, which does not answer"
+
+# Ctrl-C: the ranks end with the iteration and write the model, if mpirun leaves them the time; Open MPI kills them a second
+# later unless it is told otherwise. MPICH ends them at once.
+interrupted() {
+    rm -f $t/model
+    mpirun -n 2 "$mpi" train -q --label 3 -t perceptron -f chunk -e 100000 --log $t/log -m $t/model $t/train >$out 2>$err &
+    local run=$!
+    for _ in $(seq 300); do
+        grep -qs '"iteration": 2,' $t/log && break
+        sleep 0.1
+    done
+    kill -INT $run
+    status=0
+    wait $run || status=$?
+}
+export OMPI_MCA_odls_base_sigkill_timeout=5
+interrupted
+want "Ctrl-C: fails" test $status != 0
+if mpirun --version | grep -q "Open MPI"; then
+    want "Ctrl-C: says so once" test "$(grep -c "^trellis: interrupted" $err)" = 1
+    want "Ctrl-C: there is a model" test -e $t/model
+fi
+[ ! -e $t/model ] || run 0 info $t/model
+want "Ctrl-C: nothing half-written is left" test -z "$(find $t -name 'model?*')"
 finish
