@@ -292,6 +292,7 @@ struct told {
     pthread_t caller;
     uint64_t seeds;  // of the last report about seeds
     double f1;       // and the dev score that it had
+    bool half;       // one of the seeds was said to be half done
     bool asks_later; // with the first report about seeds, answer: stop
 };
 
@@ -309,6 +310,7 @@ static bool write_down(void *user, const trellis_progress *p)
         assert_true(p->fraction < 1 || isnan(p->fraction));
         assert_in_range(p->iteration, told->seeds, p->max_iterations);
         told->seeds = p->iteration;
+        told->half = told->half || p->fraction == 0.5;
         told->f1 = p->dev_f1;
     }
     return !told->asks_later || p->phase != TRELLIS_PHASE_SEEDS;
@@ -336,6 +338,7 @@ static char *told_by(const struct corpora *corpora, const char *way, int threads
     }
     tr_buffer_char(&told.text, '\0');
     assert_int_equal(told.seeds, 5);
+    assert_true(told.half || threads > 1); // after two of four iterations
     snprintf(noted, sizeof noted, "%.6f", told.f1);
     assert_string_equal(trellis_model_note(model, "dev-f1"), noted);
     trellis_model_close(model);
