@@ -131,7 +131,8 @@ trellis_status tr_em_pass(struct tr_em *em, const struct tr_dataset *data, bool 
                                 .user = em,
                                 .sums = em->counts,
                                 .sum_count = counting ? t->layout.size : 0,
-                                .whole = t->gaussian}; // moments are on no grid
+                                .whole = t->gaussian, // moments are on no grid
+                                .in_turns = t->gaussian};
     em->data = data;
     em->counting = counting;
     tr_steps_set(tr_pass_steps(em->pass), em->now.weights + t->layout.step_begin);

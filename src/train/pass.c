@@ -180,6 +180,23 @@ static bool is_cancelled(const struct tr_pass *pass)
     return pass->data == &pass->training->data.train && tr_training_cancelled(pass->training);
 }
 
+/* Adds the sums of a block: by itself where each thread has sums of its own, else one at a time. */
+static void gather_block(struct tr_pass *pass, const struct tr_pass_worker *worker, size_t number)
+{
+    const struct tr_pass_plan *plan = pass->plan;
+    if (plan->in_turns) {
+        tr_pool_turn(pass->training->pool, number);
+        plan->gather(plan->user, worker);
+        tr_pool_turn_done(pass->training->pool, number);
+    } else if (plan->merge) {
+        plan->gather(plan->user, worker);
+    } else {
+        pthread_mutex_lock(&pass->gathering);
+        plan->gather(plan->user, worker);
+        pthread_mutex_unlock(&pass->gathering);
+    }
+}
+
 /* One block of this rank: its own sum, then into the whole. */
 static void add_block(void *user, size_t number, unsigned thread)
 {
@@ -207,12 +224,8 @@ static void add_block(void *user, size_t number, unsigned thread)
                                            worker->floats + layout->step_begin);
     }
     pass->failed[block] = status;
-    if (plan->gather && plan->merge) {
-        plan->gather(plan->user, worker);
-    } else if (plan->gather) {
-        pthread_mutex_lock(&pass->gathering);
-        plan->gather(plan->user, worker);
-        pthread_mutex_unlock(&pass->gathering);
+    if (plan->gather) {
+        gather_block(pass, worker, number);
     }
 }
 
@@ -317,7 +330,8 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
     *ret_value = 0;
     trellis_status status = plan->clears && !pass->marks ? mark_blocks(pass, error) : TRELLIS_OK;
     if (!status) {
-        tr_pool_run(training->pool, pass->end - pass->first, add_block, pass);
+        (plan->in_turns ? tr_pool_run_in_turns
+                        : tr_pool_run)(training->pool, pass->end - pass->first, add_block, pass);
     }
     if (!status && plan->merge) {
         plan->merge(plan->user);

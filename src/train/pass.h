@@ -41,7 +41,7 @@ struct tr_pass_worker {
 /* `visit` adds weight times what it sees in a sequence to the worker's sums (those of transition
  * features may wait in its lattice), and returns a value, which the pass multiplies by the weight.
  * Empty sequences and those of weight 0 are not visited. `gather` takes the sums of a block, on the
- * grid, as blocks are done in any order; it may be NULL. Where there is a `merge`, it may run in
+ * grid, as blocks are done in any order (but see `in_turns`); it may be NULL. Where there is a `merge`, it may run in
  * several threads at once, each for its own sums, and `merge` adds these up after all blocks. */
 struct tr_pass_plan {
     trellis_status (*visit)(void *user, struct tr_pass_worker *worker, size_t sequence,
@@ -54,6 +54,7 @@ struct tr_pass_plan {
     bool clears; // gather leaves 0 behind, by the marks; for passes over the training data alone
     bool unweighted; // every sequence is visited with the weight 1
     bool whole;      // every rank visits all sequences
+    bool in_turns;   // `gather` is called in block order, for sums that are on no grid
     bool at_once;    // no rank has failed since they last agreed, so they need not agree again
     double *count;   // a number of this rank, replaced by the sum over all; NULL: none
 };
