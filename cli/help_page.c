@@ -17,7 +17,7 @@ static const char about_status[] =
 
 static const char main_examples[] =
     "# train a part-of-speech tagger, with early stopping on held-out data\n"
-    "trellis train -t crf -f pos --dev dev.txt -m pos.model train.txt\n"
+    "trellis train -f pos --dev dev.txt -m pos.model train.txt\n"
     "# tag a file and score the predictions\n"
     "trellis tag -m pos.model test.txt > tagged.txt\n"
     "trellis eval tagged.txt\n";

@@ -52,6 +52,10 @@ static int run(const struct arguments *arguments)
     trellis_error error = {0};
     trellis_status status = TRELLIS_OK;
     const char *preset = argument(arguments, "show");
+    if (arguments->path_count > 0) {
+        return usage_error(arguments->command, "expected no arguments; --show %s shows a preset",
+                           arguments->paths[0]);
+    }
     int result = output_open(&output, argument(arguments, "output"));
     if (result != EXIT_SUCCESS) {
         return result;
@@ -83,8 +87,9 @@ const struct command command_presets = {
         "if you choose the learner with -t, you get the templates alone.",
     .own = own,
     .examples = "trellis presets\n"
-                "# start your own templates from a preset\n"
+                "# start your own templates from a preset, and its recipe from the first comment\n"
                 "trellis presets --show ner > mine.tpl\n"
-                "trellis train -t crf -f mine.tpl -m ner.model train.txt\n",
+                "trellis train -f mine.tpl -t crf -a sgd --l2 0.1 --span-loss 2 --seeds 4 "
+                "-m ner.model train.txt\n",
     .run = run,
 };

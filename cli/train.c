@@ -289,7 +289,9 @@ const struct command command_train = {
     .summary = "train a model on labelled sequences",
     .synopsis = "-m MODEL [OPTION...] FILE...",
     .description =
-        "Trains a sequence labelling model on labelled data and writes it to a file.\n\n"
+        "Trains a sequence labelling model on labelled data and writes it to a file. Without -f "
+        "and -t the data decides which preset suits it, and a line says which; a preset for a task "
+        "comes with the learner and the options that did best with it ('trellis presets').\n\n"
         "With --dev, held-out data is scored after each iteration, training stops when the score "
         "no longer improves, and the best model is kept. Ctrl-C stops training and keeps the best "
         "model so far, with exit status 130; a second Ctrl-C quits at once.",
@@ -298,9 +300,9 @@ const struct command command_train = {
     .without = "scheme",
     .rare = "columns-from first-model folds",
     .writes = "model first-model",
-    .common = "type algorithm features dev epochs label format",
-    .examples = "# a chunker; labels in the last column\n"
-                "trellis train -t crf -f chunk --dev dev.txt -m chunk.model train.txt\n"
+    .common = "fast best type features dev label format",
+    .examples = "# labels in the last column; the data decides what is learned, and how\n"
+                "trellis train -m my.model train.txt\n"
                 "# a part-of-speech tagger from a treebank\n"
                 "trellis train -f pos --label UPOS -m pos.model en-train.conllu.gz\n"
                 "# CRF++ templates, and a log of each iteration\n"

@@ -64,9 +64,10 @@ static const trellis_option table[] = {
      "that suit it. 'auto' is the preset that suits the data; with -t, it is 'hmm' for -t hmm and "
      "otherwise 'general'. --format crfsuite needs no templates."},
     {"fast", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
-     "Take the fast variant of the recipe, at some loss of accuracy."},
+     "Take the fast variant of the recipe. It takes about a tenth of the time and is less accurate."},
     {"best", 0, TRELLIS_FLAG, TRAIN, NULL, "no", 0, 0, NULL,
-     "Take the slow variant of the recipe, for the last bit of accuracy."},
+     "Take the slow variant of the recipe. It takes two or three times as long, for the last bit of "
+     "accuracy."},
     {"dev", 0, TRELLIS_STRING, TRAIN, "FILE", "", 0, 0, NULL,
      "Held-out data, scored after each iteration. Decides when to stop and which model to keep."},
     {"epochs", 'e', TRELLIS_INTEGER, TRAIN, "N", "0", 0, 1e6, NULL,

@@ -165,19 +165,18 @@ static bool has_many_spans(const trellis_options *options, const struct look *lo
     return plain;
 }
 
-static const char *find_recipe(const char *preset, const trellis_options *options,
-                               const struct look *look)
+static trellis_effort find_effort(const char *preset, const trellis_options *options,
+                                  const struct look *look)
 {
     bool many = tr_intern_count(&look->labels) >= MANY_LABELS;
     if (!many && !tr_option_flag(options, "fast") && has_many_spans(options, look) &&
         trellis_preset_options(preset, TRELLIS_EFFORT_MANY_SPANS)) {
-        return trellis_preset_options(preset, TRELLIS_EFFORT_MANY_SPANS);
+        return TRELLIS_EFFORT_MANY_SPANS;
     }
-    trellis_effort effort = tr_option_flag(options, "fast")   ? TRELLIS_EFFORT_FAST
-                            : many                            ? TRELLIS_EFFORT_MANY_LABELS
-                            : tr_option_flag(options, "best") ? TRELLIS_EFFORT_BEST
-                                                              : TRELLIS_EFFORT_DEFAULT;
-    return trellis_preset_options(preset, effort);
+    return tr_option_flag(options, "fast")   ? TRELLIS_EFFORT_FAST
+           : many                            ? TRELLIS_EFFORT_MANY_LABELS
+           : tr_option_flag(options, "best") ? TRELLIS_EFFORT_BEST
+                                             : TRELLIS_EFFORT_DEFAULT;
 }
 
 struct setting {
@@ -282,23 +281,25 @@ static bool suits(const char *recipe, const trellis_options *given)
 }
 
 static void announce(struct tr_training *training, const struct choice *choice,
-                     const struct tr_buffer *taken)
+                     trellis_effort effort, const struct tr_buffer *taken)
 {
-    const char *settings = taken->data + strspn(taken->data, " ");
-    if (choice->reason) {
-        tr_training_note(training,
-                         "recipe '%s' (%s): %s; -f NAME takes another, see 'trellis presets'",
-                         choice->preset, choice->reason, settings);
-    } else {
-        tr_training_note(training, "recipe '%s': %s", choice->preset, settings);
-    }
+    const char *reason = choice->reason ? choice->reason : "";
+    const char *many = effort == TRELLIS_EFFORT_MANY_LABELS  ? "many labels"
+                       : effort == TRELLIS_EFFORT_MANY_SPANS ? "many tokens in spans"
+                                                             : "";
+    char why[120];
+    snprintf(why, sizeof why, "%s%s%s", reason, *reason && *many ? ", " : "", many);
+    tr_training_note(training, "recipe '%s'%s%s%s: %s%s", choice->preset, *why ? " (" : "", why,
+                     *why ? ")" : "", taken->data + strspn(taken->data, " "),
+                     *reason ? "; -f NAME takes another, see 'trellis presets'" : "");
 }
 
 static trellis_status apply(struct tr_training *training, const struct choice *choice,
                             const struct look *look, bool *ret_applied, trellis_error *error)
 {
     trellis_options *options = training->options;
-    const char *recipe = find_recipe(choice->preset, options, look);
+    trellis_effort effort = find_effort(choice->preset, options, look);
+    const char *recipe = trellis_preset_options(choice->preset, effort);
     if (!recipe || !suits(recipe, options)) {
         return TRELLIS_OK;
     }
@@ -311,7 +312,7 @@ static trellis_status apply(struct tr_training *training, const struct choice *c
         status = tr_fail_memory(error);
     }
     if (!status) {
-        announce(training, choice, &taken);
+        announce(training, choice, effort, &taken);
     }
     tr_buffer_free(&taken);
     return status;

@@ -18,6 +18,7 @@ done
 run 0 features --functions
 want "the functions are listed" test -s $out
 check presets_unknown 2 presets --show nothing
+check presets_argument 2 presets ner
 
 # The command that a recipe stands for gives the same weights as the preset's name.
 recipe=$($TRELLIS presets --show ner | sed -n '/^# -f ner:/{n;s/^#  *trellis train \(.*\) -m MODEL FILE/\1/p}')

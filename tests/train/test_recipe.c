@@ -106,6 +106,21 @@ static void test_choice(void **state)
     }
 }
 
+static void check_message(const char *text, const char *settings, const char *part,
+                          const char *no_part)
+{
+    trellis_model *model = NULL;
+    trellis_error error = {0};
+    struct heard heard = {""};
+    if (train(text, settings, &heard, &model, &error)) {
+        fail_msg("'%s': %s", settings, error.message);
+    }
+    if (!strstr(heard.recipe, part) || strstr(heard.recipe, no_part)) {
+        fail_msg("'%s': said '%s'", settings, heard.recipe);
+    }
+    trellis_model_close(model);
+}
+
 /* The message lists what is taken from the recipe, and nothing else. */
 static void test_message(void **state)
 {
@@ -116,19 +131,11 @@ static void test_message(void **state)
         {"seeds=1", "--l2 0.02", "--seeds"},
         {"select-l1=1", "--l2 0.02", "--seeds"},
         {"features=chunk", "recipe 'chunk': -t crf", "  "},
+        {"", "recipe 'chunk' (span labels on most tokens, tags in another column): -t", "many"},
         {"train-scheme=none", "--seeds 4", "iobes"},
     };
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
-        trellis_model *model = NULL;
-        trellis_error error = {0};
-        struct heard heard = {""};
-        if (train(chunks, cases[i][0], &heard, &model, &error)) {
-            fail_msg("'%s': %s", cases[i][0], error.message);
-        }
-        if (!strstr(heard.recipe, cases[i][1]) || strstr(heard.recipe, cases[i][2])) {
-            fail_msg("'%s': said '%s'", cases[i][0], heard.recipe);
-        }
-        trellis_model_close(model);
+        check_message(chunks, cases[i][0], cases[i][1], cases[i][2]);
     }
 }
 
@@ -196,6 +203,8 @@ static void test_many_labels(void **state)
     struct expected fast = {text.data, "fast=yes epochs=1", "pos", "perceptron", NULL, NULL, "1",
                             "pos"};
     check(&fast);
+    check_message(text.data, "epochs=1", "recipe 'pos' (labels of words, many labels): -t", "  ");
+    check_message(text.data, "epochs=1 fast=yes", "recipe 'pos' (labels of words): -t", "many");
     tr_buffer_free(&text);
 }
 
@@ -228,6 +237,8 @@ static void test_many_spans(void **state)
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         check(&cases[i]);
     }
+    check_message(many, "seeds=1 epochs=1 features=ner",
+                  "recipe 'ner' (many tokens in spans): -f ner-segments", "  ");
     free(few);
     free(many);
 }
