@@ -89,12 +89,23 @@ static int unknown_command(const char *name)
     return usage_error(NULL, "unknown subcommand '%s'", name);
 }
 
+/* What several ranks do together; other work each of them would do all over. */
+static bool runs_on_ranks(const struct command *command)
+{
+    const trellis_ranks *ranks = ranks_given();
+    return !ranks || ranks->count == 1 || command == &command_train || command == &command_help ||
+           command == &command_version;
+}
+
 static int run_command(const struct command *command, int count, char **words)
 {
     struct arguments arguments;
     int result = arguments_parse(command, count, words, &arguments);
     if (result == EXIT_SUCCESS && arguments.help) {
         result = help_show(command, arguments.help_all);
+    } else if (result == EXIT_SUCCESS && !runs_on_ranks(command)) {
+        result = usage_error(command, "only 'train' runs on several ranks; use 'trellis %s'",
+                             command->name);
     } else if (result == EXIT_SUCCESS) {
         result = check_files_named(&arguments);
         result = result ? result : command->run(&arguments);
@@ -121,7 +132,9 @@ static void fix_mmap_threshold(void)
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs("usage: trellis SUBCOMMAND [OPTION...] [FILE...]\n", stderr);
+        if (ranks_first()) {
+            fputs("usage: trellis SUBCOMMAND [OPTION...] [FILE...]\n", stderr);
+        }
         return usage_error(NULL, "no subcommand given");
     }
     const char *word = argv[1];

@@ -84,6 +84,9 @@ int usage_error(const struct command *command, const char *format, ...)
     va_start(arguments, format);
     print(format, arguments);
     va_end(arguments);
+    if (!ranks_first()) {
+        return EXIT_USAGE; // others are told what is wrong, and no more
+    }
     if (command) {
         message("for usage see 'trellis %s --help'", command->name);
     } else {

@@ -131,13 +131,19 @@ static const char *shown_path(const char *path)
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
+/* Of several ranks another one may have had the signal. */
+static int interrupted_result(void)
+{
+    return EXIT_SIGNAL + (interrupted ? interrupted : SIGINT);
+}
+
 /* `status` is OK, or INTERRUPTED with or without a model. */
 static int save(struct training *training, trellis_status status, const trellis_model *model)
 {
     trellis_error error = {0};
     if (!model) {
         message("interrupted before the first iteration; no model written");
-        return EXIT_SIGNAL + interrupted;
+        return interrupted_result();
     }
     trellis_status saved = ranks_first() ? save_model(model, training->model_path, &error)
                                          : TRELLIS_OK;
@@ -149,7 +155,7 @@ static int save(struct training *training, trellis_status status, const trellis_
     }
     if (status == TRELLIS_INTERRUPTED) {
         message("interrupted; best model so far written to %s", shown_path(training->model_path));
-        return EXIT_SIGNAL + interrupted;
+        return interrupted_result();
     }
     if (!training->view.quiet) {
         message("model written to %s (%.1f MB)", shown_path(training->model_path),

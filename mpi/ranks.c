@@ -24,9 +24,10 @@ enum { TAG_STATE = 1, TAG_VERDICT, TAG_DATA };
 enum { PIECE = 1 << 28 };        // bytes of a message: MPI counts them in an int
 enum { DEFAULT_PATIENCE = 600 }; // seconds
 
-/* How a rank fares. */
+/* How a rank fares. One that has ended has nothing more to do with the others. */
 struct state {
     int rank, status;
+    bool ended;
     trellis_error error;
 };
 
@@ -74,11 +75,11 @@ static void give_up(int rank)
     _exit(EXIT_FAILURE);
 }
 
-/* Waits for requests [count] with the ranks they are about. Rank 0 is the first to lose patience, so
- * that there is one message. */
+/* Waits for requests [count] with the ranks they are about. Each rank has more patience than the one
+ * before, so that one of them is the first to lose it, and there is one message. */
 static void wait_for(MPI_Request *requests, const int *ranks, int count)
 {
-    double began = now(), most = process.patience + (process.given.rank ? 5 : 0);
+    double began = now(), most = process.patience + 5.0 * process.given.rank;
     for (int done = 0; !done;) {
         MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
         double waited = now() - began;
@@ -100,6 +101,16 @@ static void wait_for(MPI_Request *requests, const int *ranks, int count)
 
 /* ---- what the library asks for --------------------------------------------------------------- */
 
+/* Ranks that were given different work: some have ended, and others wait for them. */
+static void fail_apart(struct state *mine, int rank)
+{
+    int ended = mine->ended ? mine->rank : rank, going = mine->ended ? rank : mine->rank;
+    mine->status = set_error(&mine->error, TRELLIS_OPTION,
+                             "rank %d has ended, and rank %d has not: all ranks must be given the "
+                             "same arguments",
+                             ended, going);
+}
+
 /* Rank 0 hears all others, finds the first that failed, and tells them. */
 static void judge(struct state *mine, struct state *all, MPI_Request *requests, int *ranks)
 {
@@ -112,6 +123,11 @@ static void judge(struct state *mine, struct state *all, MPI_Request *requests, 
     for (int r = 1; r < count && !mine->status; r++) {
         if (all[r].status) {
             *mine = all[r];
+        }
+    }
+    for (int r = 1; r < count && !mine->status; r++) {
+        if (all[r].ended != mine->ended) {
+            fail_apart(mine, r);
         }
     }
     for (int r = 1; r < count; r++) {
@@ -130,10 +146,9 @@ static void hear(struct state *mine)
     wait_for(&request, &first, 1);
 }
 
-static trellis_status agree(void *user, trellis_status status, trellis_error *error)
+static trellis_status agree_as(bool ended, trellis_status status, trellis_error *error)
 {
-    (void)user;
-    struct state mine = {.rank = (int)process.given.rank, .status = (int)status};
+    struct state mine = {.rank = (int)process.given.rank, .status = (int)status, .ended = ended};
     int count = (int)process.given.count;
     if (status) {
         mine.error = *error;
@@ -163,6 +178,12 @@ static trellis_status agree(void *user, trellis_status status, trellis_error *er
         *error = mine.error;
     }
     return (trellis_status)mine.status;
+}
+
+static trellis_status agree(void *user, trellis_status status, trellis_error *error)
+{
+    (void)user;
+    return agree_as(false, status, error);
 }
 
 /* The requests of an exchange, [at most 2 * count]. */
@@ -269,7 +290,7 @@ int ranks_end(int result)
             status = set_error(&error, TRELLIS_IO, "%s", process.last);
         }
         bool mine = status != TRELLIS_OK;
-        status = agree(NULL, status, &error);
+        status = agree_as(true, status, &error);
         if (status && !mine) {
             message("%s", error.message);
         }

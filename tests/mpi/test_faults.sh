@@ -48,6 +48,22 @@ ends "another word in the share of another rank" "rank 1 has read other training
 
 broken : train $options --bogus 1 -m $t/model $t/train
 ends "an unknown option" "bogus"
+broken 'set -- "$@" --bogus 1' train $options -m $t/model $t/train
+ends "an unknown option on one rank" "rank 1: .*bogus"
+broken 'set -- train --help' train $options -m $t/model $t/train
+ends "one rank that is asked for help" "rank 1 has ended, and rank 0 has not"
+
+# Other subcommands would do the same work, and write the same files, once on each rank.
+"$TRELLIS" train $options -e 1 -m $t/tagger $t/train
+broken : tag -m $t/tagger -o $t/tagged $t/train
+ends "tagging on several ranks" "only 'train' runs on several ranks; use 'trellis tag'"
+want "tagging on several ranks: writes nothing" test ! -e $t/tagged
+run 0 tag -m $t/tagger -o $t/tagged $t/train
+ranks 1 tag -m $t/tagger -o $t/alone $t/train
+want "tagging on one rank" cmp $t/tagged $t/alone
+rm $t/tagger
+broken :
+want "no subcommand: the usage is shown once" test "$(grep -c '^usage' $err)" = 1
 
 broken : train $options -e 2 -m $t/no/such/model $t/train
 want "a model that cannot be written: fails" test $status != 0
@@ -60,12 +76,13 @@ status=0
 UCX_TLS=tcp,self MPIR_CVAR_NOLOCAL=1 timeout 60 mpirun -n 2 bash $t/full.sh train $options -e 2 -m $t/model $t/train >$out 2>$err || status=$?
 ends "a full disk" "model"
 
-# later SIGNAL: sends it to rank 1 while it trains; the ranks wait 3 seconds for each other.
+# later SIGNAL [RANK]: sends it to rank 1, or another one, while it trains; the ranks wait 3 seconds for each other.
 later() {
     rm -f $t/model $t/pid
     export TRELLIS_MPI_TIMEOUT=3 WHAT="echo \$\$ >$t/pid"
     status=0
-    timeout 60 mpirun -n 3 bash $t/rank.sh train -q --label 3 -t perceptron -f chunk -e 100000 -m $t/model $t/train >$out 2>$err &
+    sed "s/!= 1/!= ${2:-1}/" $t/rank.sh >$t/one.sh
+    timeout 60 mpirun -n 3 bash $t/one.sh train -q --label 3 -t perceptron -f chunk -e 100000 -m $t/model $t/train >$out 2>$err &
     local run=$!
     for _ in $(seq 100); do
         [ -s $t/pid ] && break
@@ -84,6 +101,12 @@ want "a rank that dies: mpirun says so" grep -q "rank 1 \|(signal 9)" $err $out
 want "a rank that dies: there is no model" test ! -e $t/model
 later STOP
 ends "a rank that is stopped" "for rank 1, which does not answer"
+later STOP 0
+ends "rank 0 is stopped" "for rank 0, which does not answer"
+later INT
+want "one rank is interrupted: as if all were" test $status = 130
+want "one rank is interrupted: says so once" test "$(grep -c '^trellis: interrupted' $err)" = 1
+run 0 info $t/model
 
 # Ctrl-C: the ranks end with the iteration and write the model, if mpirun leaves them the time; Open MPI kills them a second
 # later unless it is told otherwise. MPICH ends them at once.
