@@ -9,9 +9,9 @@
 Works on a copy of the tree in DIRECTORY/tree, so that a mutant can do no harm. The library is built there as one shared
 library with all functions visible, which all tests use: a mutant is one object compiled and that library linked. A
 mutant with the same object code as the original is equivalent and not counted. Only tests that execute its line run, as
-gcov saw them do. Those of its own folder that take less than a second (--limit) run first, then such tests of all
-folders, then those of its own that take up to ten times as long, then the short ones of its own under the address and
-undefined-behaviour sanitizers (not with --plain); it is noticed by the first that fails.
+gcov saw them do: those that take less than a second (--limit), or ten seconds if they are of its own folder, quick ones
+first, then the short ones of its own under the address and undefined-behaviour sanitizers (not with --plain). It is
+noticed by the first test that fails, passes with the library as it is, and fails again, or takes twenty times as long.
 
 Verdicts are kept in DIRECTORY/verdicts.tsv, so a run that was interrupted goes on; --again tries survivors once more,
 with the tests of today. tests/mutants.txt lists mutants that change nothing, with the reason; they are not tried. The
@@ -38,6 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 KNOWN = ROOT / "tests/mutants.txt"
 GIB = 1 << 30
 LONGER = 10  # how many times --limit a test of the same folder may take
+SKIPPED = 77
 # Tests of what ships rather than of the code, and those that need a browser.
 OUTSIDE = re.compile(r"^(install|docs|project|python|data)/|^serve/(page|stress)|^report/(report|show)$|^faults/kill$")
 
@@ -135,6 +136,16 @@ def copy_tree(to):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target, follow_symlinks=False)
+    shared = to.parent / "shared"  # the larger corpora, beside the tree
+    if (ROOT.parent / "shared").exists() and not shared.exists():
+        shared.symlink_to((ROOT.parent / "shared").resolve())
+
+
+def fingerprint(paths):
+    content = hashlib.sha256()
+    for path in sorted(paths):
+        content.update(path.read_bytes())
+    return content.hexdigest()[:16]
 
 
 class Build:
@@ -144,6 +155,8 @@ class Build:
         self.directory, self.tree, self.options = directory / name, directory / "tree", options
         self.sanitized = "sanitized" in name
         self.lock, self.is_made = threading.Lock(), False
+        self.times = self.directory / "times.json"
+        self.test_locks = collections.defaultdict(threading.Lock)
 
     def prepare(self):
         """Builds all that it needs, once."""
@@ -166,8 +179,9 @@ class Build:
         self.programs = {file: command for file, command in commands.items() if re.match("tests/.*/test_", file)}
         self.link = shlex.split((self.directory / "CMakeFiles/trellis_static.dir/link.txt").read_text())
         self.tests = self.read_tests()
-        file = self.directory / "times.json"
-        self.seconds = json.loads(file.read_text()) if file.exists() else {}  # name: [seconds or None, limit]
+        self.sources = {test[0]: self.fingerprint(test[0]) for test in self.tests}
+        # By the name of the test: its fingerprint, seconds or None, and the limit that it had.
+        self.seconds = json.loads(self.times.read_text()) if self.times.exists() else {}
 
     def read_tests(self):
         listed = json.loads(subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.directory, check=True,
@@ -179,16 +193,24 @@ class Build:
                 tests.append((test["name"], test["command"], dict(v.split("=", 1) for v in properties["ENVIRONMENT"])))
         return tests
 
+    def fingerprint(self, name):
+        """Changes with the source of a test, and with what several tests share."""
+        module, stem = name.split("/")
+        tests = self.tree / "tests"
+        return fingerprint([*tests.glob(f"{module}/test_{stem}.*"), *tests.glob("*/*.h"), *tests.glob("*/lib.sh"),
+                            *tests.glob("support/*"), *self.tree.glob(f"{module}/{stem}.c")])
+
     def seconds_of(self, test, most=600):
         """What a test takes with the library as it is; None if it then fails, is skipped or takes longer."""
         name, command, environment = test
-        with self.lock:
-            seconds, allowed = self.seconds.get(name, (None, 0))
-            if seconds is None and allowed < most:
+        with self.test_locks[name]:
+            of, seconds, allowed = self.seconds.get(name, (None, None, 0))
+            if of != self.sources[name] or (seconds is None and allowed < most):
                 status, seconds = self.run(command, environment, self.directory, most)
                 seconds = seconds if status == 0 else None
-                self.seconds[name] = seconds, most
-                (self.directory / "times.json").write_text(json.dumps(self.seconds))
+                with self.lock:
+                    self.seconds[name] = self.sources[name], seconds, most
+                    self.times.write_text(json.dumps(self.seconds))
             return seconds
 
     def run(self, command, environment, library, timeout):
@@ -200,16 +222,17 @@ class Build:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_CPU, (int(timeout), int(timeout) + 1))
             if not self.sanitized:
-                resource.setrlimit(resource.RLIMIT_AS, (8 * GIB, 8 * GIB))
+                resource.setrlimit(resource.RLIMIT_AS, (4 * GIB, 4 * GIB))
 
         variables = {**os.environ, **environment, "LD_LIBRARY_PATH": str(library),
                      "ASAN_OPTIONS": "exitcode=86:hard_rss_limit_mb=4000", "UBSAN_OPTIONS": "exitcode=86"}
         process = subprocess.Popen(command, cwd=self.tree, env=variables, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit)
-        watch = threading.Timer(30 * timeout, os.killpg, (process.pid, signal.SIGKILL))
+        watch = threading.Timer(30 * timeout, kill_group, (process.pid,))
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
         watch.cancel()
+        kill_group(process.pid)  # what a failed test left behind
         process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, usage.ru_utime + usage.ru_stime
 
@@ -271,20 +294,27 @@ class Build:
         chosen = []
         for test in plain.tests:
             near = test[0].startswith(module + "/")
-            most = limit * (LONGER if near and not self.sanitized else 1)
-            seconds = plain.seconds_of(test, math.ceil(most)) if near or not self.sanitized else None
-            if seconds is not None and seconds < most:
-                same = near and stem.startswith(test[0].split("/")[1])
-                chosen.append((not same, (seconds >= limit) * 2 + (not near), seconds, test[0]))
-        for is_other, *_, name in sorted(chosen):
+            longer = LONGER if near and not self.sanitized else 1
+            seconds = plain.seconds_of(test, math.ceil(limit * longer)) if near or not self.sanitized else None
+            if seconds is not None and seconds < limit * longer:
+                chosen.append((not (near and stem.startswith(test[0].split("/")[1])), seconds / longer, test[0]))
+        for is_other, _, name in sorted(chosen):
             test = next((t for t in self.tests if t[0] == name), None)
             seconds = self.seconds_of(test) if test and (not is_other or reach.executes(name, mutant)) else None
-            if seconds is None:
-                continue
-            status, _ = self.run(*self.with_program(test, folder), folder, 10 + 20 * seconds)
-            if status not in (0, 77):
+            if seconds is not None and self.notices(self.with_program(test, folder), folder, test, 10 + 20 * seconds):
                 return name
         return None
+
+    def notices(self, command, folder, test, timeout):
+        """Whether a test fails with a mutant, passes without and fails with it again; so that it is not by chance, or
+        because the machine is busy. One that is much slower need not run again: its processor time says so."""
+
+        def fails(command, environment, library):
+            status, seconds = self.run(command, environment, library, timeout)
+            return status not in (0, SKIPPED), seconds >= timeout
+
+        failed, is_slow = fails(*command, folder)
+        return failed and (is_slow or (not fails(*test[1:], self.directory)[0] and fails(*command, folder)[0]))
 
     def with_program(self, test, folder):
         """The command and the environment of a test, with the program that was built for the mutant if there is one."""
@@ -299,38 +329,34 @@ class Reach:
 
     def __init__(self, directory):
         self.build = Build(directory, "coverage", ["-DCMAKE_BUILD_TYPE=Debug", "-DTRELLIS_COVERAGE=ON"])
-        self.file, self.lock = self.build.directory / "reach.json", threading.Lock()
-        self.counters = directory / "counters"
         # What gcov knows: the lines of each file, the first and the last line of its functions, and the lines of it
-        # that each source has code for; and the lines of each file that a test executes, by test.
-        self.lines, self.functions, self.compiled, self.executed = {}, {}, {}, {}
+        # that each source has code for.
+        self.lines, self.functions, self.compiled = {}, {}, {}
+        self.executed = {}  # the lines of each file that a test executes, by test
 
     def prepare(self):
-        """Builds it, and reads what is known of these very sources."""
         self.build.prepare()
-        shutil.rmtree(self.counters, ignore_errors=True)
-        for notes in self.build.directory.rglob("*.gcno"):  # gcov wants them beside the counters
-            link = self.counters / notes.relative_to("/")
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(notes)
-        content = hashlib.sha256()
-        for path in sorted([*self.build.tree.glob("src/*/*.[ch]"), *self.build.tree.glob("tests/*/*.[chs]*")]):
-            content.update(path.read_bytes())
-        self.of = content.hexdigest()
-        saved = json.loads(self.file.read_text()) if self.file.exists() else {}
-        if saved.get("of") == self.of:
-            self.lines, self.compiled, self.executed = saved["lines"], saved["compiled"], saved["executed"]
-            self.functions = {file: [tuple(lines) for lines in of] for file, of in saved["functions"].items()}
-        else:
-            self.measure(self.build.tests[0][0])
+        self.of = fingerprint(self.build.tree.glob("src/*/*.[ch]"))
+        objects = self.build.directory / "CMakeFiles/trellis_objects.dir"
+        for source, file, entry in self.files_of(objects.rglob("*.gcno"), objects):
+            lines = [at["line_number"] for at in entry["lines"]]
+            self.lines.setdefault(file, set()).update(lines)
+            self.functions.setdefault(file, set()).update((f["start_line"], f["end_line"]) for f in entry["functions"])
+            self.compiled.setdefault(file, {})[source] = set(lines)
 
     def measure(self, name):
-        """Runs a test, unless that was done before."""
-        with self.lock:
+        """The lines that a test executes. It runs, unless it did before."""
+        with self.build.test_locks[name]:
             if name not in self.executed:
-                self.run(next(test for test in self.build.tests if test[0] == name))
-                self.file.write_text(json.dumps({"of": self.of, "lines": self.lines, "functions": self.functions,
-                                                 "compiled": self.compiled, "executed": self.executed}))
+                file = self.build.directory / "reach" / (name.replace("/", "_") + ".json")
+                of = self.of + self.build.sources[name]
+                saved = json.loads(file.read_text()) if file.exists() else {}
+                if saved.get("of") != of:
+                    saved = {"of": of, "lines": self.run(next(test for test in self.build.tests if test[0] == name))}
+                    file.parent.mkdir(exist_ok=True)
+                    file.write_text(json.dumps(saved))
+                self.executed[name] = saved["lines"]
+            return self.executed[name]
 
     def line(self, mutant):
         """The number of the line of a mutant, or that of the statement's first; None outside functions."""
@@ -340,9 +366,8 @@ class Reach:
 
     def executes(self, name, mutant):
         """Whether a test executes the line of a mutant; taken for granted of lines outside functions."""
-        self.measure(name)
         line = self.line(mutant)
-        return line is None or line in self.executed[name].get(mutant.file, ())
+        return line is None or line in self.measure(name).get(mutant.file, ())
 
     def compiles(self, source, mutant):
         """Whether the object of a source may have code of the line of a mutant."""
@@ -351,30 +376,40 @@ class Reach:
 
     def run(self, test):
         """Runs a test, which leaves its counters in a folder of its own, and reads them."""
-        for old in self.counters.rglob("*.gcda"):
-            old.unlink()
         name, command, environment = test
-        self.build.run(command, {**environment, "GCOV_PREFIX": str(self.counters)}, self.build.directory, 600)
-        counters = [path for path in self.counters.rglob("*.gcda") if path.with_suffix(".gcno").exists()]
-        gcov = [os.environ.get("GCOV", "gcov"), "--json-format", "--stdout"]
-        printed = subprocess.run([*gcov, *counters], cwd=self.counters, capture_output=True, text=True).stdout
+        counters = self.build.directory / "counters" / name.replace("/", "_")
+        shutil.rmtree(counters, ignore_errors=True)
+        self.build.run(command, {**environment, "GCOV_PREFIX": str(counters)}, self.build.directory, 600)
+        files = []
+        for file in counters.rglob("*.gcda"):
+            notes = pathlib.Path("/", file.relative_to(counters)).with_suffix(".gcno")
+            if notes.exists():  # gcov wants them beside the counters
+                file.with_suffix(".gcno").symlink_to(notes)
+                files.append(file)
         executed = {}
+        for _, file, entry in self.files_of(files, counters):
+            lines = (at["line_number"] for at in entry["lines"] if at["count"])
+            executed.setdefault(file, set()).update(lines)
+        shutil.rmtree(counters, ignore_errors=True)
+        return {file: sorted(lines) for file, lines in executed.items() if lines}
+
+    def files_of(self, paths, folder):
+        """What gcov says of the files of src/ in each object: (source, file, entry)."""
+        gcov = [os.environ.get("GCOV", "gcov"), "--json-format", "--stdout"]
+        printed = subprocess.run([*gcov, *paths], cwd=folder, capture_output=True, text=True).stdout
         for unit in map(json.loads, printed.splitlines()):
-            source = re.sub(r".*/trellis_objects\.dir/|\.gcda$", "", unit["data_file"])
+            source = re.sub(r".*/trellis_objects\.dir/|\.gc(da|no)$", "", unit["data_file"])
             for entry in unit["files"]:
                 file = os.path.relpath((self.build.directory / entry["file"]).resolve(), self.build.tree)
-                if not file.startswith("src/"):
-                    continue
-                add(self.compiled.setdefault(file, {}), source, (at["line_number"] for at in entry["lines"]))
-                add(self.lines, file, (at["line_number"] for at in entry["lines"]))
-                add(self.functions, file, ((f["start_line"], f["end_line"]) for f in entry["functions"]))
-                add(executed, file, (at["line_number"] for at in entry["lines"] if at["count"]))
-        self.executed[name] = executed
+                if file.startswith("src/"):
+                    yield source, file, entry
 
 
-def add(lists, key, values):
-    """Adds the values that a sorted list in a dictionary does not have."""
-    lists[key] = sorted({*lists.get(key, ()), *values})
+def kill_group(leader):
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 # ---- the run -----------------------------------------------------------------------------------
