@@ -247,7 +247,8 @@ static void count_sequence(struct findings_of_role *of, const struct view *view)
         of->at_longest = (struct sighting){0};
         see(&of->at_longest, view, 0);
     }
-    if (view->word_column < sequence->columns && sequence->length &&
+    bool reads_documents = sequence->writing; // which need their marks
+    if (!reads_documents && view->word_column < sequence->columns && sequence->length &&
         tr_text_is(sequence->cells[view->word_column], "-DOCSTART-")) {
         see(&of->document_marks, view, 0);
     }
@@ -375,7 +376,7 @@ static bool report_sequences(trellis_lint *lint, const struct findings_of_role *
         FIND(
             lint, "document-marks", of->document_marks,
             "%llu sequence%s %s with -DOCSTART-, the mark of a new document, which is then learned "
-            "and scored like text; remove %s",
+            "and scored like text; remove %s, unless templates look at documents",
             TR_COUNTED(marks), marks == 1 ? "begins" : "begin", marks == 1 ? "it" : "them");
     }
     return true;

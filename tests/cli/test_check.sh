@@ -51,8 +51,12 @@ columns $t/partial a/B-X b/_ c/I-X "|" d/B-Y e/O
 run 0 check $t/partial
 
 columns $t/docstart -DOCSTART-/O "|" a/B-X b/O "|" -DOCSTART-/O "|" c/O
-both "TMP/docstart:1: 2 sequences begin with -DOCSTART-, the mark of a new document, which is then learned and scored like text; remove them" \
+both "TMP/docstart:1: 2 sequences begin with -DOCSTART-, the mark of a new document, which is then learned and scored like text; remove them, unless templates look at documents" \
     document-marks $t/docstart
+run 0 check --context 2 $t/docstart
+printf 'columns word\nnode word\nnode written\n' >$t/written.tpl
+run 0 train -q -t crf -f $t/written.tpl -m $t/written.model $t/docstart
+want "documents are no mistake for templates that look at them" test ! -s $err
 
 sed '/^$/d' data/english/train.conll >$t/giant
 both "TMP/giant:1: all 6524 tokens are one sequence; are the blank lines between sequences missing?" one-sequence $t/giant
