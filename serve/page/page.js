@@ -59,6 +59,8 @@ function chooseModel() {
 
 function chooseKind() {
   const kind = $('kind').value;
+  if (kind === 'text' && !$('text').value) $('text').value = EXAMPLES[0];
+  if (kind !== 'text' && EXAMPLES.includes($('text').value)) $('text').value = '';
   const names = (model()?.columns || []).map((column, i) => column.name || `column ${i + 1}`).join(', ');
   $('text').placeholder = kind === 'columns' ? `A token a line: ${names || 'its columns'}; a blank line after a sentence.`
     : kind === 'json' ? '{"tokens": ["The", "dog"]} or {"attributes": [["w=The"], ["w=dog"]]}' : 'Type or paste a text.';
@@ -406,7 +408,6 @@ function start() {
     button.addEventListener('click', () => { $('text').value = text; $('form').requestSubmit(); });
     $('examples').append(button);
   });
-  $('text').value = EXAMPLES[0];
   $('model').addEventListener('change', chooseModel);
   $('kind').addEventListener('change', chooseKind);
   $('form').addEventListener('submit', (event) => {

@@ -3,12 +3,13 @@
 #include "base/structs.h"
 #include "base/text.h"
 
-/* What other tools call an option: CRFsuite, CRF++, Wapiti, scikit-learn and their like. */
+/* What other tools call an option: CRFsuite, CRF++, Wapiti, scikit-learn, servers and their like. */
 static const struct {
     const char *theirs, *ours;
 } synonyms[] = {
     {"algo", "algorithm"},
     {"batch-size", "batch"},
+    {"bind", "listen"},
     {"c1", "l1"},
     {"c2", "l2"},
     {"dev-file", "dev"},
@@ -33,6 +34,7 @@ static const struct {
     {"num-iterations", "epochs"},
     {"num-memories", "history"},
     {"pattern", "features"},
+    {"port", "listen"},
     {"random-state", "seed"},
     {"rho1", "l1"},
     {"rho2", "lambda"},

@@ -85,6 +85,7 @@ says "unknown option '--iterations'; did you mean '--epochs 9'?" train --iterati
 says "unknown option '--learning-rate'; did you mean '--rate 0.1'?" train --learning-rate 0.1 -m x y
 says "unknown option '--devel'; did you mean '--dev d.txt'?" train --devel d.txt -m x y
 says "unknown option '--devel'; did you mean '--dev'?" train --devel -m x y
+says "unknown option '--port'; did you mean '--listen 8000'?" serve -m x --port 8000
 
 # Options that the chosen learner would ignore.
 columns "$TRELLIS_TMP/data" a/X b/Y "|" a/X

@@ -104,6 +104,17 @@ class Page(unittest.TestCase):
         self.assertEqual(self.page.run("document.querySelectorAll('.words:not(.other) .differs').length"), differ)
         self.picture(self.page, "two")
 
+    def test_example_only_where_the_model_reads_text(self):
+        def choose(name):
+            return self.page.run(f"""(() => {{ const m = document.querySelector('#model'); m.value = {json.dumps(name)};
+                m.dispatchEvent(new Event('change')); return document.querySelector('#text').value; }})()""")
+        example = choose("words")
+        self.assertIn("ferry", example)
+        self.assertEqual(choose("chunk"), "")
+        self.assertEqual(choose("words"), example)
+        self.page.run("document.querySelector('#text').value = 'My own.'")
+        self.assertEqual(choose("chunk"), "My own.")
+
     def test_columns_and_json(self):
         self.tag("The DT\nferry NN\n\nIt PRP\n", model="chunk", kind="columns")
         self.assertEqual(self.page.run("document.querySelectorAll('.sentence').length"), 2)
