@@ -342,12 +342,15 @@ trellis_status tr_recipe_complete(struct tr_training *training, const trellis_op
     bool automatic = strcmp(features, "auto") == 0;
     bool open = !training->sources.templates && training->sources.train_count > 0 &&
                 !trellis_options_given(options, "type") &&
-                !tr_source_is_ready_made(source, options) && tr_source_is_rereadable(source) &&
+                !tr_source_is_ready_made(source, options) &&
                 (automatic || trellis_preset_options(features, TRELLIS_EFFORT_DEFAULT));
     struct look look = {0};
     bool applied = false;
     trellis_status status = trellis_options_copy(options, &training->options, error);
-    if (!status && open) {
+    if (!status && open && !tr_source_is_rereadable(source)) {
+        tr_training_note(training, "no recipe, since the data can be read only once; give it as a "
+                                   "file to have one");
+    } else if (!status && open) {
         status = look_at(source, options, &look, error);
         struct choice choice = automatic ? choose(&look) : (struct choice){features, NULL};
         status = status ? status : apply(training, &choice, &look, &applied, error);

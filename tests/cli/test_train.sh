@@ -26,6 +26,11 @@ want "--quiet is quiet" test ! -s $err
 run 0 train -q -e 3 $chunks -j 2 -m $t/again $t/train
 want "the model does not depend on the number of threads" cmp $t/model $t/again
 
+input=$t/train
+run 0 train -e 1 -m $t/piped -
+want "without a recipe it says why" grep -q '^trellis: no recipe, since the data can be read only once' $err
+input=/dev/null
+
 # Labels are appended, in the order of the input, whatever the number of threads.
 run 0 tag -m $t/model -j 1 $t/test
 cp $out $t/tagged
