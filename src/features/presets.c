@@ -10,6 +10,10 @@
  */
 #include "base/text.h"
 
+/* Names as whole segments, where there are many of them. */
+#define SEGMENTS                                                                                   \
+    "-t crf -a sgd -e 12 --l2 0.03 --dropout 0.4 --span-loss 2 --segments --train-scheme iobes"
+
 struct preset {
     const char *name, *summary;
     const char *options[5]; // of train, by trellis_effort; NULL: the defaults of train
@@ -149,8 +153,7 @@ static const struct preset presets[] = {
      {"-t crf -a sgd --l2 0.1 --span-loss 2 --seeds 4", "-t perceptron -e 10",
       "-t crf -a sgd --l2 0.1 --span-loss 2 --seeds 8",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01",
-      ("-f ner-segments --segments -t crf -a sgd -e 12 --l2 0.03 --dropout 0.4 --span-loss 2 "
-       "--train-scheme iobes --seeds 4")},
+      "-f ner-segments " SEGMENTS " --seeds 4"},
      "# Named entities, from words and, where there are any, part-of-speech tags.\n"
      "columns word pos?\n"
      "pad\n"
@@ -181,8 +184,8 @@ static const struct preset presets[] = {
      "node ngram(pos,-1..1,2..3)\n"
      "step start end\n"},
     {"ner-segments",
-     "named entities as whole segments, for --segments",
-     {NULL},
+     "named entities as whole segments",
+     {SEGMENTS " --seeds 4", "-t perceptron -e 10 --segments", SEGMENTS " --seeds 8", SEGMENTS},
      "# Named entities, token by token and as a whole; needs --segments.\n"
      "columns word pos?\n"
      "pad\n"
