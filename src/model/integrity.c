@@ -8,6 +8,11 @@
 enum { ADVANCE_BLOCKS = 128, MAX_BLOCK_SHIFT = 40 };
 
 static const char wrong_block[] = "a block has a wrong checksum";
+static const char text_sections[][5] = {"NTXT", "ETXT"}; // as they follow each other in a file
+
+struct blocks {
+    size_t first, count;
+};
 
 struct tr_integrity {
     const struct tr_image *image;
@@ -17,8 +22,10 @@ struct tr_integrity {
     uint64_t covered;  // bytes in blocks
     unsigned shift;    // a block has 2^shift bytes
     size_t blocks;
-    atomic_size_t next;             // the first block that tr_integrity_advance() has not reached
+    struct blocks texts[TR_COUNT(text_sections)]; // of texts alone
+    atomic_size_t next;             // how many others tr_integrity_advance() has reached
     atomic_size_t left;             // blocks to verify; without sums: 1 while nothing was verified
+    atomic_size_t left_of_scores;   // those of them that taggers read
     atomic_uint_fast64_t *verified; // a bit for each block
     atomic_bool broken;             // damage was found: nothing more is read
 };
@@ -28,6 +35,40 @@ static trellis_status damaged(struct tr_integrity *integrity, const char *how, t
     atomic_store_explicit(&integrity->broken, true, memory_order_relaxed);
     return tr_fail(error, TRELLIS_MODEL, "%s: the model is damaged: %s",
                    integrity->path ? integrity->path : "model", how);
+}
+
+/* The blocks that have bytes of a section alone. */
+static struct blocks blocks_within(const struct tr_integrity *integrity, const char name[4])
+{
+    trellis_text content;
+    uint64_t size = UINT64_C(1) << integrity->shift;
+    if (!tr_image_find(integrity->image, name, &content) || content.data < integrity->begin) {
+        return (struct blocks){0};
+    }
+    uint64_t begin = (uint64_t)(content.data - integrity->begin), end = begin + content.size;
+    size_t first = (size_t)((begin + size - 1) >> integrity->shift);
+    size_t last = (size_t)(end >> integrity->shift);
+    return first < last && end <= integrity->covered ? (struct blocks){first, last - first}
+                                                     : (struct blocks){0};
+}
+
+static bool is_of_texts(const struct tr_integrity *integrity, size_t block)
+{
+    bool found = false;
+    for (size_t i = 0; i < TR_COUNT(integrity->texts); i++) {
+        found = found || block - integrity->texts[i].first < integrity->texts[i].count;
+    }
+    return found;
+}
+
+/* How many blocks are not of texts alone. */
+static size_t blocks_of_scores(const struct tr_integrity *integrity)
+{
+    size_t count = integrity->blocks;
+    for (size_t i = 0; i < TR_COUNT(integrity->texts); i++) {
+        count -= integrity->texts[i].count;
+    }
+    return count;
 }
 
 /* Finds the checksums of the blocks; false where they do not fit the file. */
@@ -50,6 +91,9 @@ static bool find_sums(struct tr_integrity *integrity)
     integrity->shift = shift;
     integrity->blocks = (size_t)((integrity->covered + (UINT64_C(1) << shift) - 1) >> shift);
     integrity->sums = sums.data + 8;
+    for (size_t i = 0; i < TR_COUNT(text_sections); i++) {
+        integrity->texts[i] = blocks_within(integrity, text_sections[i]);
+    }
     return (sums.size - 8) / 8 == integrity->blocks && (sums.size - 8) % 8 == 0;
 }
 
@@ -66,7 +110,9 @@ trellis_status tr_integrity_create(const struct tr_image *image, const char *pat
     bool fits = find_sums(integrity);
     integrity->verified = fits ? tr_alloc(integrity->blocks / 64 + 1, sizeof *integrity->verified)
                                : NULL;
-    atomic_init(&integrity->left, trusted ? 0 : integrity->sums ? integrity->blocks : 1);
+    size_t left = trusted ? 0 : integrity->sums ? integrity->blocks : 1;
+    atomic_init(&integrity->left, left);
+    atomic_init(&integrity->left_of_scores, left > 1 ? blocks_of_scores(integrity) : left);
     return !fits ? damaged(integrity, "its checksums do not fit", error)
            : !integrity->verified || (path && !integrity->path) ? tr_fail_memory(error)
                                                                 : TRELLIS_OK;
@@ -88,7 +134,19 @@ const char *tr_integrity_path(const struct tr_integrity *integrity)
 
 bool tr_integrity_done(const struct tr_integrity *integrity)
 {
-    return atomic_load_explicit(&integrity->left, memory_order_relaxed) == 0;
+    return atomic_load_explicit(&integrity->left_of_scores, memory_order_relaxed) == 0;
+}
+
+/* Notes that a block is intact. */
+static void note_verified(struct tr_integrity *integrity, size_t block)
+{
+    uint_fast64_t bit = UINT64_C(1) << block % 64;
+    if (!(atomic_fetch_or_explicit(&integrity->verified[block / 64], bit, memory_order_relaxed) &
+          bit)) {
+        bool of_scores = !is_of_texts(integrity, block);
+        atomic_fetch_sub_explicit(&integrity->left, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&integrity->left_of_scores, of_scores, memory_order_relaxed);
+    }
 }
 
 /* Verifies the blocks first .. last-1 of those that have not been verified yet. */
@@ -99,9 +157,8 @@ static trellis_status verify_blocks(struct tr_integrity *integrity, size_t first
         return damaged(integrity, wrong_block, error);
     }
     for (size_t k = first; k < last; k++) {
-        atomic_uint_fast64_t *word = &integrity->verified[k / 64];
-        uint_fast64_t bit = UINT64_C(1) << k % 64;
-        if (atomic_load_explicit(word, memory_order_relaxed) & bit) {
+        if (atomic_load_explicit(&integrity->verified[k / 64], memory_order_relaxed) >> k % 64 &
+            1) {
             continue;
         }
         uint64_t sum, at = (uint64_t)k << integrity->shift, left = integrity->covered - at;
@@ -110,16 +167,14 @@ static trellis_status verify_blocks(struct tr_integrity *integrity, size_t first
         if (tr_hash64(integrity->begin + at, (size_t)(left < size ? left : size)) != sum) {
             return damaged(integrity, wrong_block, error);
         }
-        if (!(atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit)) {
-            atomic_fetch_sub_explicit(&integrity->left, 1, memory_order_relaxed);
-        }
+        note_verified(integrity, k);
     }
     return TRELLIS_OK;
 }
 
 trellis_status tr_integrity_all(struct tr_integrity *integrity, trellis_error *error)
 {
-    if (tr_integrity_done(integrity)) {
+    if (atomic_load_explicit(&integrity->left, memory_order_relaxed) == 0) {
         return TRELLIS_OK;
     }
     if (integrity->sums) {
@@ -128,6 +183,7 @@ trellis_status tr_integrity_all(struct tr_integrity *integrity, trellis_error *e
     trellis_status status = tr_image_verify(integrity->image, integrity->path, "model", error);
     if (!status) {
         atomic_store_explicit(&integrity->left, 0, memory_order_relaxed);
+        atomic_store_explicit(&integrity->left_of_scores, 0, memory_order_relaxed);
     }
     return status;
 }
@@ -150,9 +206,16 @@ trellis_status tr_integrity_range(struct tr_integrity *integrity, const void *at
 
 trellis_status tr_integrity_advance(struct tr_integrity *integrity, trellis_error *error)
 {
-    size_t first = atomic_fetch_add_explicit(&integrity->next, ADVANCE_BLOCKS,
-                                             memory_order_relaxed);
-    size_t last = first + ADVANCE_BLOCKS < integrity->blocks ? first + ADVANCE_BLOCKS
-                                                             : integrity->blocks;
-    return verify_blocks(integrity, first, last, error);
+    size_t next = atomic_fetch_add_explicit(&integrity->next, ADVANCE_BLOCKS, memory_order_relaxed);
+    size_t all = blocks_of_scores(integrity);
+    size_t end = next + ADVANCE_BLOCKS < all ? next + ADVANCE_BLOCKS : all;
+    trellis_status status = TRELLIS_OK;
+    for (size_t i = next; !status && i < end; i++) {
+        size_t block = i;
+        for (size_t t = 0; t < TR_COUNT(integrity->texts); t++) {
+            block += block >= integrity->texts[t].first ? integrity->texts[t].count : 0;
+        }
+        status = verify_blocks(integrity, block, block + 1, error);
+    }
+    return status;
 }

@@ -4,7 +4,7 @@
  * file (tr_integrity_all), or the blocks that it is about to read (tr_integrity_range) by the
  * checksums of the section SUMS. A bit for each block says that this was done; the threads that
  * share a model may verify a block twice, which does no harm. Files without SUMS, written by 0.1.0,
- * can be verified as a whole only.
+ * can be verified as a whole only. No tagger reads the texts of attributes, half of a file.
  */
 #ifndef TRELLIS_MODEL_INTEGRITY_H
 #define TRELLIS_MODEL_INTEGRITY_H
@@ -21,7 +21,7 @@ void tr_integrity_destroy(struct tr_integrity *integrity);
 /* The path of the file; NULL for bytes in memory. */
 const char *tr_integrity_path(const struct tr_integrity *integrity);
 
-/* Whether everything has been verified, or needs no verification. */
+/* Whether all that taggers read has been verified, or needs no verification. */
 bool tr_integrity_done(const struct tr_integrity *integrity);
 /* Verifies what is left of the file. TRELLIS_MODEL, and the message names the file. */
 trellis_status tr_integrity_all(struct tr_integrity *integrity, trellis_error *error);
@@ -29,8 +29,8 @@ trellis_status tr_integrity_all(struct tr_integrity *integrity, trellis_error *e
  * checksums of blocks. */
 trellis_status tr_integrity_range(struct tr_integrity *integrity, const void *at, size_t size,
                                   trellis_error *error);
-/* Verifies a few more blocks, in their order: a program that tags on and on has soon verified
- * everything and need not look any more. */
+/* Verifies a few more blocks that taggers read, in their order: a program that tags on and on has
+ * soon verified all of them and need not look any more. */
 trellis_status tr_integrity_advance(struct tr_integrity *integrity, trellis_error *error);
 
 #endif

@@ -227,8 +227,9 @@ static void assert_damage(trellis_status status, const trellis_error *error, con
     }
 }
 
-/* Every reader of a model with a flipped bit in the middle of a section. */
-static void read_damaged(const char *bytes, size_t size, const char *section)
+/* Every reader of a model with a flipped bit in the middle of a section, which taggers read or
+ * not. */
+static void read_damaged(const char *bytes, size_t size, const char *section, bool by_taggers)
 {
     char *copy = malloc(size);
     assert_non_null(copy);
@@ -244,8 +245,14 @@ static void read_damaged(const char *bytes, size_t size, const char *section)
     }
     trellis_error error = {0};
     trellis_model *model = open_damaged(copy, size);
-    assert_damage(tag_some(model, 0, TOKENS, &error), &error, "tagging");
-    assert_damage(tag_some(model, 0, 1, &error), &error, "tagging again");
+    if (by_taggers) {
+        assert_damage(tag_some(model, 0, TOKENS, &error), &error, "tagging");
+        assert_damage(tag_some(model, 0, 1, &error), &error, "tagging again");
+    } else {
+        assert_ok(tag_some(model, 0, TOKENS, &error), error);
+        assert_true(tr_integrity_done(model->integrity));
+        assert_damage(tr_integrity_all(model->integrity, &error), &error, "all");
+    }
     assert_int_equal(trellis_model_attribute(model, false, 0).size, 0);
     assert_true(trellis_model_find_attribute(model, false, tr_text("w=1")) == SIZE_MAX);
     double weight = trellis_model_weight(model, 0, &(int32_t){0}, 1);
@@ -262,8 +269,8 @@ static void test_damage(void **state)
     char *old = without_sums(&old_size);
     for (size_t i = 0; i < TR_COUNT(sections); i++) {
         assert_true(number_at(intact, entry_of(intact, sections[i]) + 16) >= TR_IMAGE_AT_ONCE);
-        read_damaged(intact, intact_size, sections[i]);
-        read_damaged(old, old_size, sections[i]);
+        read_damaged(intact, intact_size, sections[i], strcmp(sections[i], "NTXT") != 0);
+        read_damaged(old, old_size, sections[i], true);
     }
     free(old);
 }
@@ -324,7 +331,20 @@ static void test_ranges(void **state)
     trellis_model_close(model);
 }
 
-/* One token reads few blocks; many verify the whole file. */
+/* A model in which a bit of a section is flipped. */
+static trellis_model *open_flipped(const char *section, size_t at)
+{
+    char *copy = malloc(intact_size);
+    assert_non_null(copy);
+    memcpy(copy, intact, intact_size);
+    copy[number_at(copy, entry_of(copy, section) + 8) + at] ^= 1;
+    trellis_model *model = open_damaged(copy, intact_size);
+    free(copy);
+    return model;
+}
+
+/* One token reads few blocks; a hundred tokens verify all blocks with weights and keys, but none
+ * that has only texts, and then nothing is verified again. */
 static void test_in_parts(void **state)
 {
     (void)state;
@@ -333,16 +353,23 @@ static void test_in_parts(void **state)
     assert_false(tr_integrity_done(model->integrity));
     assert_ok(tag_some(model, 0, 1, &error), error);
     assert_false(tr_integrity_done(model->integrity));
+    assert_ok(tag_some(model, 0, 100, &error), error);
+    assert_true(tr_integrity_done(model->integrity));
     trellis_model_close(model);
-    char *copy = malloc(intact_size);
-    assert_non_null(copy);
-    memcpy(copy, intact, intact_size);
-    copy[number_at(copy, entry_of(copy, "NTXT") + 8) + 100000] ^= 1; // tagging does not read it
-    model = open_damaged(copy, intact_size);
+    model = open_flipped("NKEY", 100000); // none of the first tokens is there
     assert_ok(tag_some(model, 0, 1, &error), error);
-    assert_damage(tag_some(model, 0, TOKENS, &error), &error, "many tokens");
+    assert_damage(tag_some(model, 0, 100, &error), &error, "a hundred tokens");
     trellis_model_close(model);
-    free(copy);
+    /* The blocks at both ends of the texts have something else as well. */
+    size_t texts = number_at(intact, entry_of(intact, "NTXT") + 16);
+    size_t places[] = {0, 100000, texts - 1};
+    for (size_t i = 0; i < TR_COUNT(places); i++) {
+        model = open_flipped("NTXT", places[i]);
+        bool inside = i == 1;
+        assert_int_equal(tag_some(model, 0, TOKENS, &error), inside ? TRELLIS_OK : TRELLIS_MODEL);
+        assert_damage(tr_integrity_all(model->integrity, &error), &error, "all");
+        trellis_model_close(model);
+    }
 }
 
 /* A flipped bit in the row, or in the bucket, of an attribute is noticed by the first token that has
