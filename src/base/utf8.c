@@ -24,6 +24,33 @@ size_t tr_utf8_step(trellis_text text, size_t at)
     return n > 0 ? (size_t)n : 0;
 }
 
+enum { PLAIN_STEP = 128 }; // compared as vectors
+
+static bool step_is_plain(const char *bytes)
+{
+    signed char plain = -1;
+    for (size_t i = 0; i < PLAIN_STEP; i++) {
+        plain &= (signed char)-((signed char)bytes[i] > 0);
+    }
+    return plain;
+}
+
+bool tr_utf8_is_plain(trellis_text text)
+{
+    bool plain = true;
+    size_t at = 0;
+    for (; plain && text.size - at > PLAIN_STEP; at += PLAIN_STEP) {
+        plain = step_is_plain(text.data + at);
+    }
+    if (text.size >= PLAIN_STEP) { // again what is before the last bytes
+        return plain && step_is_plain(text.data + text.size - PLAIN_STEP);
+    }
+    while (plain && at < text.size) {
+        plain = (signed char)text.data[at++] > 0;
+    }
+    return plain;
+}
+
 /* Skips ASCII from `at`, 64 bytes and then eight at a time; the caller handles the rest. */
 static size_t skip_ascii(trellis_text text, size_t at)
 {

@@ -8,6 +8,9 @@
  * and cut-off ends included). */
 size_t tr_utf8_step(trellis_text text, size_t at);
 
+/* Whether all bytes are ASCII, and none is zero. */
+bool tr_utf8_is_plain(trellis_text text);
+
 /* The offset of the first byte that is not part of valid UTF-8, or text.size. */
 size_t tr_utf8_invalid(trellis_text text);
 

@@ -172,6 +172,9 @@ trellis_status tr_fix_lines(trellis_reader *reader, trellis_error *error)
     /* The lines are contiguous, so one pass over all of them is enough: the end of a line is never
      * part of a longer code point. */
     trellis_text block = tr_block(reader);
+    if (tr_utf8_is_plain(block)) {
+        return TRELLIS_OK;
+    }
     const char *zero = block.size ? memchr(block.data, '\0', block.size) : NULL;
     if (zero) {
         size_t index = line_at(reader, (size_t)(zero - reader->base));

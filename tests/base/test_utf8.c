@@ -131,6 +131,31 @@ static void finds_the_first_invalid_byte_anywhere(void **state)
     }
 }
 
+/* Every byte that is not plain, at every place of texts around the 128 bytes that are compared at
+ * once. */
+static void knows_plain_text(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 127, 128, 129, 200, 256, 257, 400};
+    char bytes[400];
+    assert_true(tr_utf8_is_plain((trellis_text){NULL, 0}));
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (char)(1 + i % 127);
+    }
+    for (size_t k = 0; k < TR_COUNT(sizes); k++) {
+        trellis_text text = {bytes, sizes[k]};
+        assert_true(tr_utf8_is_plain(text));
+        for (size_t at = 0; at < text.size; at++) {
+            char before = bytes[at];
+            for (int byte = 0x80; byte <= 0x100; byte++) {
+                bytes[at] = (char)byte;
+                assert_false(tr_utf8_is_plain(text));
+            }
+            bytes[at] = before;
+        }
+    }
+}
+
 static void reads_back_every_code_point(void **state)
 {
     (void)state;
@@ -265,6 +290,7 @@ int main(void)
         cmocka_unit_test(accepts_the_ends_of_every_range),
         cmocka_unit_test(refuses_malformed_bytes),
         cmocka_unit_test(finds_the_first_invalid_byte_anywhere),
+        cmocka_unit_test(knows_plain_text),
         cmocka_unit_test(reads_back_every_code_point),
         cmocka_unit_test(matches_the_standard),
         cmocka_unit_test(cuts_prefixes_and_suffixes),
