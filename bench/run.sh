@@ -17,16 +17,20 @@ WORK=$(mktemp -d)
 export WORK RECORDS=$WORK/records
 trap 'rm -rf "$WORK"' EXIT
 : >"$RECORDS"
-processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
+# A name can be that of many processors, so family and model are said as well.
+processor=$(LC_ALL=C lscpu 2>/dev/null | awk -F ': *' '
+    $1 == "Model name" { name = $2 } $1 == "CPU family" { family = $2 } $1 == "Model" { model = $2 }
+    END { print name ? name ", family " family ", model " model : "unknown" }' || true)
 sets=$(grep -m 1 -oE 'avx2|avx512f|avx512vl|asimd' /proc/cpuinfo | sort -u | paste -sd ' ' || true)
 peer_flags=${BENCH_PEER_FLAGS:-not said}
 echo "## $("$TRELLIS" --version | head -n 1), $(date -u +%Y-%m-%d), $(nproc) processors"
 echo
-echo "Processor: ${processor:-unknown} (${sets:-no vector instructions beyond the baseline}). Other tools built with: $peer_flags."
+echo "Processor: $processor (${sets:-no vector instructions beyond the baseline}). Other tools built with: $peer_flags."
 printf '{"name": "machine", "processor": "%s", "instructions": "%s", "processors": %d, "peer_flags": "%s"}\n' \
     "${processor//\"/}" "$sets" "$(nproc)" "${peer_flags//\"/}" >>"$RECORDS"
+failed=
 for part in ${BENCH_PARTS:-training tagging library growth peers serve targets}; do
-    bash "bench/$part.sh"
+    bash "bench/$part.sh" || failed+=" $part"
 done
 {
     echo "["
@@ -35,3 +39,4 @@ done
 } >"$json"
 echo
 echo "All figures are in $json."
+[ -z "$failed" ] || { echo "bench: failed:$failed" >&2; exit 1; }

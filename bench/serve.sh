@@ -58,7 +58,9 @@ start=$EPOCHREALTIME
 "$trellis" serve -m "$model" --listen 127.0.0.1:$port 2>/dev/null &
 service=$!
 trap 'kill $service ${peer:-} 2>/dev/null; wait' EXIT TERM INT
-until curl -sf -o /dev/null http://127.0.0.1:$port/ready; do :; done
+until curl -sf -o /dev/null http://127.0.0.1:$port/ready; do
+    kill -0 $service 2>/dev/null || { echo "bench: trellis serve has ended; is port $port in use?" >&2; exit 1; }
+done
 first=$(calculate "1000 * ($EPOCHREALTIME - $start)")
 measure_service trellis $port
 kill $service

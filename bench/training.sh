@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Training on CoNLL-2000 chunking: for each learner the time to a given objective and to a given FB1, the time of a pass
-# and peak memory; then the same CRF on one thread and on two; then a pass over Brown with its 472 tags.
+# and peak memory; then the same CRF on one thread and on two, and by SGD with reading and writing; then passes over Brown
+# with its 472 tags, and a whole training by the recipe.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source bench/lib.sh
@@ -52,11 +53,11 @@ if [ -n "${BENCH_FULL:-}" ]; then
     learner "maximum entropy" null -t maxent -e 40
 fi
 
-heading "Threads, the same CRF by L-BFGS, 30 iterations" threads seconds "ratio to one"
+heading "Threads, the same CRF by L-BFGS until it stops" threads seconds "ratio to one"
 for threads in 1 2; do
     times=()
     for _ in 1 2 3; do
-        measure "$trellis" train -j $threads -f "$template" -t crf -e 30 -m "$work/model-$threads" "$corpus/train.txt"
+        measure "$trellis" train -j $threads -f "$template" -t crf -m "$work/model-$threads" "$corpus/train.txt"
         times+=("$seconds")
     done
     middle=$(median "${times[@]}")
@@ -66,16 +67,38 @@ for threads in 1 2; do
 done
 cmp "$work/model-1" "$work/model-2" || { echo "bench: the number of threads changed the model" >&2; exit 1; }
 
+# score FILE NAME: the first number that `trellis eval` of $work/model prints behind a name.
+score() {
+    "$trellis" eval -m "$work/model" "$1" |
+        awk -v name="$2: *" '!found && match($0, name) { found = 1; print substr($0, RSTART + RLENGTH) + 0 }'
+}
+
+heading "CRF by SGD, four epochs, with reading and writing" threads seconds FB1 "peak MB"
+for threads in 1 2; do
+    times=()
+    for _ in 1 2 3; do
+        measure "$trellis" train -q -j $threads -f "$template" -t crf -a sgd -e 4 -m "$work/model" "$corpus/train.txt"
+        times+=("$seconds")
+    done
+    middle=$(median "${times[@]}") f1=$(score "$corpus/test.txt" FB1)
+    record sgd threads $threads epochs 4 seconds "$middle" f1 "$f1" peak_kilobytes "$peak"
+    row $threads "$middle" "$f1" "$(megabytes "$peak")"
+done
+
 brown=$(cut_corpus brown)
 [ -n "$brown" ] || { echo "training: no corpus in $shared/brown"; exit 0; }
 iterations=3
 [ -z "${BENCH_FULL:-}" ] || iterations=10
-heading "Brown, all tags, preset pos, two threads" learner seconds "seconds per pass" "peak MB"
+heading "Brown, all tags, preset pos, two threads" learner seconds "seconds per pass" accuracy "peak MB"
 for learner in "perceptron" "crf --warm-up 0"; do
     rm -f "$work/log"
     # shellcheck disable=SC2086 # its options are words
     measure "$trellis" train -j 2 -f pos -t $learner -e $iterations --log "$work/log" -m "$work/model" "$brown/train.txt"
     pass=$(seconds_per_pass "$work/log")
     record brown learner "$learner" seconds "$seconds" seconds_per_pass "$pass" peak_kilobytes "$peak"
-    row "$learner" "$seconds" "$pass" "$(megabytes "$peak")"
+    row "$learner" "$seconds" "$pass" "" "$(megabytes "$peak")"
 done
+measure "$trellis" train -q -j 2 -f pos --seeds 1 -m "$work/model" "$brown/train.txt"
+accuracy=$(score "$brown/test.txt" accuracy)
+record brown learner "recipe, one seed" seconds "$seconds" accuracy "$accuracy" peak_kilobytes "$peak"
+row "recipe, one seed" "$seconds" "" "$accuracy" "$(megabytes "$peak")"
