@@ -58,6 +58,8 @@ static void the_table_is_in_order(void **state)
         const trellis_option *a = trellis_option_at(i);
         assert_ptr_equal(trellis_option_find(a->name), a);
         assert_int_equal(strspn(a->name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(a->name));
+        assert_true(!a->letter ||
+                    strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", a->letter));
         assert_true(a->groups != 0 && a->groups < 1 << 16);
         assert_true(a->help && a->help[0] && a->help[strlen(a->help) - 1] == '.');
         assert_true((a->type == TRELLIS_FLAG) == (a->placeholder == NULL));
@@ -100,6 +102,85 @@ static void defaults_are_valid(void **state)
         assert_true(trellis_options_given(options, option->name));
     }
     trellis_options_destroy(options);
+}
+
+/* What is in range does not change unless somebody means it to. */
+static void ranges_are_these(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double minimum, maximum;
+    } ranges[] = {{"context", 0, 1000},
+                  {"epochs", 0, 1e6},
+                  {"patience", 0, 1e6},
+                  {"min-count", 1, 1e9},
+                  {"min-feature-count", 0, 1e9},
+                  {"order", 0, 8},
+                  {"prune", 0, 1},
+                  {"max-segment", 1, 64},
+                  {"filter", 0, 1},
+                  {"counted", 0, 8},
+                  {"l2", 0, 1e12},
+                  {"sigma", 0, 1e12},
+                  {"lambda", 0, 1e12},
+                  {"l1", 0, 1e12},
+                  {"select-l1", 0, 1e12},
+                  {"epsilon", 0, 1},
+                  {"delta", 0, 1},
+                  {"period", 1, 1e6},
+                  {"history", 1, 100},
+                  {"warm-up", 0, 1000},
+                  {"batch", 1, 1e6},
+                  {"rate", 0, 1e6},
+                  {"dropout", 0, 0.95},
+                  {"seeds", 1, 1000},
+                  {"dictionary-count", 1, 1e9},
+                  {"span-loss", 0, 1e6},
+                  {"aggressiveness", 0, 1e12},
+                  {"variance", 0, 1e12},
+                  {"mbest", 1, 100},
+                  {"gap", 0, 1},
+                  {"alpha", 0, 1e12},
+                  {"theta", 1e-6, 1e6},
+                  {"every", 1, 1e6},
+                  {"states", 0, 60000},
+                  {"restarts", 1, 1e6},
+                  {"unlabelled-weight", 0, 1e6},
+                  {"variance-floor", 0, 1},
+                  {"beam", 1, 1e6},
+                  {"nbest", 1, 1e6},
+                  {"threshold", 0, 1},
+                  {"bootstrap", 0, 1e6},
+                  {"shuffles", 1, 1e9},
+                  {"trials", 0, 100000},
+                  {"halving", 0, 100},
+                  {"labels", 1, 60000},
+                  {"vocabulary", 1, 1e9},
+                  {"tokens", 0, 1e15},
+                  {"mean-length", 1, 1e9},
+                  {"top", 0, 1e6},
+                  {"sequence", 0, 1e15},
+                  {"errors", 0, 1e6},
+                  {"threads", 0, 1024},
+                  {"seed", 0, 1e15},
+                  {"max-length", 1, 4e9},
+                  {"max-ratio", 1, 1e9},
+                  {"max-matches", 1, 1e15},
+                  {"max-labellings", 1, 1e15}};
+    size_t numbers = 0;
+    for (size_t i = 0; i < trellis_option_count(); i++) {
+        trellis_option_type type = trellis_option_at(i)->type;
+        numbers += type == TRELLIS_INTEGER || type == TRELLIS_REAL;
+    }
+    assert_int_equal(numbers, TR_COUNT(ranges));
+    for (size_t i = 0; i < TR_COUNT(ranges); i++) {
+        const trellis_option *option = trellis_option_find(ranges[i].name);
+        assert_non_null(option);
+        if (option->minimum != ranges[i].minimum || option->maximum != ranges[i].maximum) {
+            fail_msg("--%s: %g to %g", option->name, option->minimum, option->maximum);
+        }
+    }
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -263,6 +344,7 @@ int main(void)
         cmocka_unit_test(the_table_is_in_order),
         cmocka_unit_test(no_name_looks_like_a_negated_flag),
         cmocka_unit_test(defaults_are_valid),
+        cmocka_unit_test(ranges_are_these),
         cmocka_unit_test(ranges_are_checked),
         cmocka_unit_test(choices_are_checked),
         cmocka_unit_test(flags_are_yes_or_no),
