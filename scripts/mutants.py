@@ -379,6 +379,7 @@ class Reach:
         name, command, environment = test
         counters = self.build.directory / "counters" / name.replace("/", "_")
         shutil.rmtree(counters, ignore_errors=True)
+        counters.mkdir(parents=True)
         self.build.run(command, {**environment, "GCOV_PREFIX": str(counters)}, self.build.directory, 600)
         files = []
         for file in counters.rglob("*.gcda"):
@@ -448,6 +449,19 @@ class Verdicts:
                   flush=True)
 
 
+def measure(plain, reach, limit, jobs):
+    """What short tests take and execute, in several threads; that of others is found out when it is asked for."""
+    plain.prepare()
+
+    def one(test):
+        seconds = plain.seconds_of(test, math.ceil(limit))
+        if seconds is not None and seconds < limit:
+            reach.measure(test[0])
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, plain.tests))
+
+
 def judge_all(mutants, builds, reach, verdicts, directory, arguments):
     """Judges all loops, or until --count mutants that compile to something else have a verdict; returns those."""
     judged, lock, source = [], threading.Lock(), iter(mutants)
@@ -498,6 +512,7 @@ def main():
     mutants = loops(arguments.loops) if arguments.loops else draw(arguments.seed)
     reach = Reach(directory)
     reach.prepare()
+    measure(builds[0], reach, arguments.limit, arguments.jobs)
     judged = judge_all(mutants, builds, reach, verdicts, directory, arguments)
     survivors = [m for m in judged if verdicts.of[m.key()] == "survived"]
     known = known_mutants()
