@@ -394,6 +394,22 @@ static void too_large(void **state)
                      TRELLIS_LIMIT);
 }
 
+/* The limit on steps holds to the step: L of each history of one or two of L labels, with and
+ * without the start before them, and of the start. */
+static void limits_to_the_step(void **state)
+{
+    (void)state;
+    for (size_t labels = 4; labels <= 8; labels++) {
+        size_t steps = labels * (labels * labels + labels + 1);
+        struct tr_graph_plan plan = {.labels = (uint32_t)labels, .order = 2, .max_steps = steps};
+        struct tr_graph *graph = make(&plan);
+        assert_int_equal(graph->step_count, steps);
+        tr_graph_destroy(graph);
+        plan.max_steps--;
+        assert_int_equal(status_of(&plan), TRELLIS_LIMIT);
+    }
+}
+
 static void contradictory_plans(void **state)
 {
     (void)state;
@@ -431,6 +447,7 @@ int main(void)
         cmocka_unit_test(random_plans),
         cmocka_unit_test(forbidden_in_higher_orders),
         cmocka_unit_test(too_large),
+        cmocka_unit_test(limits_to_the_step),
         cmocka_unit_test(contradictory_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

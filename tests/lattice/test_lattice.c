@@ -237,6 +237,37 @@ static void falls_back_in_time(void **state)
     }
 }
 
+/* A forbidden labelling and a score that is not a number have messages of their own. */
+static void local_failures_have_reasons(void **state)
+{
+    (void)state;
+    static const uint16_t forbidden[][2] = {{0, 1}}, bad[] = {0, 1}, good[] = {1, 1};
+    struct tr_graph_plan plan = {
+        .labels = 2, .order = 1, .forbidden = forbidden, .forbidden_count = 1};
+    struct tr_graph *graph;
+    struct tr_steps *steps;
+    struct tr_lattice *lattice;
+    trellis_error error = {0};
+    double loss;
+    assert_int_equal(tr_graph_create(&plan, &graph, NULL), TRELLIS_OK);
+    assert_int_equal(tr_steps_create(graph, NULL, &steps, NULL), TRELLIS_OK);
+    assert_int_equal(tr_lattice_create(graph, &lattice, NULL), TRELLIS_OK);
+    tr_steps_set(steps, NULL);
+    for (int broken = 0; broken < 2; broken++) {
+        assert_int_equal(tr_lattice_begin(lattice, 2, NULL), TRELLIS_OK);
+        memset(tr_lattice_nodes(lattice), 0, 2 * graph->width * sizeof(float));
+        tr_lattice_nodes(lattice)[1] = broken ? NAN : 0;
+        assert_int_equal(
+            tr_lattice_local_likelihood(lattice, steps, broken ? good : bad, &loss, &error),
+            TRELLIS_DATA);
+        assert_string_equal(error.message, broken ? "a score is not a number or not finite"
+                                                  : "the sequence of labels is not allowed");
+    }
+    tr_lattice_destroy(lattice);
+    tr_steps_destroy(steps);
+    tr_graph_destroy(graph);
+}
+
 /* Free steps where nearly all of the sum is forbidden: label 0 has all but 1e-12 of the first
  * position, and may not be followed or preceded by anything but itself. */
 static void cancelling_sums(void **state)
@@ -565,6 +596,7 @@ int main(void)
         cmocka_unit_test(large_step_weights),
         cmocka_unit_test(no_path),
         cmocka_unit_test(no_positions),
+        cmocka_unit_test(local_failures_have_reasons),
         cmocka_unit_test(restrictions),
         cmocka_unit_test(ties_are_broken_in_the_same_way),
         cmocka_unit_test(ties_in_higher_orders),

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "model/image.h"
+
 static const char corpus[] = "the DT\ncat NN\nsleeps VB\n\na DT\ndog NN\nbarks VB\n";
 
 static struct tr_buffer written(const trellis_model *model)
@@ -23,6 +25,22 @@ static trellis_model *open_bytes(const void *data, size_t size, trellis_bytes_us
     trellis_model *model;
     assert_ok(trellis_model_open_bytes(data, size, use, &model, &error), error);
     return model;
+}
+
+/* Who gave a buffer away may use it again, or free it. */
+static void test_adopted(void **state)
+{
+    (void)state;
+    struct tr_buffer buffer = {0};
+    struct tr_image image;
+    tr_buffer_string(&buffer, "the bytes");
+    tr_image_adopt(&image, &buffer);
+    assert_null(buffer.data);
+    assert_true(buffer.size == 0 && buffer.capacity == 0 && !buffer.failed);
+    assert_int_equal(image.size, strlen("the bytes"));
+    assert_memory_equal(image.data, "the bytes", image.size);
+    tr_image_close(&image);
+    assert_null(image.data);
 }
 
 /* ---- the same as files ----------------------------------------------------------------------- */
@@ -198,9 +216,9 @@ static void test_without_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_file),  cmocka_unit_test(test_text),
-        cmocka_unit_test(test_bad_bytes),     cmocka_unit_test(test_full_sink),
-        cmocka_unit_test(test_without_files),
+        cmocka_unit_test(test_adopted),   cmocka_unit_test(test_same_as_file),
+        cmocka_unit_test(test_text),      cmocka_unit_test(test_bad_bytes),
+        cmocka_unit_test(test_full_sink), cmocka_unit_test(test_without_files),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -345,6 +345,17 @@ static char *told_by(const struct corpora *corpora, const char *way, int threads
     return told.text.data;
 }
 
+/* What is said of a seed is what it reaches alone. */
+static void check_score(const struct corpora *corpora, const char *way, int seed, const char *said)
+{
+    char settings[300];
+    snprintf(settings, sizeof settings, "%s epochs=4 patience=0 seed=%d", way, seed);
+    trellis_model *model = trained(corpora, settings, true);
+    double f1 = strtod(trellis_model_note(model, "dev-f1"), NULL);
+    assert_true(fabs(strtod(said, NULL) - 100 * f1) < 0.00501);
+    trellis_model_close(model);
+}
+
 /* The iterations of the first seed, and how each has ended, in their order. */
 static void test_reports(void **state)
 {
@@ -367,6 +378,7 @@ static void test_reports(void **state)
             char beginning[100];
             snprintf(beginning, sizeof beginning, "\nseed %d of 5: 4 iterations, dev F1 ", number);
             assert_non_null(line = strstr(line, beginning));
+            check_score(&corpora, ways[i], number, line + strlen(beginning));
         }
         for (size_t k = 0; k < TR_COUNT(threads); k++) {
             free(texts[k]);
