@@ -9,9 +9,10 @@
 Works on a copy of the tree in DIRECTORY/tree, so that a mutant can do no harm. The library is built there as one shared
 library with all functions visible, which all tests use: a mutant is one object compiled and that library linked. A
 mutant with the same object code as the original is equivalent and not counted. Only tests that execute its line run, as
-gcov saw them do: those that take less than a second (--limit), or ten seconds if they are of its own folder, quick ones
-first, then the short ones of its own under the address and undefined-behaviour sanitizers (not with --plain). It is
-noticed by the first test that fails, passes with the library as it is, and fails again, or takes twenty times as long.
+gcov saw them do: those that take less than a second (--limit), or ten seconds if they are of its own folder (these are
+not asked what they execute), quick ones first, then the short ones of its own under the address and undefined-behaviour
+sanitizers (not with --plain). It is noticed by the first test that fails, passes with the library as it is, and fails
+again, or takes ten times as long.
 
 Verdicts are kept in DIRECTORY/verdicts.tsv, so a run that was interrupted goes on; --again tries survivors once more,
 with the tests of today. tests/mutants.txt lists mutants that change nothing, with the reason; they are not tried. The
@@ -297,11 +298,12 @@ class Build:
             longer = LONGER if near and not self.sanitized else 1
             seconds = plain.seconds_of(test, math.ceil(limit * longer)) if near or not self.sanitized else None
             if seconds is not None and seconds < limit * longer:
-                chosen.append((not (near and stem.startswith(test[0].split("/")[1])), seconds / longer, test[0]))
-        for is_other, _, name in sorted(chosen):
+                same = near and stem.startswith(test[0].split("/")[1])
+                chosen.append((not same, seconds / longer, test[0], same or seconds >= limit))
+        for *_, name, runs in sorted(chosen):
             test = next((t for t in self.tests if t[0] == name), None)
-            seconds = self.seconds_of(test) if test and (not is_other or reach.executes(name, mutant)) else None
-            if seconds is not None and self.notices(self.with_program(test, folder), folder, test, 10 + 20 * seconds):
+            seconds = self.seconds_of(test) if test and (runs or reach.executes(name, mutant)) else None
+            if seconds is not None and self.notices(self.with_program(test, folder), folder, test, 5 + 10 * seconds):
                 return name
         return None
 
