@@ -320,8 +320,8 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     slot->weight = tr_sequence_weight(&t->data.train, slot->at);
     slot->loss = 0;
     slot->fired.size = 0;
-    slot->status = score(sgd, slot);
-    if (slot->status || n == 0) {
+    slot->status = tr_training_cancelled(t) ? TRELLIS_OK : score(sgd, slot);
+    if (slot->status || n == 0 || tr_training_cancelled(t)) {
         return;
     }
     float *edges = tr_lattice_edges(slot->lattice);
@@ -518,7 +518,7 @@ static void average(struct tr_sgd *sgd)
     sgd->fraction += mu * sgd->divisor * sgd->scale;
 }
 
-/* After a failure, the expected counts of all sequences. */
+/* After a failure or a cancellation, the expected counts of all sequences. */
 static void forget_counts(struct tr_sgd *sgd)
 {
     for (size_t i = 0; i < sgd->count; i++) {
@@ -568,7 +568,7 @@ trellis_status tr_sgd_step(struct tr_sgd *sgd, const uint32_t *sequences, size_t
             status = tr_fail(error, slot->status, "%s", slot->error.message);
         }
     }
-    if (status) {
+    if (status || tr_training_cancelled(sgd->training)) { // no step by a part of the batch
         forget_counts(sgd);
         return status;
     }

@@ -1,5 +1,5 @@
-/* test_cancel.c - a cancellation is answered between two sequences: of a pass, and in every
- * learner. */
+/* test_cancel.c - a cancellation is answered between two sequences: of a pass, of a batch, and in
+ * every learner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "support/settings.h"
@@ -223,6 +224,79 @@ static void every_learner_ends(void **state)
     tr_buffer_free(&corpus);
 }
 
+/* ---- within a batch ---------------------------------------------------------------------------- */
+
+/* Processor seconds of this process. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct alarm {
+    trellis_cancellation *cancellation;
+    double at; // of seconds()
+};
+
+static void *cancel_in_time(void *user)
+{
+    const struct alarm *alarm = user;
+    const struct timespec moment = {0, 1000000};
+    while (seconds() < alarm->at) {
+        nanosleep(&moment, NULL);
+    }
+    trellis_cancel(alarm->cancellation);
+    return NULL;
+}
+
+/* The processor time of an epoch of one batch, from many sequences. */
+static double train_one_batch(const char *corpus, trellis_cancellation *cancellation,
+                              trellis_status wanted)
+{
+    trellis_error error = {0};
+    trellis_model *model;
+    trellis_source bytes = {
+        .struct_size = sizeof bytes, .data = corpus, .data_size = strlen(corpus)};
+    trellis_training training = {.struct_size = sizeof training,
+                                 .train = &bytes,
+                                 .train_count = 1,
+                                 .cancellation = cancellation};
+    trellis_options *options = make_options(
+        "type=crf algorithm=sgd order=3 transitions=all rate=0.1 "
+        "batch=100000 epochs=1 features=id threads=1");
+    double began = seconds();
+    assert_int_equal(trellis_train(options, &training, &model, &error), wanted);
+    double took = seconds() - began;
+    trellis_model_close(model);
+    trellis_options_destroy(options);
+    return took;
+}
+
+/* At order 3 a batch may take seconds. */
+static void a_batch_ends_at_a_sequence(void **state)
+{
+    (void)state;
+    struct tr_buffer corpus = {0};
+    for (int i = 0; i < 8000; i++) {
+        tr_buffer_format(&corpus, "w%d L%d%s", i % 50, i % 12, i % 10 == 9 ? "\n\n" : "\n");
+    }
+    tr_buffer_char(&corpus, 0);
+    struct alarm alarm;
+    pthread_t other;
+    assert_int_equal(trellis_cancellation_create(&alarm.cancellation, NULL), TRELLIS_OK);
+    double whole = train_one_batch(corpus.data, alarm.cancellation, TRELLIS_OK);
+    alarm.at = seconds() + whole / 2;
+    assert_int_equal(pthread_create(&other, NULL, cancel_in_time, &alarm), 0);
+    double part = train_one_batch(corpus.data, alarm.cancellation, TRELLIS_INTERRUPTED);
+    pthread_join(other, NULL);
+    if (part > 0.8 * whole) {
+        fail_msg("%.3f s instead of about half of %.3f s", part, whole);
+    }
+    trellis_cancellation_destroy(alarm.cancellation);
+    tr_buffer_free(&corpus);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -230,6 +304,7 @@ int main(void)
         cmocka_unit_test(all_threads_of_a_pass_end),
         cmocka_unit_test(a_pass_over_dev_data_is_completed),
         cmocka_unit_test(every_learner_ends),
+        cmocka_unit_test(a_batch_ends_at_a_sequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
