@@ -49,11 +49,11 @@ run_libfuzzer() {
 # run_afl NAME OPTIONS...
 run_afl() {
     local out=$build/afl/found/$1 file found=0
-    rm -rf "$out"
+    rm -rf "$out" && mkdir -p "${out%/*}"
     [ ! -f "$dictionary" ] || set -- "$@" -x "$dictionary"
     AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_IGNORE_PROBLEMS=1 \
         ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:quarantine_size_mb=16 \
-        afl-fuzz -V "$seconds" -t "${timeout}000+" -m none -i "$corpus" -o "$out" "${@:2}" -- "$build/afl/tests/fuzz/fuzz_$1" \
+        afl-fuzz -V "$seconds" -t "${timeout}000+" -m none -G 16384 -i "$corpus" -o "$out" "${@:2}" -- "$build/afl/tests/fuzz/fuzz_$1" \
         >"$build/afl/$1.log" 2>&1 || { tail -n 20 "$build/afl/$1.log"; return 1; }
     grep -E '^(execs_done|execs_per_sec|corpus_count|saved_crashes|saved_hangs)' "$out/default/fuzzer_stats"
     cp "$out"/default/queue/id* "$corpus"

@@ -20,6 +20,8 @@
 enum { RAW_SIZE = 1 << 17, REFILL_SIZE = 1 << 18, MAX_REFILL = 1 << 26 };
 /* Decoded bytes below which a high ratio is no reason to refuse: logs and test data compress well. */
 enum { MIN_EXPANDED = 1 << 26 };
+/* What a line of a file read as a whole counts beside its bytes, about what is kept of a short one. */
+enum { LINE_COST = 32 };
 
 #define NULL_DEVICE makedev(1, 3)
 
@@ -46,6 +48,7 @@ struct tr_input {
     struct tr_limits limits;
     size_t ahead; // bytes that a refill adds at most while lines are taken; 0: as many as fit
     bool stream;
+    size_t line_cost;          // what each line counts beside its bytes
     uint64_t raw_total, total; // bytes read, and decoded
     /* Why no more could be read ahead, once nothing else is left to take. */
     trellis_status failure_status;
@@ -145,9 +148,12 @@ void tr_input_set_limits(struct tr_input *input, const struct tr_limits *limits,
 {
     input->limits = *limits;
     input->stream = stream;
-    if (stream && limits->memory && limits->memory / 4 < limits->sequence_bytes) {
-        input->limits.sequence_bytes = limits->memory /
-                                       4; // what is made of it takes memory as well
+    /* What is made of the bytes takes memory as well. */
+    if (limits->memory && limits->memory / 4 < limits->sequence_bytes) {
+        input->limits.sequence_bytes = limits->memory / 4;
+    }
+    if (limits->memory && limits->memory / 2 < limits->file_bytes) {
+        input->limits.file_bytes = limits->memory / 2;
     }
 }
 
@@ -155,9 +161,11 @@ void tr_input_set_limits(struct tr_input *input, const struct tr_limits *limits,
 static trellis_status check_limits(const struct tr_input *input, trellis_error *error)
 {
     const struct tr_limits *limits = &input->limits;
-    if (!input->stream && input->total > limits->file_bytes) {
-        return tr_fail(error, TRELLIS_LIMIT, "%s: more than %llu bytes (--max-file)", input->path,
-                       (unsigned long long)limits->file_bytes);
+    uint64_t lines = input->line_cost * input->line;
+    if (!input->stream && input->total + lines > limits->file_bytes) {
+        return tr_fail(error, TRELLIS_LIMIT, "%s: more than %llu bytes%s (--max-file%s)",
+                       input->path, (unsigned long long)limits->file_bytes,
+                       lines ? " with 32 for each line" : "", limits->memory ? ", --memory" : "");
     }
     if (input->kind != PLAIN && input->total > MIN_EXPANDED &&
         input->total / limits->ratio > input->raw_total) {
@@ -348,6 +356,7 @@ trellis_status tr_input_open_file(const char *path, const trellis_options *optio
     }
     if (!status) {
         tr_input_set_limits(*ret_input, &limits, false);
+        (*ret_input)->line_cost = LINE_COST;
     }
     return status;
 }

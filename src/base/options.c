@@ -316,7 +316,7 @@ static const trellis_option table[] = {
      "learning, if it does not suffice. 0 is no limit."},
 
     /* limits on untrusted input */
-    {"max-length", 0, TRELLIS_INTEGER, LIMITS, "N", "10000000", 1, 4e9, NULL,
+    {"max-length", 0, TRELLIS_INTEGER, LIMITS, "N", "1000000", 1, 4e9, NULL,
      "Maximum number of tokens in a sequence."},
     {"max-sequence", 0, TRELLIS_STRING, LIMITS, "SIZE", "128M", 0, 0, NULL,
      "Maximum size of a sequence in the input."},

@@ -32,6 +32,9 @@ bool tr_gazetteer_open(trellis_text table, struct tr_gazetteer *ret_gazetteer)
     }
     g->types = (uint32_t)types;
     g->longest = tr_u64_at(table.data, 1);
+    if (g->longest > TR_MAX_ENTRY_WORDS) {
+        return false;
+    }
     g->ends = table.data + 16;
     left -= types * 4;
     g->names = (trellis_text){g->ends + types * 4, end_of(g, g->types - 1)};
@@ -126,7 +129,7 @@ static bool add_entry(struct building *building, uint32_t type, trellis_text ent
     uint64_t so_far = 0, words = 0;
     trellis_text word;
     bool ok = true;
-    while (ok && next_word(&entry, &word)) {
+    while (ok && words <= TR_MAX_ENTRY_WORDS && next_word(&entry, &word)) {
         ok = words == 0 || tr_push(&building->hashes, so_far);
         so_far = chain(so_far, hash_word(building, word));
         words++;
@@ -150,6 +153,9 @@ static trellis_status add_line(struct building *building, struct tr_input *input
     uint32_t number = tr_intern_add(&building->types, type);
     if (number == TR_NONE || !add_entry(building, number, entry)) {
         return tr_fail_memory(error);
+    }
+    if (building->longest > TR_MAX_ENTRY_WORDS) {
+        return tr_entry_too_long(input, error);
     }
     return number < TR_MAX_TYPES ? TRELLIS_OK
                                  : tr_fail_at(error, TRELLIS_FORMAT, tr_input_place(input),

@@ -72,18 +72,23 @@ struct builder {
     uint32_t names;
 };
 
-static bool add_line(struct builder *builder, trellis_text line, struct tr_buffer *lower)
+static trellis_status add_line(struct builder *builder, const struct tr_input *input,
+                               trellis_text line, struct tr_buffer *lower, trellis_error *error)
 {
     lower->size = 0;
     tr_lower_text(line, lower);
     trellis_text left = {lower->data, lower->size}, word;
-    bool any = false, ok = !lower->failed;
-    while (ok && (word = tr_text_word(&left)).size) {
-        any = true;
+    size_t words = 0;
+    bool ok = !lower->failed && builder->postings.size < UINT32_MAX / 2;
+    while (ok && words <= TR_MAX_ENTRY_WORDS && (word = tr_text_word(&left)).size) {
+        words++;
         ok = tr_push(&builder->postings, (struct posting){tr_hash(word).low, builder->names});
     }
-    builder->names += any;
-    return ok;
+    builder->names += words > 0;
+    if (words > TR_MAX_ENTRY_WORDS) {
+        return tr_entry_too_long(input, error);
+    }
+    return ok ? TRELLIS_OK : tr_fail_memory(error);
 }
 
 /* Leaves each word of a name once, and no word that too many names have; counts the words. */
@@ -144,8 +149,8 @@ trellis_status tr_name_list_load(struct tr_resource *resource, struct tr_input *
     trellis_text line;
     trellis_status status;
     while (!(status = tr_input_line(input, &line, error))) {
-        if (builder.postings.size >= UINT32_MAX / 2 || !add_line(&builder, line, &lower)) {
-            status = tr_fail_memory(error);
+        status = add_line(&builder, input, line, &lower, error);
+        if (status) {
             break;
         }
     }

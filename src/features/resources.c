@@ -78,6 +78,12 @@ trellis_status tr_resource_set(struct tr_resource *resource, uint64_t *hashes, s
     return TRELLIS_OK;
 }
 
+trellis_status tr_entry_too_long(const struct tr_input *input, trellis_error *error)
+{
+    return tr_fail_at(error, TRELLIS_LIMIT, tr_input_place(input), "an entry of more than %d words",
+                      TR_MAX_ENTRY_WORDS);
+}
+
 static trellis_text trim(trellis_text line)
 {
     while (line.size && (line.data[line.size - 1] == ' ' || line.data[line.size - 1] == '\t')) {

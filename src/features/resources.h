@@ -15,6 +15,10 @@
 
 #include "base/text.h"
 
+/* The most words of a name or an entry: a file of one endless line is not read to its end, and a
+ * search for the longest match stays linear in the length of the sequence. */
+enum { TR_MAX_ENTRY_WORDS = 1000 };
+
 enum tr_resource_kind {
     TR_WORDS,
     TR_LOWER_WORDS,
@@ -29,6 +33,8 @@ enum tr_resource_kind {
     TR_EMBEDDING,
     TR_RESOURCE_KINDS
 };
+
+struct tr_input;
 
 struct tr_resource {
     enum tr_resource_kind kind;
@@ -54,6 +60,8 @@ trellis_status tr_resource_load_bytes(struct tr_resource *resource, const trelli
 /* Sorts hashes, removes duplicates and makes them the table. */
 trellis_status tr_resource_set(struct tr_resource *resource, uint64_t *hashes, size_t count,
                                trellis_error *error);
+/* The error of an entry with too many words. */
+trellis_status tr_entry_too_long(const struct tr_input *input, trellis_error *error);
 /* A text in a table of texts by hash: its hash, its number, and which of equal hashes is first. */
 struct tr_table_text {
     uint64_t hash;

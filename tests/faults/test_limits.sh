@@ -50,6 +50,8 @@ run 2 train -q -m $t/x --memory much $t/train
 want "a size that is none" grep -q "takes a size such as 500M or 8G, not 'much'" $err
 
 # Sequences and tokens.
+yes the | head -n 1000001 >$t/million
+refused 'million:1000001: a sequence of more than 1000000 tokens \(--max-length\)' 400 tag -m $t/m $t/million
 refused 'long:1001: a sequence of more than 1000 tokens \(--max-length\)' 50 tag -m $t/m --max-length 1000 $t/long
 refused 'a sequence of more than 100000 bytes \(--max-sequence\)' 50 tag -m $t/m --max-sequence 100000 $t/long
 { head -c 200000 /dev/zero | tr '\0' x; echo ' O'; } >$t/wide
@@ -72,6 +74,19 @@ done
 printf 'node word\nnode inlist(word, "line.gz")\n' >$t/list.templates
 refused 'more than 1048576 bytes \(--max-file\)' 100 train -q -m $t/x --max-file 1M -f $t/list.templates $t/train
 refused 'more than 1048576 bytes' 100 train -q -m $t/x -f $t/line.gz $t/train
+# Short lines and long entries, of which more is kept than their bytes; files within --memory.
+yes 'a b' | head -c 20000000 >$t/short
+head -c 4000 /dev/zero | tr '\0' ' ' | sed 's/  /a /g' >$t/words # 2,000 words
+for function in 'node gazetteer' 'segment listed' 'segment similarity'; do
+    printf 'node word\n%s(word, "short")\n' "$function" >$t/list.templates
+    refused 'more than 16777216 bytes with 32 for each line \(--max-file\)' 80 \
+        train -q --segments -m $t/x --max-file 16M -f $t/list.templates $t/train
+    refused 'more than 15728640 bytes with 32 for each line \(--max-file, --memory\)' 80 \
+        train -q --segments -m $t/x --memory 30M -f $t/list.templates $t/train
+    [ "$function" != 'segment listed' ] || continue # keeps the whole alone
+    printf 'node word\n%s(word, "words")\n' "$function" >$t/list.templates
+    refused 'words:1: an entry of more than 1000 words' 30 train -q --segments -m $t/x -f $t/list.templates $t/train
+done
 { echo 'trellis-text 1'; yes '# nothing' | head -c 300000000; } | gzip -9 >$t/model.gz
 refused 'more than 250 times as large' 100 import -m $t/x $t/model.gz
 
