@@ -100,6 +100,14 @@ struct tr_kernels {
     float (*backward_rows)(float *marginal, float *to, const float *alpha, float *beta,
                            const float *inverse, size_t positions, const float *matrix, size_t rows,
                            size_t width);
+    /* For i = 1 .. positions-1, delta[0] given: best[i][b] = max_a delta[i-1][a] + matrix[a][b],
+     * delta[i][b] = best[i][b] + node[i][b]; matrix [rows][width] */
+    void (*best_rows)(float *delta, float *best, const float *node, size_t positions,
+                      const float *matrix, size_t rows, size_t width);
+    /* For i = positions-1 .. 1, path[positions-1] given: path[i-1] is the lowest a with
+     * delta[i-1][a] + by_to[path[i]][a] = best[i][path[i]], 0 where there is none. */
+    void (*trace_back)(uint16_t *path, const float *delta, const float *best, const float *by_to,
+                       size_t positions, size_t width);
 };
 
 /* The best set for this processor; the environment is not consulted. */

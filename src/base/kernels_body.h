@@ -11,6 +11,7 @@
 #include "base/kernels.h"
 
 #include <math.h>
+#include <string.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -677,6 +678,144 @@ static void max_plus(float *out, const float *from, const float *matrix, size_t 
     }
 }
 
+/* ---- several rows of Viterbi's recursion ----------------------------------------------------- */
+
+/* x[b] = max_a from[a] + matrix[a][b], in four maxima each that do not wait for each other */
+INLINE void raise_narrow(vector *x, const float *from, const float *matrix, size_t rows,
+                         const int columns)
+{
+    const size_t width = (size_t)columns * LANES;
+    vector max[4][4];
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) {
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            max[k][c] = all(-INFINITY);
+        }
+    }
+    size_t a = 0;
+    for (; a + 4 <= rows; a += 4) {
+#pragma GCC unroll 4
+        for (size_t k = 0; k < 4; k++) {
+            vector score = all(from[a + k]);
+#pragma GCC unroll 4
+            for (int c = 0; c < columns; c++) {
+                const float *to = matrix + (a + k) * width + c * LANES;
+                max[k][c] = larger(score + load(to), max[k][c]);
+            }
+        }
+    }
+    for (; a < rows; a++) {
+        vector score = all(from[a]);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            max[0][c] = larger(score + load(matrix + a * width + c * LANES), max[0][c]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        x[c] = larger(larger(max[0][c], max[1][c]), larger(max[2][c], max[3][c]));
+    }
+}
+
+INLINE void best_narrow(float *delta, float *best, const float *node, size_t positions,
+                        const float *matrix, size_t rows, const int columns)
+{
+    const size_t width = (size_t)columns * LANES;
+    for (size_t i = 1; i < positions; i++) {
+        vector x[4];
+        raise_narrow(x, delta + (i - 1) * width, matrix, rows, columns);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++) {
+            size_t at = i * width + (size_t)(c * LANES);
+            store(best + at, x[c]);
+            store(delta + at, x[c] + load(node + at));
+        }
+    }
+}
+
+static void best_rows(float *delta, float *best, const float *node, size_t positions,
+                      const float *matrix, size_t rows, size_t width)
+{
+    switch (width <= NARROW ? width / LANES : 0) {
+    case 1:
+        best_narrow(delta, best, node, positions, matrix, rows, 1);
+        break;
+    case 2:
+        best_narrow(delta, best, node, positions, matrix, rows, 2);
+        break;
+    case 3:
+        best_narrow(delta, best, node, positions, matrix, rows, 3);
+        break;
+    case 4:
+        best_narrow(delta, best, node, positions, matrix, rows, 4);
+        break;
+    default:
+        for (size_t at = width; at < positions * width; at += width) {
+            max_plus(best + at, delta + at - width, matrix, rows, width);
+            memcpy(delta + at, best + at, width * sizeof *delta);
+            add(delta + at, node + at, width);
+        }
+    }
+}
+
+/* The lowest a with from[a] + column[a] = sum, 0 where there is none: in a narrow row, without a
+ * branch. */
+INLINE size_t equal_narrow(const float *from, const float *column, float sum, const int columns)
+{
+    uint32_t bits = 0;
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) {
+        vector x = load(from + c * LANES) + load(column + c * LANES);
+        bits |= (uint32_t)lane_bits(x == all(sum)) << (c * LANES);
+    }
+    return bits ? (size_t)__builtin_ctz(bits) : 0;
+}
+
+INLINE size_t equal_wide(const float *from, const float *column, float sum, size_t width)
+{
+    for (size_t j = 0; j < width; j += LANES) {
+        int lane = first_lane(load(from + j) + load(column + j) == all(sum));
+        if (lane < LANES) {
+            return j + (size_t)lane;
+        }
+    }
+    return 0;
+}
+
+INLINE void trace_any(uint16_t *path, const float *delta, const float *best, const float *by_to,
+                      size_t positions, size_t width, const int columns)
+{
+    for (size_t i = positions; i-- > 1;) {
+        size_t to = path[i];
+        const float *from = delta + (i - 1) * width, *column = by_to + to * width;
+        float sum = best[i * width + to];
+        path[i - 1] = (uint16_t)(columns ? equal_narrow(from, column, sum, columns)
+                                         : equal_wide(from, column, sum, width));
+    }
+}
+
+static void trace_back(uint16_t *path, const float *delta, const float *best, const float *by_to,
+                       size_t positions, size_t width)
+{
+    switch (width <= NARROW ? width / LANES : 0) {
+    case 1:
+        trace_any(path, delta, best, by_to, positions, LANES, 1);
+        break;
+    case 2:
+        trace_any(path, delta, best, by_to, positions, 2 * LANES, 2);
+        break;
+    case 3:
+        trace_any(path, delta, best, by_to, positions, 3 * LANES, 3);
+        break;
+    case 4:
+        trace_any(path, delta, best, by_to, positions, 4 * LANES, 4);
+        break;
+    default:
+        trace_any(path, delta, best, by_to, positions, width, 0);
+    }
+}
+
 struct wide {
     doubles low, high;
 };
@@ -954,4 +1093,6 @@ const struct tr_kernels KERNELS = {
     .exp_rows = exp_rows,
     .forward_rows = forward_rows,
     .backward_rows = backward_rows,
+    .best_rows = best_rows,
+    .trace_back = trace_back,
 };

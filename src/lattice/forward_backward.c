@@ -170,12 +170,6 @@ static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 
 /* ---- the same with one dense matrix of factors for all steps --------------------------------- */
 
-static bool has_one_matrix(const struct tr_lattice *lattice)
-{
-    return lattice->kind == &tr_dense_kind && !lattice->scores.has_edges &&
-           !lattice->scores.has_normalisers;
-}
-
 static bool forward_dense(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
     size_t width = lattice->graph->width, n = lattice->length;
@@ -234,6 +228,7 @@ static bool backward_dense(struct tr_lattice *lattice, const struct tr_steps *st
 
 bool tr_first_order_forward_backward(struct tr_lattice *lattice, const struct tr_steps *steps)
 {
-    return has_one_matrix(lattice) ? forward_dense(lattice, steps) && backward_dense(lattice, steps)
-                                   : forward(lattice, steps) && backward(lattice, steps);
+    return tr_has_one_matrix(lattice)
+               ? forward_dense(lattice, steps) && backward_dense(lattice, steps)
+               : forward(lattice, steps) && backward(lattice, steps);
 }

@@ -433,6 +433,13 @@ static inline const float *tr_normalisers_at(const struct tr_lattice *lattice, s
                : NULL;
 }
 
+/* Whether all positions but the first share one dense matrix of transitions. */
+static inline bool tr_has_one_matrix(const struct tr_lattice *lattice)
+{
+    return lattice->kind == &tr_dense_kind && !lattice->scores.has_edges &&
+           !lattice->scores.has_normalisers;
+}
+
 /* The score of a state at a position: its label's node score, and -log N. */
 static inline double tr_state_score(const struct tr_lattice *lattice, size_t position,
                                     uint32_t state)

@@ -6,7 +6,8 @@
  * with the end's score added to delta_n. No back pointers are kept: a maximum alone is half the
  * work of a maximum with its index, and the index is needed for one state of each position only.
  * Backtracking finds z' again, with the same sums in the same precision, and takes the lowest of
- * equal ones; so every kernel finds the same path.
+ * equal ones; so every kernel finds the same path. With one dense matrix of scores for all positions
+ * the maxima are kept, so that z' is found without looking for the maximum again.
  *
  * In single precision sums over a long sequence would lose their last digits: every few positions
  * the largest delta is subtracted from all.
@@ -72,31 +73,78 @@ static void rescale_row(struct tr_lattice *lattice, size_t position)
     }
 }
 
-static trellis_status fast_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
-                                   uint16_t *labels, trellis_error *error)
+static trellis_status fast_rows(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                trellis_error *error)
 {
-    size_t n = lattice->length;
-    if (!tr_floats_room(&lattice->fast.alpha, n, lattice->stride)) {
-        return tr_fail_memory(error);
-    }
-    tr_lattice_pad_nodes(lattice);
-    start_row(lattice, steps);
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < lattice->length; i++) {
         if (!advance(lattice, steps, i)) {
             return tr_fail_memory(error);
         }
         rescale_row(lattice, i);
     }
-    const float *delta = lattice->fast.alpha.at + (n - 1) * lattice->stride;
-    uint32_t z = (uint32_t)lattice->kernels->argmax_plus(delta, steps->score.end, lattice->stride);
+    return TRELLIS_OK;
+}
+
+/* The same with one dense matrix, from one shift to the next; the maxima are kept in `to`. */
+static void dense_rows(struct tr_lattice *lattice, const struct tr_steps *steps)
+{
+    size_t n = lattice->length, width = lattice->graph->width;
+    for (size_t begin = 0; begin + 1 < n;) {
+        size_t left = POSITIONS_BETWEEN_SHIFTS - 1 - begin % POSITIONS_BETWEEN_SHIFTS;
+        size_t last = begin + (left > 0 ? left : POSITIONS_BETWEEN_SHIFTS), at = begin * width;
+        last = last < n ? last : n - 1;
+        lattice->kernels->best_rows(lattice->fast.alpha.at + at, lattice->fast.to.at + at,
+                                    lattice->scores.node.at + at, last - begin + 1,
+                                    steps->of.dense.score, lattice->graph->labels, width);
+        rescale_row(lattice, last);
+        begin = last;
+    }
+}
+
+/* The path that ends in state z. */
+static void backtrack(struct tr_lattice *lattice, const struct tr_steps *steps, uint32_t z,
+                      uint16_t *labels)
+{
+    size_t n = lattice->length;
+    if (tr_has_one_matrix(lattice)) {
+        labels[n - 1] = (uint16_t)z;
+        lattice->kernels->trace_back(labels, lattice->fast.alpha.at, lattice->fast.to.at,
+                                     steps->of.dense.score_by_to, n, lattice->stride);
+        return;
+    }
     for (size_t i = n; i-- > 0;) {
         labels[i] = lattice->graph->label[z];
         if (i > 0) {
-            delta -= lattice->stride;
-            z = lattice->kind->came_from(lattice, steps, i, delta, z);
+            z = lattice->kind->came_from(lattice, steps, i,
+                                         lattice->fast.alpha.at + (i - 1) * lattice->stride, z);
         }
     }
-    return TRELLIS_OK;
+}
+
+static trellis_status fast_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,
+                                   uint16_t *labels, trellis_error *error)
+{
+    size_t n = lattice->length;
+    bool dense = tr_has_one_matrix(lattice);
+    if (!tr_floats_room(&lattice->fast.alpha, n, lattice->stride) ||
+        !tr_floats_room(&lattice->fast.to, dense ? n : 0, lattice->stride)) {
+        return tr_fail_memory(error);
+    }
+    tr_lattice_pad_nodes(lattice);
+    start_row(lattice, steps);
+    trellis_status status = TRELLIS_OK;
+    if (dense) {
+        dense_rows(lattice, steps);
+    } else {
+        status = fast_rows(lattice, steps, error);
+    }
+    if (!status) {
+        const float *delta = lattice->fast.alpha.at + (n - 1) * lattice->stride;
+        backtrack(lattice, steps,
+                  (uint32_t)lattice->kernels->argmax_plus(delta, steps->score.end, lattice->stride),
+                  labels);
+    }
+    return status;
 }
 
 trellis_status tr_listed_viterbi(struct tr_lattice *lattice, const struct tr_steps *steps,

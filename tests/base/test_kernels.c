@@ -374,6 +374,68 @@ static void check_max_plus(struct operands *x)
     }
 }
 
+/* The best path through some rows, whose scores are few whole numbers, so that many tie. */
+static void check_best_rows(struct operands *x)
+{
+    size_t positions = 1 + tr_random_below(&dice, 9), size = (positions + 1) * x->width;
+    float *delta = random_floats(size, 0, 1), *node = random_floats(size, -2, 2);
+    float *best = random_floats(size, 0, 1), *wanted = random_floats(size, 0, 1);
+    float *by_to = random_floats(x->width * x->width, 0, 1);
+    uint16_t path[12], right[12];
+    for (size_t j = 0; j < size; j++) {
+        node[j] = roundf(node[j]);
+    }
+    for (size_t a = 0; a < x->width; a++) {
+        delta[a] = a < x->rows ? roundf(x->from[a]) : -INFINITY;
+        for (size_t b = 0; b < x->width; b++) {
+            bool forbidden = a >= x->rows || tr_random_below(&dice, 5) == 0;
+            float score = forbidden ? -INFINITY : roundf(x->matrix[a * x->width + b]);
+            by_to[b * x->width + a] = score;
+            if (a < x->rows) {
+                x->matrix[a * x->width + b] = score;
+            }
+        }
+    }
+    memcpy(wanted, delta, size * sizeof *wanted);
+    x->kernels->best_rows(delta, best, node, positions, x->matrix, x->rows, x->width);
+    for (size_t at = x->width; at < positions * x->width; at += x->width) {
+        for (size_t b = 0; b < x->width; b++) {
+            float max = -INFINITY;
+            for (size_t a = 0; a < x->rows; a++) {
+                max = fmaxf(max, wanted[at - x->width + a] + x->matrix[a * x->width + b]);
+            }
+            assert_true(best[at + b] == max);
+            wanted[at + b] = max + node[at + b];
+        }
+    }
+    for (size_t j = 0; j < size; j++) {
+        assert_true(delta[j] == wanted[j]);
+    }
+
+    memset(path, 0, sizeof path);
+    path[positions - 1] = (uint16_t)tr_random_below(&dice, x->width);
+    path[positions] = 77;
+    memcpy(right, path, sizeof path);
+    for (size_t i = positions; i-- > 1;) {
+        const float *from = wanted + (i - 1) * x->width, *column = by_to + right[i] * x->width;
+        right[i - 1] = 0;
+        for (size_t a = 1; a < x->width; a++) {
+            bool above = from[a] + column[a] > from[right[i - 1]] + column[right[i - 1]];
+            right[i - 1] = above ? (uint16_t)a : right[i - 1];
+        }
+    }
+    x->kernels->trace_back(path, delta, best, by_to, positions, x->width);
+    assert_memory_equal(path, right, sizeof path);
+    best[(positions - 1) * x->width + path[positions - 1]] = 1e6f; // of no way
+    x->kernels->trace_back(path, delta, best, by_to, positions, x->width);
+    assert_true(positions == 1 || path[positions - 2] == 0);
+    free(delta);
+    free(node);
+    free(best);
+    free(wanted);
+    free(by_to);
+}
+
 /* 300 positions: more than are summed in single precision at once. */
 static void check_outer(struct operands *x)
 {
@@ -512,6 +574,7 @@ static void matrices(void **state)
     (void)state;
     for_all(check_products);
     for_all(check_max_plus);
+    for_all(check_best_rows);
     for_all(check_outer);
     for_all(check_listed);
     for_all(check_tiles);
