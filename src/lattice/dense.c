@@ -140,6 +140,25 @@ static void max_row(struct tr_lattice *lattice, const struct tr_steps *steps, si
     tr_first_order_add_states(lattice, position, out);
 }
 
+/* tr_listed_path_score() where a transition stands at a place of its own and the state is the label. */
+static double path_score(const struct tr_lattice *lattice, const struct tr_steps *steps,
+                         const uint16_t *labels)
+{
+    const struct tr_graph *graph = lattice->graph;
+    uint32_t from = graph->labels; // the start comes after the labels
+    double score = 0;
+    if (lattice->scores.has_edges || lattice->length == 0) {
+        return tr_listed_path_score(lattice, steps, labels);
+    }
+    for (size_t i = 0; i < lattice->length; i++) {
+        uint32_t to = labels[i];
+        score += tr_exact(steps->score.step, steps->residual.step, graph->in_begin[to] + from);
+        score += tr_state_score(lattice, i, to);
+        from = to;
+    }
+    return score + tr_exact(steps->score.end, steps->residual.end, from);
+}
+
 /* ---- expectations ---------------------------------------------------------------------------- */
 
 static bool edge_marginals(struct tr_lattice *lattice, const struct tr_steps *steps,
@@ -220,7 +239,7 @@ const struct tr_lattice_kind tr_dense_kind = {
     .beam = tr_listed_beam,
     .sample = tr_listed_sample,
     .entropy = tr_listed_entropy,
-    .path_score = tr_listed_path_score,
+    .path_score = path_score,
     .edge_marginals = edge_marginals,
     .collect = collect,
     .flush = tr_dense_flush,
