@@ -128,7 +128,7 @@ void tr_free_counts(struct tr_expected_counts *counts)
 }
 
 /* A kind that counts differently has no make_counts(). */
-static bool make_counts(struct tr_lattice *lattice)
+bool tr_lattice_make_counts(struct tr_lattice *lattice)
 {
     const struct tr_graph *graph = lattice->graph;
     struct tr_expected_counts *counts = &lattice->counts;
@@ -175,7 +175,7 @@ static void collect_labels(struct tr_lattice *lattice, double scale)
 bool tr_lattice_collect_steps(struct tr_lattice *lattice, const struct tr_steps *steps,
                               double scale)
 {
-    if (lattice->computed == TR_NOTHING || !make_counts(lattice)) {
+    if (lattice->computed == TR_NOTHING || !tr_lattice_make_counts(lattice)) {
         return false;
     }
     if (lattice->length == 0) {

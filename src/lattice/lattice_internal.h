@@ -498,6 +498,8 @@ static inline void tr_lattice_repair(struct tr_lattice *lattice, size_t position
                             lattice->stride);
 }
 
+/* Room for expected counts; false on allocation failure. */
+bool tr_lattice_make_counts(struct tr_lattice *lattice);
 void tr_free_counts(struct tr_expected_counts *counts);
 /* counts.end += scale * alpha_n(z) beta_n(z); end_factor NULL: it is part of alpha_n. */
 void tr_collect_ends(struct tr_lattice *lattice, const float *end_factor, double scale);

@@ -68,8 +68,8 @@ trellis_status tr_likelihood_of(const struct tr_training *training, size_t seque
     return status;
 }
 
-static trellis_status add_sequence(void *user, struct tr_pass_worker *worker, size_t s,
-                                   double weight, double *ret_value, trellis_error *error)
+trellis_status tr_likelihood_add_sequence(void *user, struct tr_pass_worker *worker, size_t s,
+                                          double weight, double *ret_value, trellis_error *error)
 {
     struct tr_likelihood *l = user;
     struct tr_training *t = l->training;
@@ -182,7 +182,8 @@ trellis_status tr_likelihood_sum(struct tr_likelihood *l, double *gradient, doub
         tr_bundles_add_up(l->bundles, t->layout.kernels, l->at.weights, t->pool);
     }
     memset(sums, 0, l->size * sizeof *sums);
-    struct tr_pass_plan plan = {.visit = add_sequence,
+    struct tr_pass_plan plan = {.visit = tr_likelihood_add_sequence,
+                                .visit_run = l->runs ? tr_likelihood_add_run : NULL,
                                 .gather = gather_block,
                                 .merge = merge_sums,
                                 .user = l,
@@ -232,8 +233,14 @@ static trellis_status count_steps(struct tr_likelihood *l, trellis_error *error)
 static bool make_sums(struct tr_likelihood *l)
 {
     unsigned threads = tr_pool_threads(l->training->pool);
+    size_t width = l->training->layout.graph->width;
     l->sums_of = tr_alloc(threads, sizeof *l->sums_of);
     bool ok = l->sums_of;
+    l->runs = tr_likelihood_can_run(l);
+    for (unsigned i = 0; ok && l->runs && i < threads; i++) {
+        l->sums_of[i].rows = tr_alloc_aligned(TR_RUN_TOKENS * width, sizeof(float));
+        ok = l->sums_of[i].rows;
+    }
     for (unsigned i = 1; ok && i < threads; i++) {
         l->sums_of[i].features = tr_alloc_aligned(l->size, sizeof(double));
         ok = l->sums_of[i].features;
@@ -332,9 +339,10 @@ void tr_likelihood_destroy(struct tr_likelihood *l)
     tr_slices_free(&l->slices);
     tr_touched_free(&l->touched);
     tr_touched_free(&l->inherited);
-    for (unsigned i = 1; l->sums_of && i < tr_pool_threads(l->training->pool); i++) {
-        free(l->sums_of[i].features);
-        free(l->sums_of[i].bundles);
+    for (unsigned i = 0; l->sums_of && i < tr_pool_threads(l->training->pool); i++) {
+        free(i > 0 ? l->sums_of[i].features : NULL);
+        free(i > 0 ? l->sums_of[i].bundles : NULL);
+        free(l->sums_of[i].rows);
     }
     free(l->sums_of);
     free(l->sums);

@@ -22,6 +22,7 @@
 struct tr_block_sums {
     double *features; // [size]
     double *bundles;  // [bundles][width]
+    float *rows;      // [TR_RUN_TOKENS][width] node scores and marginals of a run; NULL: no runs
 };
 
 struct tr_likelihood {
@@ -32,6 +33,7 @@ struct tr_likelihood {
     struct tr_steps *steps;        // of the pass
     double *observed_steps;        // [step_size] weighted counts in the gold labels
     struct tr_block_sums *sums_of; // [threads] where each adds up its blocks
+    bool runs;                     // many sequences are visited at once (likelihood_runs.c)
     struct tr_bundles *bundles;    // of the training data; NULL: none
     struct tr_slices whole;        // w as one slice
     /* Where there are several ranks: their slices of w, and once it is bundled, the features that each
@@ -71,6 +73,15 @@ trellis_status tr_likelihood_curvature(const struct tr_likelihood *likelihood, d
 trellis_status tr_likelihood_touch(struct tr_likelihood *likelihood, trellis_error *error);
 trellis_status tr_likelihood_add_ranks(struct tr_likelihood *likelihood, double *sums,
                                        trellis_error *error);
+
+/* Of the visits that a sum is made of: one sequence; and several, where that is possible, for which
+ * there must be room. */
+trellis_status tr_likelihood_add_sequence(void *user, struct tr_pass_worker *worker,
+                                          size_t sequence, double weight, double *ret_value,
+                                          trellis_error *error);
+bool tr_likelihood_can_run(const struct tr_likelihood *likelihood);
+trellis_status tr_likelihood_add_run(void *user, struct tr_pass_worker *worker, size_t first,
+                                     size_t end, double *ret_value, trellis_error *error);
 
 /* For a sequence whose scores are in the lattice: -log P(Z | X), and in the lattice the marginals
  * and expected counts whose difference to those of Z is its gradient. Where labels are partial, log

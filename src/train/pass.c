@@ -173,6 +173,34 @@ static trellis_status visit_sequence(const struct tr_pass *pass, struct tr_pass_
     return status;
 }
 
+/* The end of the run that begins with a sequence of the block that ends at `end`. */
+static size_t run_end(const struct tr_pass *pass, size_t first, size_t end)
+{
+    const uint32_t *sequence = pass->data->sequence.at;
+    size_t s = first + 1;
+    while (s < end && s < first + TR_RUN_SEQUENCES &&
+           sequence[s + 1] - sequence[first] <= TR_RUN_TOKENS) {
+        s++;
+    }
+    return s;
+}
+
+/* Visits one sequence, or a run of them; returns the next one. */
+static size_t visit_next(const struct tr_pass *pass, struct tr_pass_worker *worker, size_t s,
+                         size_t end, double *sum, trellis_status *status, trellis_error *error)
+{
+    const struct tr_pass_plan *plan = pass->plan;
+    double value = 0;
+    if (!plan->visit_run) {
+        *status = visit_sequence(pass, worker, s, sum, error);
+        return s + 1;
+    }
+    size_t next = run_end(pass, s, end);
+    *status = plan->visit_run(plan->user, worker, s, next, &value, error);
+    *sum += *status ? 0 : value;
+    return next;
+}
+
 /* Passes over the training data are long; a score on the dev data belongs to an iterate that is
  * complete. */
 static bool is_cancelled(const struct tr_pass *pass)
@@ -216,8 +244,8 @@ static void add_block(void *user, size_t number, unsigned thread)
     memset(worker->doubles, 0, pass->room.doubles * sizeof *worker->doubles);
     pass->value[block] = 0;
     size_t end = pass->begin[block + 1];
-    for (size_t s = pass->begin[block]; !status && s < end && !is_cancelled(pass); s++) {
-        status = visit_sequence(pass, worker, s, &pass->value[block], &pass->errors[block]);
+    for (size_t s = pass->begin[block]; !status && s < end && !is_cancelled(pass);) {
+        s = visit_next(pass, worker, s, end, &pass->value[block], &status, &pass->errors[block]);
     }
     if (pass->room.lattice && pass->room.floats) {
         tr_lattice_flush_transition_counts(worker->lattice, pass->steps,
@@ -354,6 +382,22 @@ trellis_status tr_pass_run(struct tr_pass *pass, const struct tr_dataset *data,
     return status ? status : end_pass(pass, ret_value, error);
 }
 
+void tr_pass_collect_nodes(const struct tr_pass *pass, struct tr_pass_worker *worker, size_t first,
+                           const struct tr_tokens *tokens, const float *amounts)
+{
+    const struct tr_training *t = pass->training;
+    size_t width = t->layout.graph->width;
+    if (worker->bundles) {
+        struct tr_bundled_tokens bundled = tr_bundles_tokens(pass->bundles, first,
+                                                             first + tokens->n);
+        t->layout.kernels->collect_bundled(&bundled, worker->bundles, worker->floats, amounts,
+                                           width);
+    } else {
+        t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, tokens, amounts,
+                                   width);
+    }
+}
+
 /* Adds (P(label | X) - [label is gold]) to the rows of every node attribute. The marginals are the
  * lattice's, and nobody reads them after this, so they are turned into the difference in place. */
 static void collect_nodes(const struct tr_pass *pass, struct tr_pass_worker *worker,
@@ -370,13 +414,8 @@ static void collect_nodes(const struct tr_pass *pass, struct tr_pass_worker *wor
     for (size_t j = 0; weight != 1 && j < n * width; j++) {
         p[j] *= weight;
     }
-    if (worker->bundles) {
-        struct tr_bundled_tokens tokens = tr_bundles_tokens(pass->bundles, first, first + n);
-        t->layout.kernels->collect_bundled(&tokens, worker->bundles, worker->floats, p, width);
-    } else {
-        struct tr_tokens tokens = tr_training_tokens(data, TR_NODE_ATTRIBUTE, s);
-        t->layout.kernels->collect(t->data.vocabulary.node.rows, worker->floats, &tokens, p, width);
-    }
+    struct tr_tokens tokens = tr_training_tokens(data, TR_NODE_ATTRIBUTE, s);
+    tr_pass_collect_nodes(pass, worker, first, &tokens, p);
 }
 
 /* The same for label pairs and edge attributes. */

@@ -41,11 +41,18 @@ struct tr_pass_worker {
 /* `visit` adds weight times what it sees in a sequence to the worker's sums (those of transition
  * features may wait in its lattice), and returns a value, which the pass multiplies by the weight.
  * Empty sequences and those of weight 0 are not visited. `gather` takes the sums of a block, on the
- * grid, as blocks are done in any order (but see `in_turns`); it may be NULL. Where there is a `merge`, it may run in
- * several threads at once, each for its own sums, and `merge` adds these up after all blocks. */
+ * grid, as blocks are done in any order (but see `in_turns`); it may be NULL. Where there is a
+ * `merge`, it may run in several threads at once, each for its own sums, and `merge` adds these up
+ * after all blocks. Where there is a `visit_run`, it takes the place of `visit` for several sequences
+ * of a block at once, empty ones and those of weight 0 included, and returns the sum of their values
+ * times their weights. */
+enum { TR_RUN_SEQUENCES = 128, TR_RUN_TOKENS = 3072 };
 struct tr_pass_plan {
     trellis_status (*visit)(void *user, struct tr_pass_worker *worker, size_t sequence,
                             double weight, double *ret_value, trellis_error *error);
+    /* The sequences first .. end-1: one, or up to TR_RUN_SEQUENCES with up to TR_RUN_TOKENS. */
+    trellis_status (*visit_run)(void *user, struct tr_pass_worker *worker, size_t first, size_t end,
+                                double *ret_value, trellis_error *error);
     void (*gather)(void *user, const struct tr_pass_worker *worker);
     void (*merge)(void *user);
     void *user;
@@ -91,6 +98,11 @@ void tr_pass_share(const struct tr_training *training, const struct tr_dataset *
 trellis_status tr_pass_collect(struct tr_pass *pass, struct tr_pass_worker *worker,
                                const struct tr_dataset *data, size_t sequence, double weight,
                                const uint16_t *gold, trellis_error *error);
+
+/* The part of that for the node attributes of the tokens first, first + 1, ... of the training data:
+ * adds amounts [tokens][width] to their rows. */
+void tr_pass_collect_nodes(const struct tr_pass *pass, struct tr_pass_worker *worker, size_t first,
+                           const struct tr_tokens *tokens, const float *amounts);
 
 /* How much a sequence counts. */
 static inline double tr_sequence_weight(const struct tr_dataset *data, size_t sequence)

@@ -196,6 +196,10 @@ void tr_training_prefetch(const struct tr_dataset *dataset, const struct tr_bund
 /* Subtracts 1 from the probabilities [n][max_segment][width] of the gold segments. */
 void tr_training_subtract_gold(const struct tr_training *training, const uint16_t *gold, size_t n,
                                float *probabilities);
+/* scores[i][label] += the weights of the node attributes of the tokens first, first + 1, ... */
+void tr_training_score_nodes(const struct tr_training *training, const struct tr_dataset *dataset,
+                             size_t first, const struct tr_tokens *tokens,
+                             const struct tr_iterate *iterate, float *scores);
 /* Begins the lattice for a sequence of a dataset and fills in its scores under an iterate, from
  * these attributes of its tokens and segments, [TR_ATTRIBUTE_KINDS]; ... */
 trellis_status tr_training_score_tokens(const struct tr_training *training,

@@ -98,15 +98,14 @@ void tr_training_subtract_gold(const struct tr_training *training, const uint16_
     }
 }
 
-/* Adds the weights of the node attributes to the scores. */
-static void score_nodes(const struct tr_training *training, const struct tr_dataset *dataset,
-                        size_t sequence, const struct tr_tokens *tokens,
-                        const struct tr_iterate *iterate, float *scores)
+void tr_training_score_nodes(const struct tr_training *training, const struct tr_dataset *dataset,
+                             size_t first, const struct tr_tokens *tokens,
+                             const struct tr_iterate *iterate, float *scores)
 {
     size_t width = training->layout.graph->width;
     if (iterate->bundles && dataset == &training->data.train) {
-        struct tr_bundled_tokens bundled = tr_bundles_tokens(
-            iterate->bundles, dataset->sequence.at[sequence], dataset->sequence.at[sequence + 1]);
+        struct tr_bundled_tokens bundled = tr_bundles_tokens(iterate->bundles, first,
+                                                             first + tokens->n);
         training->layout.kernels->score_bundled(&bundled, iterate->bundles->sum, iterate->weights,
                                                 scores, width);
     } else {
@@ -170,8 +169,8 @@ trellis_status tr_training_score_tokens(const struct tr_training *training,
         return status;
     }
     const struct tr_row_kernels *kernels = training->layout.kernels;
-    score_nodes(training, dataset, sequence, &tokens[TR_NODE_ATTRIBUTE], iterate,
-                tr_lattice_nodes(lattice));
+    tr_training_score_nodes(training, dataset, dataset->sequence.at[sequence],
+                            &tokens[TR_NODE_ATTRIBUTE], iterate, tr_lattice_nodes(lattice));
     if (training->gaussian) {
         struct tr_gaussian gaussian = tr_hmm_gaussian_view(training->gaussian, iterate->emissions);
         tr_gaussian_score(&gaussian,

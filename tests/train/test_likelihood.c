@@ -56,6 +56,23 @@ static void test_sequences(void **state)
     check_value_and_gradient(false, false);
 }
 
+/* So many sequences that some are summed side by side (lattice/group.h), beside others that have a
+ * weight, and with weights that are too large for that. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const double scales[] = {0, 1, 30, 300};
+    for (size_t variant = 0; variant < 8; variant++) {
+        struct problem *p = make_variant(&kinds[1], variant, 400, false, false);
+        write_out(p);
+        p->bundled = variant >= 4;
+        for (size_t i = 0; i < TR_COUNT(scales); i++) {
+            compare(p, "groups", scales[i], 0.5);
+        }
+        problem_free(p);
+    }
+}
+
 /* Softmax-margin. */
 static void test_with_loss(void **state)
 {
@@ -135,9 +152,13 @@ static void test_forbidden_gold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences),         cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_with_loss),         cmocka_unit_test(test_threads_do_not_matter),
-        cmocka_unit_test(test_spread_and_gather), cmocka_unit_test(test_forbidden_gold),
+        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_with_loss),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_spread_and_gather),
+        cmocka_unit_test(test_forbidden_gold),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
