@@ -258,13 +258,11 @@ trellis_status tr_ranks_sum(struct tr_ranks *ranks, double *numbers, size_t coun
     return status;
 }
 
-trellis_status tr_ranks_sum_few(struct tr_ranks *ranks, double *numbers, size_t count,
-                                trellis_error *error)
+/* Gives all ranks the numbers of each: ranks->few. */
+static trellis_status gather_few(struct tr_ranks *ranks, const double *numbers, size_t count,
+                                 trellis_error *error)
 {
     const struct tr_parcels *parcels = &ranks->parcels;
-    if (tr_ranks_alone(ranks)) {
-        return TRELLIS_OK;
-    }
     for (unsigned r = 0; r < ranks->count; r++) {
         parcels->send[r] = numbers;
         parcels->receive[r] = ranks->few + r * TR_FEW;
@@ -272,12 +270,34 @@ trellis_status tr_ranks_sum_few(struct tr_ranks *ranks, double *numbers, size_t 
         parcels->receive_size[r] = parcels->send_size[r];
     }
     memcpy(ranks->few + ranks->rank * TR_FEW, numbers, count * sizeof *numbers);
-    trellis_status status = exchange(ranks, error);
+    return exchange(ranks, error);
+}
+
+trellis_status tr_ranks_sum_few(struct tr_ranks *ranks, double *numbers, size_t count,
+                                trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = gather_few(ranks, numbers, count, error);
     for (size_t j = 0; !status && j < count; j++) {
         numbers[j] = 0;
         for (unsigned r = 0; r < ranks->count; r++) { // in the same order everywhere
             numbers[j] += ranks->few[r * TR_FEW + j];
         }
+    }
+    return status;
+}
+
+trellis_status tr_ranks_largest(struct tr_ranks *ranks, double *number, trellis_error *error)
+{
+    if (tr_ranks_alone(ranks)) {
+        return TRELLIS_OK;
+    }
+    trellis_status status = tr_ranks_agree(ranks, TRELLIS_OK, error);
+    status = status ? status : gather_few(ranks, number, 1, error);
+    for (unsigned r = 0; !status && r < ranks->count; r++) {
+        *number = ranks->few[r * TR_FEW] > *number ? ranks->few[r * TR_FEW] : *number;
     }
     return status;
 }

@@ -57,6 +57,9 @@ trellis_status tr_ranks_sum_few(struct tr_ranks *ranks, double *numbers, size_t 
 trellis_status tr_ranks_sum_integers(struct tr_ranks *ranks, uint64_t *numbers, size_t count,
                                      trellis_error *error);
 
+/* Replaces a number by the largest that any rank has. */
+trellis_status tr_ranks_largest(struct tr_ranks *ranks, double *number, trellis_error *error);
+
 /* Every rank r has the bytes begin[r] .. begin[r + 1] - 1, and gets those of the others. */
 trellis_status tr_ranks_gather(struct tr_ranks *ranks, void *bytes, const size_t *begin,
                                trellis_error *error);

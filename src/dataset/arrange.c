@@ -197,7 +197,8 @@ static trellis_status arrange(struct tr_dataset *dataset, bool edge,
         x.segments = plan->segments;
         ok = mark_segments(&x);
     }
-    if (ok && plan->share && tr_occurrences_of(dataset, edge)->value.size == 0 && count > 0) {
+    if (ok && plan->share && !tr_occurrences_have_values(tr_occurrences_of(dataset, edge)) &&
+        count > 0) {
         ok = share_rows(&x);
     }
     if (ok) {

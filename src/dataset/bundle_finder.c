@@ -238,7 +238,7 @@ static bool write_tokens(const struct tr_bundle_finder *x, struct tr_bundles *bu
 static bool is_possible(const struct tr_occurrences *occurrences, size_t tokens,
                         const struct tr_rows *rows)
 {
-    return occurrences->value.size == 0 && rows->attributes > 0 && rows->outcome &&
+    return !tr_occurrences_have_values(occurrences) && rows->attributes > 0 && rows->outcome &&
            rows->attributes < TR_BUNDLE && rows->size < TR_BUNDLE && tokens < TR_BUNDLE &&
            rows->width <= TR_WIDEST_BUNDLE;
 }

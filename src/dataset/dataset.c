@@ -125,6 +125,16 @@ static bool is_kept(const struct reading *reading)
     return reading->training || !settings->shared || (s >= settings->first && s < settings->end);
 }
 
+/* For the fingerprint: 0 for 1. */
+static uint64_t print_of_value(float value)
+{
+    const float one = 1;
+    uint32_t bits, ones;
+    memcpy(&bits, &value, sizeof bits);
+    memcpy(&ones, &one, sizeof ones);
+    return (uint64_t)(bits ^ ones) << 32;
+}
+
 /* Adds the attributes of one token or segment, numbering new attributes of the training corpus. */
 static trellis_status add_seen(struct reading *reading, const trellis_sequence *sequence,
                                enum tr_attribute_kind kind, const struct tr_seen *seen,
@@ -158,7 +168,7 @@ static trellis_status add_seen(struct reading *reading, const trellis_sequence *
             }
         }
         reading->attributes = tr_fold(reading->attributes ^ key.low, 0x9E3779B97F4A7C15u) +
-                              key.high;
+                              (key.high ^ print_of_value(value));
         if (!add_occurrence(occurrences, number, value)) {
             return tr_fail_memory(error);
         }
@@ -392,6 +402,13 @@ static void pass_over(struct tr_dataset *dataset, const trellis_sequence *sequen
     dataset->passed_weight += (double)(float)sequence->weight * (double)sequence->length;
 }
 
+static void add_cell_print(struct tr_dataset *dataset, trellis_text cell, uint64_t number)
+{
+    uint64_t h = tr_hash64(cell.data, cell.size);
+    dataset->cell_fingerprint = tr_fold(dataset->cell_fingerprint ^ h, 0xD6E8FEB86659FD93u) +
+                                number;
+}
+
 /* A sum over sequences can be made by several ranks. */
 static void add_fingerprints(struct reading *reading, const trellis_sequence *sequence)
 {
@@ -408,8 +425,13 @@ static void add_fingerprints(struct reading *reading, const trellis_sequence *se
     dataset->fingerprint += labels + (is_kept(reading) ? attributes : 0);
     dataset->label_fingerprint += labels;
     for (size_t i = 0; i < cells; i++) {
-        uint64_t h = tr_hash64(sequence->cells[i].data, sequence->cells[i].size);
-        dataset->cell_fingerprint = tr_fold(dataset->cell_fingerprint ^ h, 0xD6E8FEB86659FD93u) + i;
+        add_cell_print(dataset, sequence->cells[i], i);
+    }
+    bool ready_made = compared && sequence->attributes;
+    const size_t *begin = sequence->attribute_begin;
+    for (size_t k = ready_made ? begin[0] : 0; ready_made && k < begin[sequence->length]; k++) {
+        const trellis_attribute *attribute = &sequence->attributes[k];
+        add_cell_print(dataset, attribute->name, print_of_value((float)attribute->value));
     }
 }
 

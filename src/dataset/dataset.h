@@ -28,7 +28,14 @@ struct tr_occurrences {
     TR_ARRAY(uint32_t) begin; // [tokens + 1]
     TR_ARRAY(uint32_t) attribute;
     TR_ARRAY(float) value; // empty where all values are 1
+    bool valued;           // those of another rank have values other than 1
 };
+
+/* Whether values other than 1 are to be reckoned with, here or on another rank. */
+static inline bool tr_occurrences_have_values(const struct tr_occurrences *occurrences)
+{
+    return occurrences->value.size > 0 || occurrences->valued;
+}
 
 /* A gold label that is unknown or one of several: --partial. */
 #define TR_UNKNOWN UINT16_MAX

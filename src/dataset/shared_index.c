@@ -206,6 +206,36 @@ static trellis_status number_together(struct tr_attribute_index *index,
     return status;
 }
 
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Writes out the values of occurrences; false on allocation failure. */
+static bool fill_values(struct tr_occurrences *occurrences)
+{
+    bool ok = true;
+    occurrences->valued = true;
+    while (ok && occurrences->value.size < occurrences->attribute.size) {
+        ok = tr_push(&occurrences->value, 1.0f);
+    }
+    return ok;
+}
+
+/* Where one rank has values other than 1, all of them reckon with values. */
+static trellis_status value_together(struct tr_dataset *dataset, struct tr_ranks *ranks,
+                                     trellis_error *error)
+{
+    struct tr_occurrences *const all[] = {&dataset->node, &dataset->edge, &dataset->segment};
+    uint64_t valued[TR_COUNT(all)];
+    bool ok = true;
+    for (size_t i = 0; i < TR_COUNT(all); i++) {
+        valued[i] = all[i]->value.size > 0;
+    }
+    trellis_status status = tr_ranks_sum_integers(ranks, valued, TR_COUNT(all), error);
+    for (size_t i = 0; !status && ok && i < TR_COUNT(all); i++) {
+        ok = !valued[i] || fill_values(all[i]);
+    }
+    return status ? status : agree(ranks, ok, error);
+}
+
 trellis_status tr_dataset_number_together(struct tr_dataset *dataset,
                                           struct tr_vocabulary *vocabulary, struct tr_ranks *ranks,
                                           trellis_error *error)
@@ -214,6 +244,9 @@ trellis_status tr_dataset_number_together(struct tr_dataset *dataset,
     trellis_status status = number_together(&vocabulary->node.index, &dataset->node, ranks, error);
     if (!status) {
         status = number_together(&vocabulary->edge.index, &dataset->edge, ranks, error);
+    }
+    if (!status) {
+        status = value_together(dataset, ranks, error);
     }
     if (!status) {
         status = tr_ranks_sum_integers(ranks, &attributes, 1, error);

@@ -56,8 +56,6 @@ static void mix_dataset(uint64_t *fingerprint, const struct tr_dataset *data)
     mix_number(fingerprint, data->fingerprint);
     mix_number(fingerprint, tr_dataset_all_sequences(data));
     mix_number(fingerprint, tr_dataset_all_tokens(data));
-    mix(fingerprint, data->node.value.at, data->node.value.size * sizeof *data->node.value.at);
-    mix(fingerprint, data->edge.value.at, data->edge.value.size * sizeof *data->edge.value.at);
 }
 
 /* Options that only say when to stop may change from one run to the next. */

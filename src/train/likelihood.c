@@ -364,6 +364,14 @@ static size_t feature_of(const struct tr_rows *rows, uint32_t attribute, uint32_
     return SIZE_MAX;
 }
 
+/* The square of the value of an occurrence. */
+static double square_at(const struct tr_training *t, const struct tr_occurrences *occurrences,
+                        size_t k)
+{
+    double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+    return tr_on_grid(value * value, t->square_grid);
+}
+
 /* Adds what the segments have: all of them to `seen`, the gold ones to `curvature`. */
 static void add_segments(const struct tr_training *t, const struct tr_rows *rows, double *seen,
                          double *curvature)
@@ -371,8 +379,7 @@ static void add_segments(const struct tr_training *t, const struct tr_rows *rows
     const struct tr_dataset *data = &t->data.train;
     const struct tr_occurrences *occurrences = &data->segment;
     for (size_t k = 0; k < occurrences->attribute.size; k++) {
-        double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
-        seen[occurrences->attribute.at[k]] += value * value;
+        seen[occurrences->attribute.at[k]] += square_at(t, occurrences, k);
     }
     for (size_t s = 0; data->max_segment && s < data->sequences; s++) {
         size_t first = data->sequence.at[s], n = data->sequence.at[s + 1] - first;
@@ -383,11 +390,10 @@ static void add_segments(const struct tr_training *t, const struct tr_rows *rows
             size_t row = counts ? (first + found.end - 1) * data->max_segment + d - 1 : 0;
             for (uint32_t k = occurrences->begin.at[row];
                  counts && k < occurrences->begin.at[row + 1]; k++) {
-                double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
                 size_t i = feature_of(rows, occurrences->attribute.at[k],
                                       t->data.segments->type[found.type].head);
                 if (i != SIZE_MAX) {
-                    curvature[i] += value * value;
+                    curvature[i] += square_at(t, occurrences, k);
                 }
             }
             at = found.end;
@@ -410,13 +416,13 @@ static trellis_status curvature_of(struct tr_training *training, bool edge,
     }
     for (size_t t = 0; t < data->tokens; t++) {
         for (uint32_t k = occurrences->begin.at[t]; k < occurrences->begin.at[t + 1]; k++) {
-            double value = occurrences->value.size ? (double)occurrences->value.at[k] : 1;
+            double square = square_at(training, occurrences, k);
             uint32_t a = occurrences->attribute.at[k], gold = data->gold.at[t];
             size_t i = feature_of(rows, a,
                                   edge ? data->gold.at[t - 1] * (uint32_t)width + gold : gold);
-            seen[a] += value * value;
+            seen[a] += square;
             if (i != SIZE_MAX) {
-                curvature[i] += value * value;
+                curvature[i] += square;
             }
         }
     }
@@ -424,7 +430,7 @@ static trellis_status curvature_of(struct tr_training *training, bool edge,
         add_segments(training, rows, seen, curvature);
     }
     trellis_status status = TRELLIS_OK;
-    if (training->data.shared) { // whole numbers: these sums are exact
+    if (training->data.shared) { // on the grid, these sums are exact
         status = tr_ranks_sum(&training->ranks, seen, rows->attributes, error);
         status = status ? status
                         : tr_ranks_sum(&training->ranks, curvature, tr_rows_pairs(rows), error);

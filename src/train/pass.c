@@ -105,17 +105,27 @@ static double largest(const struct tr_occurrences *occurrences)
     return most;
 }
 
-double tr_pass_grid(const struct tr_training *training)
+/* The grid for sums up to a number. */
+static double grid_for(double number)
+{
+    int exponent;
+    frexp(fmax(number, 1e-200), &exponent);
+    return ldexp(1.5, exponent);
+}
+
+trellis_status tr_pass_set_grids(struct tr_training *training, trellis_error *error)
 {
     const struct tr_dataset *data = &training->data.train;
     double most = fmax(largest(&data->node), fmax(largest(&data->edge), largest(&data->segment)));
-    double tokens = data->passed_weight;
-    int exponent;
+    double tokens = data->passed_weight, places = (double)tr_dataset_all_tokens(data);
+    trellis_status status = training->data.shared ? tr_ranks_largest(&training->ranks, &most, error)
+                                                  : TRELLIS_OK;
     for (size_t s = 0; s < data->sequences; s++) {
         tokens += tr_sequence_weight(data, s) * (double)tr_sequence_length(data, s);
     }
-    frexp(fmax(tokens * most, 1e-200), &exponent);
-    return ldexp(1.5, exponent);
+    training->grid = grid_for(tokens * most);
+    training->square_grid = grid_for(places * (double)(1 + data->max_segment) * most * most);
+    return status;
 }
 
 static void mark_tokens(const struct tr_rows *rows, const struct tr_occurrences *occurrences,

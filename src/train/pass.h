@@ -7,7 +7,7 @@
  * then summed over the ranks. So no sum in single precision is longer than a block.
  *
  * The result is the same for any number of threads and ranks, because the sum of a block is rounded
- * to a grid before it is added (tr_pass_grid): the additions that follow are exact, and their order
+ * to a grid before it is added (tr_pass_set_grids): the additions that follow are exact, and their order
  * does not matter. The grid is 2^-52 of what could be counted at all, far finer than the single precision
  * that the sum of a block has.
  *
@@ -67,8 +67,9 @@ struct tr_pass_plan {
 };
 
 /* For tr_on_grid(): fine enough for what single precision can tell, coarse enough for sums over all
- * training data to be exact. */
-double tr_pass_grid(const struct tr_training *training);
+ * training data to be exact. Once it was read: sets training->grid, and for the squares of values,
+ * which no weight multiplies, training->square_grid. */
+trellis_status tr_pass_set_grids(struct tr_training *training, trellis_error *error);
 
 struct tr_pass;
 trellis_status tr_pass_create(struct tr_training *training, struct tr_pass_room room,

@@ -94,8 +94,7 @@ static bool sample_file(struct scan *scan, const char *path, uint64_t size)
 
 static bool push_sequence(struct scan *scan, const trellis_sequence *sequence, struct spot spot)
 {
-    bool plain = !sequence->attributes && (float)sequence->weight == 1 &&
-                 sequence->length < UINT32_MAX;
+    bool plain = (float)sequence->weight == 1 && sequence->length < UINT32_MAX;
     return plain && tr_push(&scan->length, (uint32_t)sequence->length) &&
            tr_push(&scan->spot, spot);
 }

@@ -91,6 +91,7 @@ struct tr_training {
     struct tr_pool *pool;
     struct tr_ranks ranks; // the processes that train together
     double grid;           // of sums over data (pass.h)
+    double square_grid;    // of sums of squared values
     struct tr_random random;
     struct tr_buffer notes; // for the model
     struct tr_report report;

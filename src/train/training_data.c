@@ -61,7 +61,6 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
 struct survey {
     bool counts, labels, lengths;
     struct tr_intern seen; // labels
-    bool ready_made;       // attributes that may have values
 };
 
 /* Whether the learner reads the attributes of the training data in passes and stochastic steps alone,
@@ -70,15 +69,13 @@ static bool can_share(const struct tr_training *training)
 {
     const struct tr_settings *settings = &training->settings;
     const struct tr_training_sources *sources = &training->sources;
-    const trellis_features *features = training->data.features;
     bool rereadable = true;
     for (size_t i = 0; i < sources->train_count; i++) {
-        rereadable = rereadable && tr_source_is_rereadable(&sources->train[i]) &&
-                     !tr_source_is_ready_made(&sources->train[i], settings->options);
+        rereadable = rereadable && tr_source_is_rereadable(&sources->train[i]);
     }
     return !tr_ranks_alone(&training->ranks) && tr_training_can(training, TR_SHARED_DATA) &&
            rereadable && settings->select_l1 == 0 && settings->max_segment == 0 &&
-           settings->min_feature_count == 0 && !tr_features_has_reals(features);
+           settings->min_feature_count == 0;
 }
 
 /* Whether the stochastic steps on so many sequences are shared, where there are any. */
@@ -94,15 +91,13 @@ static bool shares_steps(const struct tr_training *training, size_t sequences)
     return tr_sgd_is_shared(&training->ranks, batch < sequences ? batch : sequences);
 }
 
-static bool add_length(struct survey *survey, struct tr_dataset *data,
-                       const trellis_sequence *sequence)
+static bool add_length(struct tr_dataset *data, const trellis_sequence *sequence)
 {
     if (data->sequence.size == 0 && !tr_push(&data->sequence, 0)) {
         return false;
     }
     data->tokens += sequence->length;
     data->sequences++;
-    survey->ready_made = survey->ready_made || sequence->attributes;
     return tr_push(&data->sequence, (uint32_t)data->tokens);
 }
 
@@ -115,7 +110,7 @@ static trellis_status survey_sequence(struct tr_training *training, struct surve
             return tr_fail_memory(error);
         }
     }
-    if (survey->lengths && !add_length(survey, &training->data.lengths, sequence)) {
+    if (survey->lengths && !add_length(&training->data.lengths, sequence)) {
         return tr_fail_memory(error);
     }
     return survey->counts ? tr_features_count(training->data.features, extractor, sequence, error)
@@ -251,7 +246,7 @@ static trellis_status survey_sources(struct tr_training *training, trellis_error
         }
     }
     tr_intern_free(&survey.seen);
-    end_lengths(training, may_share && !survey.ready_made);
+    end_lengths(training, may_share);
     return status || !survey.counts ? status : tr_features_end_count(data->features, error);
 }
 
@@ -483,7 +478,9 @@ static trellis_status read_data(struct tr_training *training, trellis_error *err
     if (!status) {
         status = read_train(training, &reading, error);
     }
-    training->grid = status ? 0 : tr_pass_grid(training);
+    if (!status) {
+        status = tr_pass_set_grids(training, error);
+    }
     tr_words_free(&data->segment_keys);
     if (!status && settings->max_segment) {
         status = tr_training_make_segments(training, error);

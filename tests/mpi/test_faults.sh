@@ -46,6 +46,13 @@ sed '1s/^[^\t]*/other/' $t/train >$t/other
 broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options --warm-up 0 -m $t/model $t/train
 ends "another word in the share of another rank" "rank 1 has read other training data"
 
+awk -F '\t' 'NF { print $3 "\tw=" $1 "\tp=" $2; next } { print }' $t/train >$t/plain
+sed '1001,2000s/w=t/w=xt/' $t/plain >$t/other
+gzip -k $t/plain $t/other
+ready="-q --format crfsuite -t crf --warm-up 0"
+broken "set -- \${@/%plain.gz/other.gz}" train $ready -m $t/model $t/plain.gz
+ends "another ready-made attribute in the share of another rank" "rank 1 has read other training data"
+
 broken : train $options --bogus 1 -m $t/model $t/train
 ends "an unknown option" "bogus"
 broken 'set -- "$@" --bogus 1' train $options -m $t/model $t/train

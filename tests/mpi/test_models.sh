@@ -54,6 +54,17 @@ kept "maxent with shares and all features" -t maxent -f chunk --warm-up 0 --all-
 kept "crf with shares and a tag dictionary" -t crf -f general --warm-up 0 --dictionary learn -e 4
 printf 'U0:%%x[0,0]\nU1:%%x[1,0]/%%x[0,1]\nB\nB1:%%x[0,1]\n' >$t/edges
 kept "crf with shares and edge attributes" -t crf -f $t/edges --warm-up 0 -e 5
+# Values of attributes, which only the last sequences have here, so that some ranks meet none.
+cp $t/train $t/plain
+awk -F '\t' -v OFS='\t' 'NF { $4 = NR < 2300 ? 1 : NR % 7 / 3 - 0.7 } { print }' $t/plain >$t/train
+printf 'columns word pos chunk x\nnode word[-1..1]\nnode pos\nnode real(x) & pos\nnode real(x[-1])\nstep\n' >$t/reals
+kept "crf with shares and values" -t crf -f $t/reals --warm-up 0 -e 6 -j 2
+kept "crf with shares, values and l1" -t crf -f $t/reals --warm-up 0 --l1 0.5 -e 6
+kept "crf by SGD with shares and values" -t crf -f $t/reals -a sgd --batch 6 --rate 0.1 -e 2
+printf 'columns word pos chunk x\nnode word[-1..1]\nedge real(x)\nstep\n' >$t/reals
+kept "crf with shares and values of edges" -t crf -f $t/reals --warm-up 0 -e 6
+kept "maxent with shares and values" -t maxent -f $t/reals --warm-up 0 -e 6
+cp $t/plain $t/train
 run 0 train -q --label 3 -t crf -f chunk --warm-up 0 -e 3 -m $t/from $t/dev
 kept "crf from another model" -t crf -f chunk --from $t/from -e 4
 cp $t/train $t/known

@@ -50,6 +50,21 @@ in_parts "2 3 8" "CoNLL-U" $t/train.conllu -- --label upos
 in_parts "2 3 8" "CoNLL-U with blank lines behind comments" $t/comments.conllu -- --label upos
 printf 'U0:%%x[0,0]\nU1:%%x[-1,0]/%%x[1,0]\nU2:%%x[0,1]\nB\n' >$t/templates
 
+# Ready-made attributes, of which few have values, and weights, for which every rank reads all.
+ready_made() {
+    awk -F '\t' -v OFS='\t' -v from="$1" 'NF { v = NR > from && NR % 5 == 0 ? ":" NR % 9 / 4 : ""
+        print $3, "w=" $1, "p=" $2 v, "before=" before; before = $1; next } { before = ""; print }' $t/train
+}
+printf 'step\n' >$t/templates
+ready_made 99999 >$t/plain
+in_parts "2 3 8" "ready-made attributes" $t/plain -- --format crfsuite
+ready_made 2200 >$t/valued
+in_parts "2 3 8" "ready-made attributes with values" $t/valued -- --format crfsuite
+in_parts "3" "two files of ready-made attributes" $t/plain $t/valued -- --format crfsuite
+awk 'NR % 97 == 1 { print "@weight:0.5" } { print }' $t/valued >$t/weighted
+reads keeps "2 3 8" "weights" $t/weighted -- --format crfsuite
+printf 'U0:%%x[0,0]\nU1:%%x[-1,0]/%%x[1,0]\nU2:%%x[0,1]\nB\n' >$t/templates
+
 # Labels that are open in the share of one rank only, and labels that no other rank has.
 awk -F '\t' -v OFS='\t' 'NR > 2100 && NF { $3 = NR % 2 ? "_" : "B-NP|X-" NR % 5 } { print }' $t/train >$t/partial
 in_parts "2 3 4" "partial labels of one rank" $t/partial -- --label 3 --partial

@@ -324,7 +324,7 @@ static inline struct problem *make_problem(const struct recipe *recipe)
     p->node = tr_rows_pairs(t->data.vocabulary.node.rows);
     p->edge = tr_rows_pairs(t->data.vocabulary.edge.rows);
     p->size = p->node + p->edge + t->layout.step_size;
-    t->grid = tr_pass_grid(t); // without it threads would matter
+    assert_int_equal(tr_pass_set_grids(t, NULL), TRELLIS_OK); // without it threads would matter
     return p;
 }
 
