@@ -178,7 +178,7 @@ static bool mark_segments(struct tr_arranger *x)
     for (size_t k = 0; x->of_segment && k < occurrences->attribute.size; k++) {
         x->of_segment[occurrences->attribute.at[k]] = true;
     }
-    return x->of_segment;
+    return x->of_segment && tr_unite_marks(x, x->of_segment);
 }
 
 static trellis_status arrange(struct tr_dataset *dataset, bool edge,

@@ -59,6 +59,7 @@ void tr_drop_empty(struct tr_arranger *x);
 
 /* Where each rank has some of the occurrences: what they come to together. False on failure. */
 bool tr_sum_counts(const struct tr_arranger *x, uint64_t *offset);
+bool tr_unite_marks(const struct tr_arranger *x, bool *marks); // [count]
 bool tr_unite_pairs(struct tr_arranger *x);
 
 /* ---- occurrences.c --------------------------------------------------------------------------- */

@@ -291,21 +291,35 @@ static trellis_status build(struct tr_bundle_finder *x, struct tr_bundles **ret_
     return status || !pays ? status : list_tokens(x, counted, ret_bundles, error);
 }
 
-trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
-                                 const struct tr_rows *rows, struct tr_ranks *ranks,
-                                 struct tr_bundles **ret_bundles, trellis_error *error)
+/* The same of tokens in several parts. */
+static trellis_status create_of_parts(const struct tr_occurrences *occurrences, const size_t *part,
+                                      size_t parts, const struct tr_rows *rows,
+                                      struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
+                                      trellis_error *error)
 {
-    uint64_t all = tokens;
+    uint64_t all = part[parts];
     *ret_bundles = NULL;
     trellis_status status = ranks ? tr_ranks_sum_integers(ranks, &all, 1, error) : TRELLIS_OK;
     if (status || !is_possible(occurrences, all, rows)) {
         return status;
     }
-    struct tr_bundle_finder x = {
-        .occurrences = occurrences, .rows = rows, .tokens = tokens, .ranks = ranks};
+    struct tr_bundle_finder x = {.occurrences = occurrences,
+                                 .rows = rows,
+                                 .tokens = part[parts],
+                                 .part = part,
+                                 .parts = parts,
+                                 .ranks = ranks};
     status = build(&x, ret_bundles, error);
     finder_end(&x);
     return status;
+}
+
+trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
+                                 const struct tr_rows *rows, struct tr_ranks *ranks,
+                                 struct tr_bundles **ret_bundles, trellis_error *error)
+{
+    const size_t part[] = {0, tokens};
+    return create_of_parts(occurrences, part, 1, rows, ranks, ret_bundles, error);
 }
 
 trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t tokens,
@@ -325,22 +339,38 @@ trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t 
     return status || !pays ? status : list_tokens(&x, counted, ret_bundles, error);
 }
 
+/* Whether the segments of a corpus are bundled, by what they are on all ranks. */
+static trellis_status takes_segments(const struct tr_dataset *dataset, struct tr_ranks *ranks,
+                                     bool *ret_takes, trellis_error *error)
+{
+    uint64_t sizes[] = {dataset->node.attribute.size, dataset->segment.attribute.size,
+                        tr_segment_rest(dataset, dataset->tokens)};
+    trellis_status status = ranks ? tr_ranks_sum_integers(ranks, sizes, TR_COUNT(sizes), error)
+                                  : TRELLIS_OK;
+    *ret_takes = sizes[0] > 0 && sizes[1] > 0 && sizes[0] + sizes[1] <= UINT32_MAX / 2 &&
+                 sizes[2] <= UINT32_MAX / 2 && !tr_occurrences_have_values(&dataset->node) &&
+                 !tr_occurrences_have_values(&dataset->segment);
+    return status;
+}
+
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
                                      struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
                                      trellis_error *error)
 {
-    const struct tr_occurrences *node = &dataset->node, *segment = &dataset->segment;
-    size_t tokens = tr_segment_rest(dataset, dataset->tokens);
-    if (segment->attribute.size == 0 || node->attribute.size == 0 || segment->value.size ||
-        node->attribute.size + segment->attribute.size > UINT32_MAX / 2 ||
-        tokens > UINT32_MAX / 2) {
-        return tr_bundles_create(node, dataset->tokens, rows, ranks, ret_bundles, error);
+    const size_t part[] = {0, tr_segment_starts(dataset, 0), tr_segment_ends(dataset, 0),
+                           tr_segment_rest(dataset, 0), tr_segment_rest(dataset, dataset->tokens)};
+    bool segments = false;
+    *ret_bundles = NULL;
+    trellis_status status = takes_segments(dataset, ranks, &segments, error);
+    if (status || !segments) {
+        return status ? status
+                      : tr_bundles_create(&dataset->node, dataset->tokens, rows, ranks, ret_bundles,
+                                          error);
     }
     struct tr_occurrences parts;
-    *ret_bundles = NULL;
-    trellis_status status = tr_segment_parts(dataset, &parts)
-                                ? tr_bundles_create(&parts, tokens, rows, ranks, ret_bundles, error)
-                                : tr_fail_memory(error);
+    status = tr_segment_parts(dataset, &parts) ? create_of_parts(&parts, part, TR_COUNT(part) - 1,
+                                                                 rows, ranks, ret_bundles, error)
+                                               : tr_fail_memory(error);
     free(parts.begin.at);
     free(parts.attribute.at);
     return status;

@@ -22,6 +22,8 @@ struct tr_bundle_finder {
     const struct tr_occurrences *occurrences;
     const struct tr_rows *rows;
     size_t tokens;
+    const size_t *part; // [parts + 1] the first token of each part (bundle_turns.c)
+    size_t parts;
     struct tr_ranks *ranks; // each has some of the tokens; NULL: all are here
     uint32_t *count;        // [attributes] tokens that have it
     uint32_t *first;        // [attributes] where the candidates of it begin (tr_bundle_candidates)
@@ -47,10 +49,10 @@ static inline const uint32_t *tr_bundle_candidates(const struct tr_bundle_finder
 
 /* ---- bundle_sets.c -------------------------------------------------------------------------- */
 
-/* What implies what, by the tokens that are here; false on allocation failure. */
-bool tr_bundle_imply(struct tr_bundle_finder *x);
-/* Divides the tokens that are here; false on allocation failure. */
-bool tr_bundle_divide(struct tr_bundle_finder *x);
+/* What implies what, by the tokens of a part that are here; false on allocation failure. */
+bool tr_bundle_imply(struct tr_bundle_finder *x, size_t part);
+/* Divides the tokens of a part that are here; false on allocation failure. */
+bool tr_bundle_divide(struct tr_bundle_finder *x, size_t part);
 /* Counts the set whose members are the last of `members`, from `begin` on: where it is known they
  * are removed again. False on allocation failure. */
 bool tr_bundle_count(struct tr_bundle_finder *x, uint32_t begin, uint32_t *ret_set);

@@ -50,11 +50,11 @@ static bool meet(struct tr_bundle_finder *x, uint32_t attribute, uint32_t begin,
     return ok;
 }
 
-bool tr_bundle_imply(struct tr_bundle_finder *x)
+bool tr_bundle_imply(struct tr_bundle_finder *x, size_t part)
 {
     const struct tr_occurrences *o = x->occurrences;
     bool ok = true;
-    for (uint32_t t = 0; ok && t < x->tokens; t++) {
+    for (uint32_t t = (uint32_t)x->part[part]; ok && t < x->part[part + 1]; t++) {
         uint32_t begin = o->begin.at[t], end = o->begin.at[t + 1];
         for (uint32_t k = begin; k < end; k++) {
             x->stamp[o->attribute.at[k]] = t + 1;
@@ -194,11 +194,11 @@ static bool divide_token(struct tr_bundle_finder *x, uint32_t token)
     return ok;
 }
 
-bool tr_bundle_divide(struct tr_bundle_finder *x)
+bool tr_bundle_divide(struct tr_bundle_finder *x, size_t part)
 {
     memset(x->stamp, 0, x->rows->attributes * sizeof *x->stamp);
     bool ok = true;
-    for (uint32_t t = 0; ok && t < x->tokens; t++) {
+    for (uint32_t t = (uint32_t)x->part[part]; ok && t < x->part[part + 1]; t++) {
         ok = divide_token(x, t) && x->members.size < TR_BUNDLE;
     }
     return ok;

@@ -2,7 +2,8 @@
  *
  * The ranks work one after the other: each goes on with what those before it have found, and gives
  * all the others what there is then. So the bundles are those that one process would find, and all
- * ranks have the same.
+ * ranks have the same. Where there are several parts of tokens, as with segments (segment_parts.h),
+ * one process visits one part after the other, and so do the ranks.
  */
 #include "dataset/bundle_finder.h"
 
@@ -42,14 +43,14 @@ static void unpack_implied(struct tr_bundle_finder *x, uint32_t *numbers, size_t
 }
 
 /* One rank after the other. */
-static bool find_implied_in_turn(struct tr_bundle_finder *x)
+static bool find_implied_in_turn(struct tr_bundle_finder *x, size_t part)
 {
     bool ok = true;
     for (unsigned r = 0; ok && r < x->ranks->count; r++) {
         uint32_t *numbers = NULL;
         size_t size = 0;
         bool mine = r == x->ranks->rank;
-        ok = !mine || (tr_bundle_imply(x) && pack_implied(x, &numbers, &size));
+        ok = !mine || (tr_bundle_imply(x, part) && pack_implied(x, &numbers, &size));
         ok = ok && !tr_ranks_give(x->ranks, r, &numbers, &size, NULL);
         if (ok) {
             unpack_implied(x, numbers, size);
@@ -82,7 +83,10 @@ static bool count_attributes(struct tr_bundle_finder *x)
 
 bool tr_bundle_imply_all(struct tr_bundle_finder *x)
 {
-    bool ok = count_attributes(x) && (x->ranks ? find_implied_in_turn(x) : tr_bundle_imply(x));
+    bool ok = count_attributes(x);
+    for (size_t p = 0; ok && p < x->parts; p++) {
+        ok = x->ranks ? find_implied_in_turn(x, p) : tr_bundle_imply(x, p);
+    }
     for (uint32_t a = 0; ok && a < x->rows->attributes; a++) {
         x->many[a] = (uint8_t)__builtin_popcountll(x->mask[a]);
     }
@@ -128,14 +132,14 @@ static bool unpack_sets(struct tr_bundle_finder *x, const uint32_t *numbers, siz
 }
 
 /* One rank after the other. A set keeps its number, because new ones go behind it. */
-static bool divide_tokens_in_turn(struct tr_bundle_finder *x)
+static bool divide_tokens_in_turn(struct tr_bundle_finder *x, size_t part)
 {
     bool ok = true;
     for (unsigned r = 0; ok && r < x->ranks->count; r++) {
         uint32_t *numbers = NULL;
         size_t size = 0;
         bool mine = r == x->ranks->rank;
-        ok = !mine || (tr_bundle_divide(x) && pack_sets(x, &numbers, &size));
+        ok = !mine || (tr_bundle_divide(x, part) && pack_sets(x, &numbers, &size));
         ok = ok && !tr_ranks_give(x->ranks, r, &numbers, &size, NULL) &&
              (mine || unpack_sets(x, numbers, size));
         free(numbers);
@@ -145,5 +149,9 @@ static bool divide_tokens_in_turn(struct tr_bundle_finder *x)
 
 bool tr_bundle_divide_all(struct tr_bundle_finder *x)
 {
-    return x->ranks ? divide_tokens_in_turn(x) : tr_bundle_divide(x);
+    bool ok = true;
+    for (size_t p = 0; ok && p < x->parts; p++) {
+        ok = x->ranks ? divide_tokens_in_turn(x, p) : tr_bundle_divide(x, p);
+    }
+    return ok;
 }

@@ -59,7 +59,7 @@ trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t 
                                trellis_error *error);
 void tr_bundles_destroy(struct tr_bundles *bundles);
 
-/* The same of a training corpus: of its tokens and, where they have no values, of all segments, which
+/* The same of a training corpus: of its tokens and, where neither have values, of all segments, which
  * count as tokens in the parts of segment_parts.h. */
 trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
                                      struct tr_ranks *ranks, struct tr_bundles **ret_bundles,

@@ -160,10 +160,19 @@ static trellis_status gather_new(const struct tr_attribute_index *index, struct 
     return status ? status : tr_ranks_gather(ranks, low, lows->begin, error);
 }
 
+static void renumber(struct tr_occurrences *occurrences, const uint32_t *number)
+{
+    for (size_t k = 0; k < occurrences->attribute.size; k++) {
+        occurrences->attribute.at[k] = number[occurrences->attribute.at[k]];
+    }
+}
+
 /* Replaces the index by one of all keys, with the texts of those that this rank numbered, and the
- * numbers of the occurrences by those of the new index; false on allocation failure. */
+ * numbers of the occurrences, those of segments too where these are given, by those of the new
+ * index; false on allocation failure. */
 static bool replace(struct tr_attribute_index *index, struct tr_occurrences *occurrences,
-                    const uint64_t *low, size_t count, size_t first, size_t end)
+                    struct tr_occurrences *segments, const uint64_t *low, size_t count,
+                    size_t first, size_t end)
 {
     struct tr_attribute_index all = {0};
     uint32_t *number = tr_alloc(index->entries.size, sizeof *number);
@@ -175,8 +184,11 @@ static bool replace(struct tr_attribute_index *index, struct tr_occurrences *occ
                                          tr_attribute_index_text(index, (uint32_t)i));
         }
     }
-    for (size_t k = 0; ok && k < occurrences->attribute.size; k++) {
-        occurrences->attribute.at[k] = number[occurrences->attribute.at[k]];
+    if (ok) {
+        renumber(occurrences, number);
+    }
+    if (ok && segments) {
+        renumber(segments, number);
     }
     free(number);
     tr_attribute_index_free(ok ? index : &all);
@@ -185,7 +197,8 @@ static bool replace(struct tr_attribute_index *index, struct tr_occurrences *occ
 }
 
 static trellis_status number_together(struct tr_attribute_index *index,
-                                      struct tr_occurrences *occurrences, struct tr_ranks *ranks,
+                                      struct tr_occurrences *occurrences,
+                                      struct tr_occurrences *segments, struct tr_ranks *ranks,
                                       trellis_error *error)
 {
     struct mail verdicts = {0}, lows = {0};
@@ -197,8 +210,8 @@ static trellis_status number_together(struct tr_attribute_index *index,
     if (!status) {
         size_t width = sizeof(uint64_t);
         status = agree(ranks,
-                       replace(index, occurrences, lows.bytes, lows.begin[ranks->count] / width,
-                               lows.begin[ranks->rank] / width,
+                       replace(index, occurrences, segments, lows.bytes,
+                               lows.begin[ranks->count] / width, lows.begin[ranks->rank] / width,
                                lows.begin[ranks->rank + 1] / width),
                        error);
     }
@@ -241,9 +254,10 @@ trellis_status tr_dataset_number_together(struct tr_dataset *dataset,
                                           trellis_error *error)
 {
     uint64_t attributes = dataset->fingerprint - dataset->label_fingerprint;
-    trellis_status status = number_together(&vocabulary->node.index, &dataset->node, ranks, error);
+    trellis_status status = number_together(&vocabulary->node.index, &dataset->node,
+                                            &dataset->segment, ranks, error);
     if (!status) {
-        status = number_together(&vocabulary->edge.index, &dataset->edge, ranks, error);
+        status = number_together(&vocabulary->edge.index, &dataset->edge, NULL, ranks, error);
     }
     if (!status) {
         status = value_together(dataset, ranks, error);

@@ -13,6 +13,23 @@ bool tr_sum_counts(const struct tr_arranger *x, uint64_t *offset)
     return !x->ranks || !tr_ranks_sum_integers(x->ranks, offset, (size_t)x->count + 1, NULL);
 }
 
+bool tr_unite_marks(const struct tr_arranger *x, bool *marks)
+{
+    if (!x->ranks) {
+        return true;
+    }
+    uint64_t *sum = tr_alloc(x->count, sizeof *sum);
+    for (uint32_t a = 0; sum && a < x->count; a++) {
+        sum[a] = marks[a];
+    }
+    bool ok = sum && !tr_ranks_sum_integers(x->ranks, sum, x->count, NULL);
+    for (uint32_t a = 0; ok && a < x->count; a++) {
+        marks[a] = sum[a] > 0;
+    }
+    free(sum);
+    return ok;
+}
+
 /* The outcomes of each attribute, as they travel. */
 struct lists {
     uint32_t *count; // [attributes] how many

@@ -74,8 +74,7 @@ static bool can_share(const struct tr_training *training)
         rereadable = rereadable && tr_source_is_rereadable(&sources->train[i]);
     }
     return !tr_ranks_alone(&training->ranks) && tr_training_can(training, TR_SHARED_DATA) &&
-           rereadable && settings->select_l1 == 0 && settings->max_segment == 0 &&
-           settings->min_feature_count == 0;
+           rereadable && settings->select_l1 == 0 && settings->min_feature_count == 0;
 }
 
 /* Whether the stochastic steps on so many sequences are shared, where there are any. */

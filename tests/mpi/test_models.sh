@@ -65,6 +65,19 @@ printf 'columns word pos chunk x\nnode word[-1..1]\nedge real(x)\nstep\n' >$t/re
 kept "crf with shares and values of edges" -t crf -f $t/reals --warm-up 0 -e 6
 kept "maxent with shares and values" -t maxent -f $t/reals --warm-up 0 -e 6
 cp $t/plain $t/train
+# Segments, whose attributes few ranks have; a rank without sequences; values beside them; their survey reads all data.
+printf 'columns word pos\nnode word[-1..1]\nnode suffix(word,1..3)\nsegment text(pos)\nsegment before(word) & size\nsegment any(word)\nstep\n' >$t/segments
+kept "crf with shares and segments" -t crf -f $t/segments --segments --max-segment 4 --warm-up 0 -e 6 -j 2
+same "4 8 20" "crf with shares and segments" -t crf -f $t/segments --segments --warm-up 0 -e 4
+kept "crf with shares, segments and l1" -t crf -f $t/segments --segments --warm-up 0 --l1 0.3 -e 4 --dev $t/dev
+kept "crf with shares, segments and all features" -t crf -f $t/segments --segments --warm-up 0 --all-features -e 3
+kept "crf by SGD with shares and segments" -t crf -f $t/segments --segments -a sgd --batch 6 --rate 0.1 -e 2
+kept "crf with shares and a filter of segments" -t crf -f ner-segments --segments --filter 0.01 --warm-up 0 -e 4
+cp $t/train $t/plain
+awk -F '\t' -v OFS='\t' 'NF { $4 = NR < 2300 ? 1 : NR % 7 / 3 - 0.7 } { print }' $t/plain >$t/train
+{ echo 'columns word pos chunk x'; echo 'node real(x) & pos'; tail -n +2 $t/segments; } >$t/reals
+kept "crf with shares, segments and values" -t crf -f $t/reals --segments --warm-up 0 -e 4
+cp $t/plain $t/train
 run 0 train -q --label 3 -t crf -f chunk --warm-up 0 -e 3 -m $t/from $t/dev
 kept "crf from another model" -t crf -f chunk --from $t/from -e 4
 cp $t/train $t/known

@@ -29,6 +29,8 @@ shared "crf by SGD with shares" 3 2 -t crf -f chunk -a sgd --batch 6 --rate 0.1
 awk -F '\t' -v OFS='\t' 'NF { $4 = NR % 7 / 3 - 0.7 } { print }' $t/train >$t/valued
 mv $t/valued $t/train
 printf 'columns word pos chunk x\nnode word[-1..1]\nnode real(x) & pos\nstep\n' >$t/reals
+printf 'columns word pos\nnode word[-1..1]\nsegment text(pos)\nsegment before(word)\nstep\n' >$t/segments
+shared "crf with shares and segments" 2 3 -t crf -f $t/segments --segments --warm-up 0
 shared "crf with shares and values" 3 2 -t crf -f $t/reals --warm-up 0
 resumed "hmm by EM" 2 1 -t hmm -a em --states 5
 finish

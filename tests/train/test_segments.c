@@ -197,6 +197,36 @@ static void test_gradient(void **state)
     assert_true(bundled > 0);
 }
 
+/* Tokens with a value that is not 1 beside segments without any. */
+static void test_values(void **state)
+{
+    (void)state;
+    struct tr_buffer corpus = {0}, numbered = {0}, text = {0};
+    struct problem p;
+    make_corpus(&corpus, 21, 40, false, false);
+    for (size_t i = 0; i < corpus.size; i++) {
+        if (corpus.data[i] == ' ') {
+            tr_buffer_format(&numbered, " %zu.5", i % 3);
+        }
+        tr_buffer_char(&numbered, corpus.data[i]);
+    }
+    tr_buffer_format(&text, "columns word number\nnode real(number)\n%s",
+                     strchr(templates, '\n') + 1);
+    tr_buffer_char(&text, '\0');
+    const char *tpl = put_text("templates", text.data);
+    const char *file = put_file("corpus", numbered.data, numbered.size);
+    begin_problem(&p, file,
+                  OPTIONS("segments", "yes", "max-segment", "8", "features", tpl, "type", "crf"));
+    assert_true(p.training.data.train.node.value.size > 0);
+    assert_true(p.training.data.train.segment.attribute.size > 0);
+    assert_int_equal(p.training.data.train.segment.value.size, 0);
+    check_gradient(&p, "values");
+    end_problem(&p);
+    tr_buffer_free(&corpus);
+    tr_buffer_free(&numbered);
+    tr_buffer_free(&text);
+}
+
 /* ---- the curvature --------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
@@ -541,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_equals_crf),      cmocka_unit_test(test_learners),
         cmocka_unit_test(test_longer_segments), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_columns_by_name), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
