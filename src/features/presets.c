@@ -153,7 +153,7 @@ static const struct preset presets[] = {
      {"-t crf -a sgd --l2 0.1 --span-loss 2 --seeds 4", "-t perceptron -e 10",
       "-t crf -a sgd --l2 0.1 --span-loss 2 --seeds 8",
       "-t crf -a sgd -e 6 --l2 0.3 --order 2 --prune 0.01",
-      "-f ner-segments " SEGMENTS " --seeds 4"},
+      ("-f ner-segments " SEGMENTS " --seeds 4")},
      "# Named entities, from words and, where there are any, part-of-speech tags.\n"
      "columns word pos?\n"
      "pad\n"
@@ -185,7 +185,7 @@ static const struct preset presets[] = {
      "step start end\n"},
     {"ner-segments",
      "named entities as whole segments",
-     {SEGMENTS " --seeds 4", "-t perceptron -e 10 --segments", SEGMENTS " --seeds 8", SEGMENTS},
+     {(SEGMENTS " --seeds 4"), "-t perceptron -e 10 --segments", (SEGMENTS " --seeds 8"), SEGMENTS},
      "# Named entities, token by token and as a whole; needs --segments.\n"
      "columns word pos?\n"
      "pad\n"
