@@ -27,6 +27,24 @@ awk -F '\t' -v OFS='\t' '$3 == "B-NP" { $3 = "B-NP|I-NP" } $3 == "O" { $3 = "_" 
 shared 3 "SGD with partial labels" -t crf -a sgd --batch 4 --rate 0.1 --partial -e 2
 cp $t/known $t/train
 
+# Seeds, where the steps are not shared: each rank trains some of them; the same is told.
+head -n 300 data/english/dev.conll >$t/dev
+apart() {
+    local numbers=$1 name=$2
+    shift 2
+    run 0 train --label 3 -f chunk "$@" -m $t/alone $t/train
+    grep -o 'seed [0-9]* of.*\|on the dev data.*' $err >$t/told
+    for n in $numbers; do
+        ranks $n train --label 3 -f chunk "$@" -m $t/together $t/train
+        want "$name on $n ranks ends well" test $status = 0
+        want "$name on $n ranks gives the same bytes" cmp $t/alone $t/together
+        want "$name on $n ranks tells the same" cmp $t/told <(grep -o 'seed [0-9]* of.*\|on the dev data.*' $err)
+    done
+}
+apart "2 3 5" "a recipe of four seeds" -e 2
+apart 2 "seeds in two threads" -t crf -a sgd --dropout 0.3 --seeds 5 -e 2 -j 2
+apart 3 "seeds with dev data" -t crf -a sgd --seeds 4 -e 3 --dev $t/dev --patience 1
+
 # Scores beyond all numbers: of a rate that is tried they are no failure, of one that is given they are.
 awk 'BEGIN { for (s = 0; s < 40; s++) { for (i = 0; i < 4; i++) printf "%s\tw%d:1e30\tv%d:1e25\n", substr("ABC", (s * i + i) % 3 + 1, 1),
              (s + i) % 7, s % 5; print "" } }' >$t/huge
