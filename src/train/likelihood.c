@@ -297,12 +297,14 @@ trellis_status tr_likelihood_create(struct tr_training *t, struct tr_likelihood 
     return TRELLIS_OK;
 }
 
-/* Frees attributes that are not read again. */
+/* Frees attributes that are not read again, and where those of each token begin. */
 static void forget(struct tr_occurrences *occurrences)
 {
     free(occurrences->attribute.at);
-    occurrences->attribute.at = NULL;
+    free(occurrences->begin.at);
+    occurrences->attribute.at = occurrences->begin.at = NULL;
     occurrences->attribute.size = occurrences->attribute.capacity = 0;
+    occurrences->begin.size = occurrences->begin.capacity = 0;
 }
 
 trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_error *error)

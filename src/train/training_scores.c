@@ -22,7 +22,8 @@ struct tr_tokens tr_training_tokens(const struct tr_dataset *dataset, enum tr_at
                                                                            : &dataset->segment;
     size_t rows = kind == TR_SEGMENT_ATTRIBUTE ? dataset->max_segment : 1;
     size_t first = dataset->sequence.at[sequence];
-    return (struct tr_tokens){.begin = occurrences->begin.at + first * rows,
+    const uint32_t *begin = occurrences->begin.at; // NULL where they were forgotten
+    return (struct tr_tokens){.begin = begin ? begin + first * rows : NULL,
                               .attribute = occurrences->attribute.at,
                               .value = occurrences->value.size ? occurrences->value.at : NULL,
                               .n = (dataset->sequence.at[sequence + 1] - first) * rows};
