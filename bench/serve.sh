@@ -52,15 +52,16 @@ measure_service() {
         tokens_per_second "$(calculate "$rate * $(per_request batch)")" median_ms "$median" p99_ms "$p99"
 }
 
+# alive NAME PROCESS PORT: ends the part if a service has ended.
+alive() { kill -0 "$2" 2>/dev/null || { echo "bench: $1 has ended; is port $3 in use?" >&2; exit 1; }; }
+
 heading "trellis serve, chunking" service request requests/s tokens/s "median, ms" "p99, ms"
 port=18080
 start=$EPOCHREALTIME
 "$trellis" serve -m "$model" --listen 127.0.0.1:$port 2>/dev/null &
 service=$!
 trap 'kill $service ${peer:-} 2>/dev/null; wait' EXIT TERM INT
-until curl -sf -o /dev/null http://127.0.0.1:$port/ready; do
-    kill -0 $service 2>/dev/null || { echo "bench: trellis serve has ended; is port $port in use?" >&2; exit 1; }
-done
+until curl -sf -o /dev/null http://127.0.0.1:$port/ready; do alive "trellis serve" $service $port; done
 first=$(calculate "1000 * ($EPOCHREALTIME - $start)")
 measure_service trellis $port
 kill $service
@@ -71,7 +72,10 @@ if [ -n "${CRFSUITE_PYTHON:-}" ]; then
     CRFSUITE_MODEL=$work/chunk.crfsuite "$CRFSUITE_PYTHON" -m gunicorn --chdir bench -w "$(nproc)" -k gthread --threads 4 \
         -b 127.0.0.1:$((port + 1)) --log-level error crfsuite_service:application &
     peer=$!
-    until curl -sf -o /dev/null -d "$(head -n 1 "$work/single")" http://127.0.0.1:$((port + 1))/; do sleep 0.2; done
+    until curl -sf -o /dev/null -d "$(head -n 1 "$work/single")" http://127.0.0.1:$((port + 1))/; do
+        alive gunicorn $peer $((port + 1))
+        sleep 0.2
+    done
     measure_service "python-crfsuite, gunicorn" $((port + 1))
 fi
 echo
