@@ -312,6 +312,10 @@ static void bad_sequences_are_refused(void **state)
     bad.attribute_begin = begin;
     expect_refused(corpus, &bad, TRELLIS_DATA,
                    "sequence 2, token 1: the value of attribute 'y' is not a finite number");
+    const trellis_attribute last[] = {{{"x", 1}, 1}, {{"y", 1}, 1}, {{"z", 1}, NAN}};
+    bad.attributes = last;
+    expect_refused(corpus, &bad, TRELLIS_DATA,
+                   "sequence 2, token 3: the value of attribute 'z' is not a finite number");
     bad = s;
     bad.weight = -1;
     expect_refused(corpus, &bad, TRELLIS_DATA,

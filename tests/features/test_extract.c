@@ -346,6 +346,21 @@ static void test_missing_column_name(void **state)
     trellis_features_destroy(features);
 }
 
+/* Columns are counted from 1 in messages, as in options. */
+static void test_label_among_columns(void **state)
+{
+    (void)state;
+    trellis_features *features = templates("U:%x[0,2]\n");
+    trellis_reader *reader = open_text("a b X\n", "label", "3");
+    struct tr_extractor *extractor = extractor_for(features, false);
+    trellis_error error = {0};
+    assert_int_equal(tr_extractor_bind(extractor, reader, 2, &error), TRELLIS_TEMPLATE);
+    assert_non_null(strstr(error.message, "use column 3, which is the label"));
+    tr_extractor_destroy(extractor);
+    trellis_reader_close(reader);
+    trellis_features_destroy(features);
+}
+
 /* ---- a corpus -------------------------------------------------------------------------------- */
 
 static int compare_keys(const void *a, const void *b)
@@ -424,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_print),
         cmocka_unit_test(test_names_of_the_input),
         cmocka_unit_test(test_missing_column_name),
+        cmocka_unit_test(test_label_among_columns),
         cmocka_unit_test(test_corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

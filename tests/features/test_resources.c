@@ -363,15 +363,20 @@ static void test_hostile_tables(void **state)
     (void)state;
     uint64_t hash = tr_hash(TR_TEXT("cat")).low;
     static const uint64_t counts[] = {0, 1, 2, 1000, UINT64_MAX / 12, UINT64_MAX / 4, UINT64_MAX};
+    /* Words have 12 bytes and paths 4, behind two counts. */
     for (size_t i = 0; i < TR_COUNT(counts); i++) {
         for (size_t j = 0; j < TR_COUNT(counts); j++) {
-            for (size_t size = 0; size <= 40; size++) {
+            bool few = counts[i] <= 1000 && counts[j] <= 1000;
+            for (size_t round = 0; round < 2 * 41; round++) {
+                size_t size = round / 2;
+                uint64_t first = round % 2 ? 0 : counts[j]; // of the paths, of the first word
                 char *bytes = tr_alloc(size, 1);
-                uint64_t numbers[5] = {counts[i], counts[j], hash, counts[j], counts[i]};
+                uint64_t numbers[5] = {counts[i], counts[j], hash, first, counts[i]};
                 memcpy(bytes, numbers, size);
                 trellis_text path = {0};
                 if (tr_table_path((trellis_text){bytes, size}, hash, &path)) {
                     assert_true(path.data >= bytes && path.data + path.size <= bytes + size);
+                    assert_true(few && 16 + 12 * counts[i] + 4 * counts[j] <= size);
                 }
                 tr_table_has((trellis_text){bytes, size}, hash);
                 free(bytes);

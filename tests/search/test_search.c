@@ -227,6 +227,22 @@ static void bad_tries_are_refused(void **state)
     assert_int_equal(trellis_search_create(NULL, large, 2, &search, NULL), TRELLIS_LIMIT);
 }
 
+/* A factor of 1 would keep all settings for ever. */
+static void halving_by_one_is_none(void **state)
+{
+    (void)state;
+    const char *const tries[] = {"l2=0.01,1,100"};
+    trellis_search *search = make_search("0", "1", tries, 1);
+    trellis_trial trial = {.struct_size = sizeof trial};
+    size_t number = 0;
+    while (number < 100 && trellis_search_next(search, &trial) == TRELLIS_OK) {
+        number++;
+        assert_int_equal(trellis_search_tell(search, made_up(&trial), 1, NULL), TRELLIS_OK);
+    }
+    assert_int_equal(number, 3);
+    trellis_search_destroy(search);
+}
+
 static trellis_status into_buffer(void *user, const char *data, size_t size)
 {
     tr_buffer_add(user, data, size);
@@ -283,6 +299,14 @@ static void the_ends_of_an_axis_are_marked(void **state)
     for (size_t i = 0; i < TR_COUNT(marks); i++) {
         assert_int_equal(count_of(out.data, marks[i]), 1);
     }
+    double x[3], width = strtod(strstr(out.data, "width=\"") + strlen("width=\""), NULL);
+    const char *at = out.data;
+    for (size_t i = 0; i < 3; i++) { // in the order of the values, or from the last to the first
+        at = strstr(at, "cx=\"") + strlen("cx=\"");
+        x[i] = strtod(at, NULL);
+        assert_true(x[i] > 0 && x[i] < width);
+    }
+    assert_true(fabs(x[1] - (x[0] + x[2]) / 2) < 0.2 && fabs(x[2] - x[0]) > width / 4);
     tr_buffer_free(&out);
     trellis_search_destroy(search);
 }
@@ -293,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_grid_has_all_combinations),
         cmocka_unit_test(ranges_are_logarithmic_where_that_suits),
         cmocka_unit_test(halving_keeps_the_best),
+        cmocka_unit_test(halving_by_one_is_none),
         cmocka_unit_test(an_interrupted_search_is_resumed),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(bad_tries_are_refused),

@@ -4,8 +4,9 @@
 
 #include "model/test_model.h"
 
-static const char corpus[] = "the B-A\ncat I-A\nsleeps O\n\na B-A\ndog I-A\ncats B-B\nloudly O\n\n"
-                             "dogs B-A\nchase O\nthe B-B\ncats I-B\n\nCats B-A\nsleep O\na B-B\n";
+static const char corpus[] =
+    "sleep O\n\nthe B-A\ncat I-A\nsleeps O\n\na B-A\ndog I-A\ncats B-B\nloudly O\n\n"
+    "dogs B-A\nchase O\nthe B-B\ncats I-B\n\nCats B-A\nsleep O\na B-B\n";
 static const trellis_text words[] = {{"the", 3}, {"dog", 3}, {"chase", 5}, {"a", 1}, {"bird", 4}};
 
 enum { LENGTH = 5, MAX_LABELLINGS = 4000 };

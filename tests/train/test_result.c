@@ -141,11 +141,29 @@ static void every_kind_of_graph(void **state)
     tr_buffer_free(&corpus);
 }
 
+/* The first label alone tells the scheme here. */
+static void the_scheme_is_that_of_all_labels(void **state)
+{
+    (void)state;
+    static const char corpus[] = "a S-A\nb B-A\nc I-A\nd O\n";
+    trellis_source source = {
+        .struct_size = sizeof source, .data = corpus, .data_size = strlen(corpus)};
+    trellis_training training = {
+        .struct_size = sizeof training, .train = &source, .train_count = 1};
+    trellis_options *options = make_options("type=perceptron features=id epochs=1");
+    trellis_model *model;
+    assert_int_equal(trellis_train(options, &training, &model, NULL), TRELLIS_OK);
+    assert_string_equal(trellis_model_note(model, "input-scheme"), "iobes");
+    trellis_model_close(model);
+    trellis_options_destroy(options);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_learner),
         cmocka_unit_test(every_kind_of_graph),
+        cmocka_unit_test(the_scheme_is_that_of_all_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
