@@ -265,8 +265,8 @@ static void probabilities_are_in_the_reports(void **state)
     static const char *const details[] = {
         "          0.5-0.6         4         4    100.00%     50.00%\n",
         "log-probability of the sequences: -8.79, perplexity 3.000 per token\n",
-        "log-likelihood of the gold labels: -1.50, -1.5000 per sequence; "
-        "excludes 1 sequence with probability 0\n",
+        ("log-likelihood of the gold labels: -1.50, -1.5000 per sequence; "
+         "excludes 1 sequence with probability 0\n"),
         "expected calibration error: 0.3125\n"};
     static const char *const json[] = {"\"perplexity\": 3", "\"bootstrap\": 10,",
                                        "\"accuracy\": [1, 1]"};

@@ -385,7 +385,7 @@ static void check_corpus(const char *path, size_t attributes, size_t pairs)
     const char *shared = getenv("TRELLIS_SHARED");
     char corpus[500];
     snprintf(corpus, sizeof corpus, "%s/conll2000/train.txt", shared ? shared : "");
-    trellis_reader *reader;
+    trellis_reader *reader = NULL;
     if (!shared || trellis_reader_open(corpus, NULL, &reader, NULL)) {
         skip();
     }
