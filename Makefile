@@ -11,6 +11,7 @@
 #   PREFIX=/usr/local DESTDIR=    where `make install` puts things
 #   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer
 #   FUZZ_ENGINE=libfuzzer what `make fuzz` runs them with: libfuzzer or afl (AFL++)
+#   RESUME=yes            tests: leave out those that passed before in the same build of the library
 #   MUTANTS=200           how many places of src/ `make mutants` changes
 
 BUILD        ?= build
@@ -22,6 +23,7 @@ DESTDIR      ?=
 FUZZ_SECONDS ?= 60
 FUZZ_ENGINE  ?= libfuzzer
 MUTANTS      ?= 200
+RESUME       ?= no
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:
@@ -42,13 +44,15 @@ setup = $(if $(filter yes,$(SETUP)),scripts/setup.sh $(1),:)
 configure = test -f $(1)/Makefile || cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) $(2) $(CMAKE_ARGS)
 # $(call compile,DIRECTORY,TARGET)
 compile = MAKEFLAGS= cmake --build $(1) --parallel $(JOBS) --target $(2) -- --no-print-directory
+# Tests are many times slower under the thread sanitizer.
+tsan = -DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread -DTRELLIS_TEST_TIMEOUT=3600
 # $(call run_tests,DIRECTORY,OPTIONS[,TARGET,OPTIONS OF CTEST]): configures again if the directory was configured
 # without tests; runs all tests, unless a target builds some and options for ctest select them.
 define run_tests
 @grep -qsx 'TRELLIS_TESTS:BOOL=ON' $(1)/CMakeCache.txt && test -f $(1)/Makefile || \
     cmake -S . -B $(1) -G "Unix Makefiles" $(compiler) -DTRELLIS_TESTS=ON $(2) $(CMAKE_ARGS)
 @$(call compile,$(1),$(if $(3),$(3),build_tests))
-@JOBS=$(JOBS) scripts/run_tests.sh $(1) $(4)
+@JOBS=$(JOBS) RESUME=$(RESUME) scripts/run_tests.sh $(1) $(4)
 endef
 
 all: ## build the command and both libraries into build/
@@ -100,11 +104,11 @@ asan: ## run all tests under the address and undefined-behaviour sanitizers
 
 tsan: ## run all tests under the thread sanitizer
 	@$(call setup,build test mpi)
-	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread)
+	$(call run_tests,build-tsan,$(tsan))
 
 races: ## run the tests that use threads under the thread sanitizer
 	@$(call setup,build test mpi)
-	$(call run_tests,build-tsan,-DCMAKE_BUILD_TYPE=Debug -DTRELLIS_SANITIZE=thread,build_thread_tests,-L threads)
+	$(call run_tests,build-tsan,$(tsan),build_thread_tests,-L threads)
 
 compilers: ## run all tests as gcc and clang compile them, without optimising and with -O3
 	@$(call setup,build test mpi)
@@ -115,7 +119,7 @@ compilers: ## run all tests as gcc and clang compile them, without optimising an
 
 cross: all ## run the unit tests on s390x, which is big-endian, by qemu-user
 	@$(call setup,build test cross)
-	@scripts/cross.sh s390x build-s390x
+	@RESUME=$(RESUME) scripts/cross.sh s390x build-s390x
 
 coverage: ## run all tests and measure the line coverage of src/
 	@$(call setup,build test mpi)

@@ -3,6 +3,9 @@
 #
 #   scripts/run_tests.sh BUILD_DIRECTORY [OPTION OF CTEST...]
 #
+# SKIP is a pattern of tests to leave out. RESUME=yes goes on where earlier runs of the same build of the library ended:
+# the tests that passed then are left out and counted as passed.
+#
 # Programs and scripts are counted, one each. A case that a cmocka program skips inside itself adds to
 # "skipped" and is named above that line.
 set -uo pipefail
@@ -16,8 +19,17 @@ export UBSAN_OPTIONS=exitcode=86:print_stacktrace=1:${UBSAN_OPTIONS:-}
 export LSAN_OPTIONS=exitcode=86:${LSAN_OPTIONS:-}
 export TSAN_OPTIONS=exitcode=86:halt_on_error=1:${TSAN_OPTIONS:-}
 
-log=$build/test.log
-(cd "$build" && exec ctest --output-on-failure --no-tests=error -j "${JOBS:-$(nproc)}" "$@") | tee "$log"
+log=$build/test.log passed=$build/passed
+if [ "${RESUME:-}" = yes ] && [ "$log" -nt "$build/libtrellis.a" ]; then
+    sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .* Passed .*/\1/p' "$log" >>"$passed"
+else
+    : >"$passed"
+fi
+skip=$(printf '%s' "${SKIP:-}"; sed 's/^/|/' "$passed" | tr -d '\n')
+skip=${skip#|}
+none=$([ -s "$passed" ] && echo ignore || echo error)
+(cd "$build" &&
+    exec ctest --output-on-failure --no-tests=$none -j "${JOBS:-$(nproc)}" ${skip:+-E "^($skip)\$"} "$@") | tee "$log"
 status=$?
 
 cases=$build/Testing/Temporary/LastTest.log
@@ -26,7 +38,7 @@ skipped_cases=$(awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
     "$cases" 2>/dev/null)
 [ -z "$skipped_cases" ] || printf '\n%s\n' "$skipped_cases"
 
-awk -v status=$status -v skipped="$(printf '%s' "$skipped_cases" | grep -c .)" '
+awk -v status=$status -v passed="$(wc -l <"$passed")" -v skipped="$(printf '%s' "$skipped_cases" | grep -c .)" '
     /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
         if (/ Passed +[0-9.]+ sec/) passed++
         else if (/\*\*\*Skipped|\*\*\*Not Run \(Disabled\)/) skipped++
