@@ -169,7 +169,7 @@ static void reads_very_long_lines(void **state)
     }
     char *path = make_file(data, SIZE, "");
     free(data);
-    trellis_options *options = make_options("format=text");
+    trellis_options *options = make_options("format=text max-length=2000000");
     trellis_reader *reader;
     const trellis_sequence *s;
     assert_int_equal(trellis_reader_open(path, options, &reader, NULL), TRELLIS_OK);
