@@ -60,7 +60,7 @@ port=18080
 start=$EPOCHREALTIME
 "$trellis" serve -m "$model" --listen 127.0.0.1:$port 2>/dev/null &
 service=$!
-trap 'kill $service ${peer:-} 2>/dev/null; wait' EXIT TERM INT
+trap 'kill $service ${peer:-} 2>/dev/null || true; wait' EXIT TERM INT
 until curl -sf -o /dev/null http://127.0.0.1:$port/ready; do alive "trellis serve" $service $port; done
 first=$(calculate "1000 * ($EPOCHREALTIME - $start)")
 measure_service trellis $port
