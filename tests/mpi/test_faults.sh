@@ -83,19 +83,24 @@ status=0
 UCX_TLS=tcp,self MPIR_CVAR_NOLOCAL=1 timeout 60 mpirun -n 2 bash $t/full.sh train $options -e 2 -m $t/model $t/train >$out 2>$err || status=$?
 ends "a full disk" "model"
 
+# Waits until a training has come to its second iteration.
+until_it_trains() {
+    for _ in $(seq 600); do
+        grep -qs '"iteration": 2,' $t/log && break
+        sleep 0.1
+    done
+}
+
 # later SIGNAL [RANK]: sends it to rank 1, or another one, while it trains; the ranks wait 3 seconds for each other.
 later() {
-    rm -f $t/model $t/pid
+    rm -f $t/model $t/pid $t/log
     export TRELLIS_MPI_TIMEOUT=3 WHAT="echo \$\$ >$t/pid"
     status=0
     sed "s/!= 1/!= ${2:-1}/" $t/rank.sh >$t/one.sh
-    timeout 60 mpirun -n 3 bash $t/one.sh train -q --label 3 -t perceptron -f chunk -e 100000 -m $t/model $t/train >$out 2>$err &
+    timeout 120 mpirun -n 3 bash $t/one.sh train -q --label 3 -t perceptron -f chunk -e 100000 --log $t/log -m $t/model $t/train \
+        >$out 2>$err &
     local run=$!
-    for _ in $(seq 100); do
-        [ -s $t/pid ] && break
-        sleep 0.1
-    done
-    sleep 1.5
+    until_it_trains
     kill -"$1" "$(cat $t/pid)"
     wait $run || status=$?
     unset TRELLIS_MPI_TIMEOUT
@@ -118,13 +123,10 @@ run 0 info $t/model
 # Ctrl-C: the ranks end with the iteration and write the model, if mpirun leaves them the time; Open MPI kills them a second
 # later unless it is told otherwise. MPICH ends them at once.
 interrupted() {
-    rm -f $t/model
+    rm -f $t/model $t/log
     mpirun -n 2 "$mpi" train -q --label 3 -t perceptron -f chunk -e 100000 --log $t/log -m $t/model $t/train >$out 2>$err &
     local run=$!
-    for _ in $(seq 300); do
-        grep -qs '"iteration": 2,' $t/log && break
-        sleep 0.1
-    done
+    until_it_trains
     kill -INT $run
     status=0
     wait $run || status=$?
