@@ -15,8 +15,13 @@ static uint32_t cost_of(const struct tr_rows *rows, uint32_t attribute)
                : (uint32_t)(rows->begin[attribute + 1] - rows->begin[attribute]);
 }
 
-static void finder_end(struct tr_bundle_finder *x)
+void tr_bundle_finder_destroy(struct tr_bundle_finder *x)
 {
+    if (!x) {
+        return;
+    }
+    free(x->parts_of_segments.begin.at);
+    free(x->parts_of_segments.attribute.at);
     free(x->count);
     free(x->first);
     free(x->mask);
@@ -28,6 +33,7 @@ static void finder_end(struct tr_bundle_finder *x)
     free(x->symbol.at);
     free(x->symbol_begin);
     free(x->candidates.at);
+    free(x);
 }
 
 static bool finder_begin(struct tr_bundle_finder *x)
@@ -210,25 +216,62 @@ static void write_token(const struct tr_bundle_finder *x, size_t token, struct t
     }
 }
 
-static bool write_tokens(const struct tr_bundle_finder *x, struct tr_bundles *bundles,
-                         struct token_lists counted)
+struct listing {
+    const struct tr_bundle_finder *finder;
+    struct tr_bundles *bundles;
+};
+
+/* How many rows and pairs each token has. */
+static double count_piece(void *user, size_t begin, size_t end)
 {
-    bundles->row_begin = tr_alloc(x->tokens + 1, sizeof *bundles->row_begin);
-    bundles->pair_begin = tr_alloc(x->tokens + 1, sizeof *bundles->pair_begin);
-    bundles->row = tr_alloc(counted.rows + TR_ROWS_AHEAD, sizeof *bundles->row);
-    bundles->pair = tr_alloc(counted.pairs + TR_PAIRS_AHEAD, sizeof *bundles->pair);
-    bundles->outcome = tr_alloc(counted.pairs, sizeof *bundles->outcome);
-    if (!bundles->row_begin || !bundles->pair_begin || !bundles->row || !bundles->pair ||
-        !bundles->outcome) {
+    const struct listing *x = user;
+    for (size_t t = begin; t < end; t++) {
+        struct token_lists counted = {0};
+        write_token(x->finder, t, &counted);
+        x->bundles->row_begin[t + 1] = (uint32_t)counted.rows;
+        x->bundles->pair_begin[t + 1] = counted.pairs < UINT32_MAX ? (uint32_t)counted.pairs
+                                                                   : UINT32_MAX;
+    }
+    return 0;
+}
+
+static double write_piece(void *user, size_t begin, size_t end)
+{
+    const struct listing *x = user;
+    struct tr_bundles *bundles = x->bundles;
+    struct token_lists to = {.row = bundles->row,
+                             .pair = bundles->pair,
+                             .outcome = bundles->outcome,
+                             .rows = bundles->row_begin[begin],
+                             .pairs = bundles->pair_begin[begin]};
+    for (size_t t = begin; t < end; t++) {
+        write_token(x->finder, t, &to);
+    }
+    return 0;
+}
+
+/* Turns counts into where each begins; their sum. */
+static uint64_t add_up(uint32_t *begin, size_t tokens)
+{
+    uint64_t sum = 0;
+    for (size_t t = 1; t <= tokens; t++) {
+        sum += begin[t];
+        begin[t] = (uint32_t)sum;
+    }
+    return sum;
+}
+
+static bool write_tokens(struct listing *x, struct tr_pool *pool)
+{
+    struct tr_bundles *bundles = x->bundles;
+    size_t rows = bundles->row_begin[bundles->tokens], pairs = bundles->pair_begin[bundles->tokens];
+    bundles->row = tr_alloc(rows + TR_ROWS_AHEAD, sizeof *bundles->row);
+    bundles->pair = tr_alloc(pairs + TR_PAIRS_AHEAD, sizeof *bundles->pair);
+    bundles->outcome = tr_alloc(pairs, sizeof *bundles->outcome);
+    if (!bundles->row || !bundles->pair || !bundles->outcome) {
         return false;
     }
-    struct token_lists to = {
-        .row = bundles->row, .pair = bundles->pair, .outcome = bundles->outcome};
-    for (size_t t = 0; t < x->tokens; t++) {
-        write_token(x, t, &to);
-        bundles->row_begin[t + 1] = (uint32_t)to.rows;
-        bundles->pair_begin[t + 1] = (uint32_t)to.pairs;
-    }
+    tr_pool_sum(pool, bundles->tokens, write_piece, x);
     return true;
 }
 
@@ -243,100 +286,122 @@ static bool is_possible(const struct tr_occurrences *occurrences, size_t tokens,
            rows->width <= TR_WIDEST_BUNDLE;
 }
 
-/* Whether lists pay: pairs are listed for each token, which takes too much memory where a row has
- * many. `most` is how many rows and pairs there may be for each attribute. */
-static trellis_status weigh(struct tr_bundle_finder *x, double most, struct token_lists *counted,
-                            bool *ret_pays, trellis_error *error)
+/* Whether lists pay, once their sizes are known: pairs are listed for each token, which takes too much
+ * memory where a row has many. `most` is how many rows and pairs there may be for each attribute. */
+static trellis_status weigh(struct listing *x, double most, struct tr_pool *pool, bool *ret_pays,
+                            trellis_error *error)
 {
-    for (size_t t = 0; t < x->tokens; t++) {
-        write_token(x, t, counted);
+    const struct tr_bundle_finder *finder = x->finder;
+    struct tr_bundles *bundles = x->bundles;
+    bundles->row_begin = tr_alloc(finder->tokens + 1, sizeof *bundles->row_begin);
+    bundles->pair_begin = tr_alloc(finder->tokens + 1, sizeof *bundles->pair_begin);
+    if (!bundles->row_begin || !bundles->pair_begin) {
+        return tr_fail_memory(error);
     }
-    uint64_t sizes[] = {x->occurrences->attribute.size, counted->rows + counted->pairs};
-    trellis_status status = x->ranks ? tr_ranks_sum_integers(x->ranks, sizes, 2, error)
-                                     : TRELLIS_OK;
-    *ret_pays = sizes[0] > 0 && (double)sizes[1] <= most * (double)sizes[0] &&
-                (uint64_t)x->kept + x->rows->dense <= TR_LISTED_ROWS;
+    tr_pool_sum(pool, finder->tokens, count_piece, x);
+    uint64_t rows = add_up(bundles->row_begin, finder->tokens);
+    uint64_t pairs = add_up(bundles->pair_begin, finder->tokens);
+    uint64_t sizes[] = {finder->occurrences->attribute.size, rows + pairs, pairs > UINT32_MAX};
+    trellis_status status = finder->ranks ? tr_ranks_sum_integers(finder->ranks, sizes, 3, error)
+                                          : TRELLIS_OK;
+    *ret_pays = sizes[0] > 0 && (double)sizes[1] <= most * (double)sizes[0] && sizes[2] == 0 &&
+                (uint64_t)finder->kept + finder->rows->dense <= TR_LISTED_ROWS;
     return status;
 }
 
-/* Without sets there is nothing to inherit, and no `count`. */
-static trellis_status list_tokens(struct tr_bundle_finder *x, struct token_lists counted,
+/* The tokens by what was found; *ret_bundles stays NULL where that does not pay. Without sets there is
+ * nothing to inherit, and no `count`. */
+static trellis_status list_tokens(struct tr_bundle_finder *x, double most, struct tr_pool *pool,
                                   struct tr_bundles **ret_bundles, trellis_error *error)
 {
     struct tr_bundles *bundles = tr_alloc(1, sizeof *bundles);
-    if (bundles) {
-        bundles->rows = x->rows;
-        bundles->tokens = x->tokens;
-    }
-    if (!bundles || !list_members(x, bundles) || (x->count && !list_heirs(x, bundles)) ||
-        !write_tokens(x, bundles, counted)) {
-        tr_bundles_destroy(bundles);
+    if (!bundles) {
         return tr_fail_memory(error);
+    }
+    bundles->rows = x->rows;
+    bundles->tokens = x->tokens;
+    struct listing listing = {x, bundles};
+    bool pays = false;
+    trellis_status status = weigh(&listing, most, pool, &pays, error);
+    if (!status && pays &&
+        (!list_members(x, bundles) || (x->count && !list_heirs(x, bundles)) ||
+         !write_tokens(&listing, pool))) {
+        status = tr_fail_memory(error);
+    }
+    if (status || !pays) {
+        tr_bundles_destroy(bundles);
+        return status;
     }
     sort_members(bundles);
     *ret_bundles = bundles;
     return TRELLIS_OK;
 }
 
-static trellis_status build(struct tr_bundle_finder *x, struct tr_bundles **ret_bundles,
-                            trellis_error *error)
-{
-    struct token_lists counted = {0};
-    bool pays = false;
-    if (!finder_begin(x) || !tr_bundle_imply_all(x) || !tr_bundle_divide_all(x) ||
-        !number_bundles(x)) {
-        return tr_fail_memory(error);
-    }
-    trellis_status status = weigh(x, 1.25, &counted, &pays, error);
-    return status || !pays ? status : list_tokens(x, counted, ret_bundles, error);
-}
-
-/* The same of tokens in several parts. */
-static trellis_status create_of_parts(const struct tr_occurrences *occurrences, const size_t *part,
-                                      size_t parts, const struct tr_rows *rows,
-                                      struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
-                                      trellis_error *error)
+/* Looks for the sets of tokens in several parts; *ret_finder is NULL where there can be none. */
+static trellis_status search_parts(const struct tr_occurrences *occurrences, const size_t *part,
+                                   size_t parts, const struct tr_rows *rows, struct tr_ranks *ranks,
+                                   struct tr_bundle_finder **ret_finder, trellis_error *error)
 {
     uint64_t all = part[parts];
-    *ret_bundles = NULL;
+    *ret_finder = NULL;
     trellis_status status = ranks ? tr_ranks_sum_integers(ranks, &all, 1, error) : TRELLIS_OK;
     if (status || !is_possible(occurrences, all, rows)) {
         return status;
     }
-    struct tr_bundle_finder x = {.occurrences = occurrences,
-                                 .rows = rows,
-                                 .tokens = part[parts],
-                                 .part = part,
-                                 .parts = parts,
-                                 .ranks = ranks};
-    status = build(&x, ret_bundles, error);
-    finder_end(&x);
-    return status;
+    struct tr_bundle_finder *x = tr_alloc(1, sizeof *x);
+    if (!x) {
+        return tr_fail_memory(error);
+    }
+    *x = (struct tr_bundle_finder){.occurrences = occurrences,
+                                   .rows = rows,
+                                   .tokens = part[parts],
+                                   .part = part,
+                                   .parts = parts,
+                                   .ranks = ranks};
+    if (!finder_begin(x) || !tr_bundle_imply_all(x) || !tr_bundle_divide_all(x) ||
+        !number_bundles(x)) {
+        tr_bundle_finder_destroy(x);
+        return tr_fail_memory(error);
+    }
+    x->part = NULL; // the caller's
+    *ret_finder = x;
+    return TRELLIS_OK;
+}
+
+trellis_status tr_bundles_of_search(struct tr_bundle_finder *finder, struct tr_pool *pool,
+                                    struct tr_bundles **ret_bundles, trellis_error *error)
+{
+    *ret_bundles = NULL;
+    return finder ? list_tokens(finder, 1.25, pool, ret_bundles, error) : TRELLIS_OK;
 }
 
 trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
-                                 const struct tr_rows *rows, struct tr_ranks *ranks,
-                                 struct tr_bundles **ret_bundles, trellis_error *error)
+                                 const struct tr_rows *rows, struct tr_bundles **ret_bundles,
+                                 trellis_error *error)
 {
     const size_t part[] = {0, tokens};
-    return create_of_parts(occurrences, part, 1, rows, ranks, ret_bundles, error);
+    struct tr_bundle_finder *finder;
+    *ret_bundles = NULL;
+    trellis_status status = search_parts(occurrences, part, 1, rows, NULL, &finder, error);
+    if (!status) {
+        status = tr_bundles_of_search(finder, NULL, ret_bundles, error);
+    }
+    tr_bundle_finder_destroy(finder);
+    return status;
 }
 
 trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t tokens,
-                               const struct tr_rows *rows, struct tr_bundles **ret_bundles,
-                               trellis_error *error)
+                               const struct tr_rows *rows, struct tr_pool *pool,
+                               struct tr_bundles **ret_bundles, trellis_error *error)
 {
     *ret_bundles = NULL;
     if (!is_possible(occurrences, tokens, rows)) {
         return TRELLIS_OK;
     }
     struct tr_bundle_finder x = {.occurrences = occurrences, .rows = rows, .tokens = tokens};
-    struct token_lists counted = {0};
-    bool pays = false;
     x.symbol.at = occurrences->attribute.at; // no sets
     x.symbol_begin = occurrences->begin.at;
-    trellis_status status = weigh(&x, 1.5, &counted, &pays, error);
-    return status || !pays ? status : list_tokens(&x, counted, ret_bundles, error);
+    return list_tokens(&x, 1.5, pool, ret_bundles, error);
 }
 
 /* Whether the segments of a corpus are bundled, by what they are on all ranks. */
@@ -353,24 +418,29 @@ static trellis_status takes_segments(const struct tr_dataset *dataset, struct tr
     return status;
 }
 
-trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
-                                     struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
-                                     trellis_error *error)
+trellis_status tr_bundles_search(const struct tr_dataset *dataset, const struct tr_rows *rows,
+                                 struct tr_ranks *ranks, struct tr_bundle_finder **ret_finder,
+                                 trellis_error *error)
 {
     const size_t part[] = {0, tr_segment_starts(dataset, 0), tr_segment_ends(dataset, 0),
                            tr_segment_rest(dataset, 0), tr_segment_rest(dataset, dataset->tokens)};
+    const size_t tokens[] = {0, dataset->tokens};
     bool segments = false;
-    *ret_bundles = NULL;
+    *ret_finder = NULL;
     trellis_status status = takes_segments(dataset, ranks, &segments, error);
     if (status || !segments) {
         return status ? status
-                      : tr_bundles_create(&dataset->node, dataset->tokens, rows, ranks, ret_bundles,
-                                          error);
+                      : search_parts(&dataset->node, tokens, 1, rows, ranks, ret_finder, error);
     }
     struct tr_occurrences parts;
-    status = tr_segment_parts(dataset, &parts) ? create_of_parts(&parts, part, TR_COUNT(part) - 1,
-                                                                 rows, ranks, ret_bundles, error)
-                                               : tr_fail_memory(error);
+    status = tr_segment_parts(dataset, &parts)
+                 ? search_parts(&parts, part, TR_COUNT(part) - 1, rows, ranks, ret_finder, error)
+                 : tr_fail_memory(error);
+    if (*ret_finder) {
+        (*ret_finder)->parts_of_segments = parts;
+        (*ret_finder)->occurrences = &(*ret_finder)->parts_of_segments;
+        return TRELLIS_OK;
+    }
     free(parts.begin.at);
     free(parts.attribute.at);
     return status;

@@ -38,6 +38,7 @@ struct tr_bundle_finder {
     uint32_t *symbol_begin; // [tokens + 1]
     uint32_t kept, kept_members;
     TR_ARRAY(uint32_t) candidates; // with ranks: copies, as the first token may be another's
+    struct tr_occurrences parts_of_segments; // its own `occurrences`, where there are segments
 };
 
 /* The attributes of the first token that has an attribute. */

@@ -47,23 +47,30 @@ struct tr_bundles {
 };
 
 /* The bundles of the tokens of a corpus; *ret_bundles is NULL where they would not pay. The rows
- * must stay. Where ranks are given, each has the occurrences of some of the tokens, earlier ranks of
- * earlier tokens; all find the same bundles. */
+ * must stay. */
 trellis_status tr_bundles_create(const struct tr_occurrences *occurrences, size_t tokens,
-                                 const struct tr_rows *rows, struct tr_ranks *ranks,
-                                 struct tr_bundles **ret_bundles, trellis_error *error);
+                                 const struct tr_rows *rows, struct tr_bundles **ret_bundles,
+                                 trellis_error *error);
 /* The rows and pairs of tokens without any bundles, for methods that change weights after a few
- * sequences: no attribute has to be looked up. */
+ * sequences: no attribute has to be looked up. The pool may be NULL. */
 trellis_status tr_bundles_list(const struct tr_occurrences *occurrences, size_t tokens,
-                               const struct tr_rows *rows, struct tr_bundles **ret_bundles,
-                               trellis_error *error);
+                               const struct tr_rows *rows, struct tr_pool *pool,
+                               struct tr_bundles **ret_bundles, trellis_error *error);
 void tr_bundles_destroy(struct tr_bundles *bundles);
 
 /* The same of a training corpus: of its tokens and, where neither have values, of all segments, which
- * count as tokens in the parts of segment_parts.h. */
-trellis_status tr_bundles_of_dataset(const struct tr_dataset *dataset, const struct tr_rows *rows,
-                                     struct tr_ranks *ranks, struct tr_bundles **ret_bundles,
-                                     trellis_error *error);
+ * count as tokens in the parts of segment_parts.h. One thread searches, which reads the corpus and
+ * the rows, and must itself be the only one to talk to the ranks; then the threads of the pool, which
+ * may be NULL, list the tokens. The finder is NULL where there can be no bundles. Where ranks are
+ * given, each has the occurrences of some of the tokens, earlier ranks of earlier tokens; all find
+ * the same bundles. */
+struct tr_bundle_finder;
+trellis_status tr_bundles_search(const struct tr_dataset *dataset, const struct tr_rows *rows,
+                                 struct tr_ranks *ranks, struct tr_bundle_finder **ret_finder,
+                                 trellis_error *error);
+trellis_status tr_bundles_of_search(struct tr_bundle_finder *finder, struct tr_pool *pool,
+                                    struct tr_bundles **ret_bundles, trellis_error *error);
+void tr_bundle_finder_destroy(struct tr_bundle_finder *finder);
 static inline bool tr_bundles_have_segments(const struct tr_bundles *bundles,
                                             const struct tr_dataset *dataset)
 {

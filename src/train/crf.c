@@ -28,6 +28,9 @@ struct crf {
     double seconds;       // when the iteration began
     trellis_status status;
     trellis_error *error;
+    /* What is done while bundles are looked for. */
+    trellis_status beside_status;
+    trellis_error beside_error;
 };
 
 static bool report(void *user, const struct tr_optim_report *step, const double *w)
@@ -170,14 +173,33 @@ static trellis_status find_unit(struct crf *crf)
 {
     size_t size = crf->likelihood->size;
     double *curvature = tr_alloc(size, sizeof *curvature);
-    trellis_status status = curvature
-                                ? tr_likelihood_curvature(crf->likelihood, curvature, crf->error)
-                                : tr_fail_memory(crf->error);
+    trellis_error *error = &crf->beside_error;
+    trellis_status status = curvature ? tr_likelihood_curvature(crf->likelihood, curvature, error)
+                                      : tr_fail_memory(error);
     for (size_t j = 0; !status && j < size; j++) {
         crf->unit[j] = (float)(1 / sqrt(curvature[j]));
     }
     free(curvature);
     return status;
+}
+
+/* What needs neither the keys and texts of the attributes nor bundles. */
+static void pack_and_find_unit(void *user)
+{
+    struct crf *crf = user;
+    tr_vocabulary_pack(&crf->training->data.vocabulary); // from here on the numbers are enough
+    crf->beside_status = find_unit(crf);
+}
+
+/* All that comes between the start and the first iteration. */
+static trellis_status get_ready(struct crf *crf, bool selects)
+{
+    trellis_status status = tr_likelihood_bundle(crf->likelihood, selects, pack_and_find_unit, crf,
+                                                 crf->error);
+    if (crf->beside_status) {
+        *crf->error = crf->beside_error;
+    }
+    return crf->beside_status ? crf->beside_status : status;
 }
 
 /* Keeps this rank's slice of a vector. */
@@ -223,17 +245,11 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
              : tr_checkpoint_is_pending(training->checkpoint)
                  ? TRELLIS_OK // it has the weights
                  : find_start(&crf, run.method, run.l1, run.l2);
-    if (!status && !training->report.interrupted) {
-        tr_vocabulary_pack(&training->data.vocabulary); // from here on the numbers are enough
-    }
     if (!status) {
         tr_weights_to_features(crf.likelihood, crf.now->weights, crf.w);
     }
     if (!status && !training->report.interrupted) {
-        status = find_unit(&crf);
-    }
-    if (!status && !training->report.interrupted) {
-        status = tr_likelihood_bundle(crf.likelihood, run.selects, error);
+        status = get_ready(&crf, run.selects);
     }
     if (!status && !training->report.interrupted) {
         status = split(&crf, &run);

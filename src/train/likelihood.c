@@ -307,17 +307,62 @@ static void forget(struct tr_occurrences *occurrences)
     occurrences->begin.size = occurrences->begin.capacity = 0;
 }
 
-trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, trellis_error *error)
+struct search {
+    const struct tr_training *training;
+    struct tr_ranks *ranks; // NULL: this one has all data
+    void (*beside)(void *user);
+    void *user;
+    struct tr_bundle_finder *found;
+    trellis_status status;
+    trellis_error *error;
+};
+
+/* The two blocks of a search. */
+static void search_or_beside(void *user, size_t block, unsigned thread)
 {
-    struct tr_dataset *data = &l->training->data.train;
-    struct tr_ranks *ranks = l->training->data.shared ? &l->training->ranks : NULL;
-    trellis_status status = tr_bundles_of_dataset(data, l->training->data.vocabulary.node.rows,
-                                                  ranks, &l->bundles, error);
+    (void)thread;
+    struct search *x = user;
+    if (block == 1) {
+        const struct tr_training_data *data = &x->training->data;
+        x->status = tr_bundles_search(&data->train, data->vocabulary.node.rows, x->ranks, &x->found,
+                                      x->error);
+    } else if (x->beside) {
+        x->beside(x->user);
+    }
+}
+
+/* Messages between ranks must have the same order on all of them, so these do one after the other. */
+static void search(struct search *x)
+{
+    if (!tr_ranks_alone(&x->training->ranks)) {
+        search_or_beside(x, 0, 0);
+        search_or_beside(x, 1, 0);
+    } else {
+        tr_pool_run(x->training->pool, 2, search_or_beside, x);
+    }
+}
+
+trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, void (*beside)(void *user),
+                                    void *user, trellis_error *error)
+{
+    struct tr_training *t = l->training;
+    struct tr_dataset *data = &t->data.train;
+    struct search x = {.training = t,
+                       .ranks = t->data.shared ? &t->ranks : NULL,
+                       .beside = beside,
+                       .user = user,
+                       .error = error};
+    search(&x);
+    trellis_status status = x.status;
+    if (!status) {
+        status = tr_bundles_of_search(x.found, t->pool, &l->bundles, error);
+    }
+    tr_bundle_finder_destroy(x.found);
     l->at.bundles = l->bundles;
     if (!status && l->bundles && !make_bundle_sums(l)) {
         status = tr_fail_memory(error);
     }
-    if (!status && !tr_ranks_alone(&l->training->ranks)) {
+    if (!status && !tr_ranks_alone(&t->ranks)) {
         status = tr_likelihood_touch(l, error);
     }
     if (l->bundles && !stay) {

@@ -51,9 +51,10 @@ trellis_status tr_likelihood_create(struct tr_training *training,
                                     struct tr_likelihood **ret_likelihood, trellis_error *error);
 /* Prepares for many sums: bundles the attributes of the training data, where that pays, and tells the
  * ranks which of them each has. Unless they are to stay, the attributes of the tokens are then
- * forgotten: nothing else reads them. */
+ * forgotten: nothing else reads them. `beside`, unless NULL, is called once while the data is searched,
+ * by another thread where there are several, or before that; it may read the training data. */
 trellis_status tr_likelihood_bundle(struct tr_likelihood *likelihood, bool stay,
-                                    trellis_error *error);
+                                    void (*beside)(void *user), void *user, trellis_error *error);
 void tr_likelihood_destroy(struct tr_likelihood *likelihood);
 /* After that, where there are several ranks: from now on each has its slice of w and gradient alone. */
 trellis_status tr_likelihood_split(struct tr_likelihood *likelihood, trellis_error *error);

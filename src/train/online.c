@@ -537,7 +537,7 @@ static trellis_status prepare(struct tr_online *online, trellis_error *error)
     }
     if (!status) {
         status = tr_bundles_list(&t->data.train.node, t->data.train.tokens,
-                                 t->data.vocabulary.node.rows, &online->listed, error);
+                                 t->data.vocabulary.node.rows, t->pool, &online->listed, error);
         online->now.bundles = online->listed;
     }
     if (!status) {

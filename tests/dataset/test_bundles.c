@@ -138,7 +138,7 @@ static struct tr_bundles *bundle(const struct corpus *c)
 {
     struct tr_bundles *bundles;
     trellis_error error = {0};
-    assert_int_equal(tr_bundles_create(&c->occurrences, TOKENS, c->rows, NULL, &bundles, &error),
+    assert_int_equal(tr_bundles_create(&c->occurrences, TOKENS, c->rows, &bundles, &error),
                      TRELLIS_OK);
     return bundles;
 }
@@ -293,7 +293,8 @@ static void lists_what_is_not_bundled(void **state)
     for (size_t i = 0; i < TR_COUNT(outcomes); i++) {
         struct corpus c = draw_corpus(&random, outcomes[i]);
         struct tr_bundles *b;
-        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, &b, &error), TRELLIS_OK);
+        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, NULL, &b, &error),
+                         TRELLIS_OK);
         assert_non_null(b);
         assert_int_equal(b->count, 0);
         for (size_t t = 0; t < TOKENS; t++) {
@@ -303,11 +304,13 @@ static void lists_what_is_not_bundled(void **state)
         tr_bundles_destroy(b);
         uint32_t dense = c.rows->dense;
         c.rows->dense = 0; // too many pairs
-        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, &b, &error), TRELLIS_OK);
+        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, NULL, &b, &error),
+                         TRELLIS_OK);
         assert_null(b);
         c.rows->dense = dense;
         assert_true(tr_push(&c.occurrences.value, 1));
-        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, &b, &error), TRELLIS_OK);
+        assert_int_equal(tr_bundles_list(&c.occurrences, TOKENS, c.rows, NULL, &b, &error),
+                         TRELLIS_OK);
         assert_null(b);
         corpus_free(&c);
     }

@@ -543,7 +543,7 @@ static inline double evaluate(struct problem *p, unsigned threads, double l2, co
     assert_ok(tr_likelihood_create(&p->training, &likelihood, &error), error);
     assert_int_equal(likelihood->size, p->size);
     if (p->bundled) {
-        assert_ok(tr_likelihood_bundle(likelihood, true, &error), error);
+        assert_ok(tr_likelihood_bundle(likelihood, true, NULL, NULL, &error), error);
         p->bundles = likelihood->bundles ? likelihood->bundles->count : 0;
     }
     struct tr_crf_objective objective = {likelihood, l2};

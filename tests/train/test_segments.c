@@ -119,7 +119,7 @@ static void check_bundles(struct tr_likelihood *likelihood,
                           const double *gradient, double value, double *again)
 {
     trellis_error error = {0};
-    assert_ok(tr_likelihood_bundle(likelihood, true, &error), error);
+    assert_ok(tr_likelihood_bundle(likelihood, true, NULL, NULL, &error), error);
     assert_true(fabs(value_at(objective, w, again) - value) <= 1e-5 * (1 + fabs(value)));
     for (size_t j = 0; j < likelihood->size; j++) {
         assert_true(fabs(again[j] - gradient[j]) <= 1e-4 * (1 + fabs(gradient[j])));
