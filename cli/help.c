@@ -1,6 +1,7 @@
 /* help.c - `trellis help`, and the files generated from the same tables:
  *
  *     trellis help --man train       docs/man/trellis-train.1
+ *     trellis help --man mpi         docs/man/trellis-mpi.1
  *     trellis help --markdown        docs/cli.md
  *     trellis help --completion bash completions/trellis.bash
  */
@@ -11,6 +12,7 @@
 #include "arguments.h"
 #include "message.h"
 #include "output_file.h"
+#include "ranks.h"
 
 static void write_markdown(FILE *out)
 {
@@ -20,34 +22,40 @@ static void write_markdown(FILE *out)
     for (size_t i = 0; commands[i]; i++) {
         help_page_write(out, &help_markdown, commands[i]);
     }
+    help_page_write_mpi(out, &help_markdown);
 }
 
 int help_show(const struct command *command, bool all)
 {
     struct output output;
     int result = output_open(&output, NULL);
-    if (result == EXIT_SUCCESS) {
+    if (result == EXIT_SUCCESS && !command && ranks_given()) {
+        help_page_write_mpi(output.file, &help_plain);
+    } else if (result == EXIT_SUCCESS) {
         (all ? help_page_write : help_page_write_short)(output.file, &help_plain, command);
+    }
+    if (result == EXIT_SUCCESS) {
         result = output_end(&output, TRELLIS_OK, NULL);
     }
     return result;
 }
 
-/* What a page is about: a subcommand, a learner, or neither. */
+/* What a page is about: a subcommand, a learner, trellis-mpi, or none of them. */
 struct topic {
     const struct command *command;
-    bool is_learner;
+    bool is_learner, is_mpi;
     size_t learner;
 };
 
 static bool find_topic(const char *word, struct topic *topic)
 {
     topic->command = command_find(word);
+    topic->is_mpi = strcmp(word, "mpi") == 0;
     for (size_t i = 0; !topic->command && !topic->is_learner && trellis_learner_name(i); i++) {
         topic->is_learner = strcmp(trellis_learner_name(i), word) == 0;
         topic->learner = i;
     }
-    return topic->command || topic->is_learner;
+    return topic->command || topic->is_learner || topic->is_mpi;
 }
 
 static int unknown_topic(const char *word)
@@ -76,6 +84,8 @@ static bool write_page(FILE *out, const struct arguments *arguments, const struc
         write_markdown(out);
     } else if (topic->is_learner) {
         help_page_write_learner(out, format, topic->learner);
+    } else if (topic->is_mpi) {
+        help_page_write_mpi(out, format);
     } else if (format == &help_man) {
         help_page_write(out, format, topic->command);
     } else {
@@ -118,7 +128,8 @@ const struct command command_help = {
                 "--completion SHELL",
     .description =
         "Lists the subcommands; shows the help of one, like 'trellis SUBCOMMAND --help'; or explains "
-        "a model type with its algorithms, options, defaults and references.",
+        "a model type with its algorithms, options, defaults and references. 'trellis help mpi' is "
+        "about training on many machines.",
     .own = own,
     .examples = "trellis help train\n"
                 "trellis help crf\n"

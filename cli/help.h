@@ -26,6 +26,9 @@ void help_page_write_short(FILE *out, const struct help_format *format,
 /* The page of a learner, by its number. */
 void help_page_write_learner(FILE *out, const struct help_format *format, size_t learner);
 
+/* The page of trellis-mpi. */
+void help_page_write_mpi(FILE *out, const struct help_format *format);
+
 /* An option of the library with its explanation and its default, NULL for that of the table. */
 void help_option_write(FILE *out, const struct help_format *format, const trellis_option *option,
                        const char *default_value);
@@ -35,7 +38,8 @@ const char *completion_shell(size_t index);
 /* Writes the completion script for a shell; false if it is not one of them. */
 bool completion_write(FILE *out, const char *shell);
 
-/* Writes the page of --help or --help-all to standard output; returns the exit status. */
+/* Writes the page of --help or --help-all to standard output; returns the exit status. Without a
+ * command it is the main page, or in trellis-mpi its own. */
 int help_show(const struct command *command, bool all);
 
 #endif

@@ -20,6 +20,7 @@ for shell in bash zsh fish; do
     generated completions/trellis.$shell --completion $shell
 done
 generated docs/man/trellis.1 --man
+generated docs/man/trellis-mpi.1 --man mpi
 "$TRELLIS" help | sed -n '/^Subcommands:$/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >$TRELLIS_TMP/commands
 want "the subcommands are found" test "$(wc -l <$TRELLIS_TMP/commands)" -ge 20
 for command in $(cat $TRELLIS_TMP/commands); do
