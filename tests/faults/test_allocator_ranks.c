@@ -36,9 +36,11 @@ static trellis_status run_ranks(const char *about, struct outcome *outcome)
     unsigned started = 0;
     pthread_barrier_init(&world.barrier, NULL, RANKS);
     for (unsigned r = 0; !status && r < RANKS; r++) {
-        ranks[r] = (struct starting){
-            {.member = {.world = &world, .rank = r}, .options = options, .source = &source},
-            &signal};
+        ranks[r] = (struct starting){{.member = {.world = &world, .rank = r},
+                                      .options = options,
+                                      .sources = &source,
+                                      .source_count = 1},
+                                     &signal};
         if (pthread_create(&threads[r], NULL, wait_and_train, &ranks[r])) {
             status = tr_fail_memory(&outcome->error);
         } else {

@@ -97,7 +97,8 @@ static inline void *run_member(void *user)
 struct rank_training {
     struct member member;
     const trellis_options *options;
-    const trellis_source *source;
+    const trellis_source *sources;
+    size_t source_count;
     const char *templates;
     trellis_status status;
     trellis_error error;
@@ -114,8 +115,8 @@ static inline void *train_on_rank(void *user)
                            .agree = agree_with_threads,
                            .exchange = exchange_with_threads};
     trellis_training training = {.struct_size = sizeof training,
-                                 .train = rank->source,
-                                 .train_count = 1,
+                                 .train = rank->sources,
+                                 .train_count = rank->source_count,
                                  .templates = rank->templates,
                                  .ranks = &ranks};
     rank->status = trellis_train(rank->options, &training, &rank->model, &rank->error);

@@ -12,7 +12,7 @@
 #include "support/rank_threads.h"
 #include "train/ways.h"
 
-enum { RANKS = 4, LABELS = 2, SIZE = 2 * LABELS };
+enum { FILES = 4, RANKS = 4, LABELS = 2, SIZE = 2 * LABELS };
 
 /* "x A", "x B", "x B", "y A" */
 static const int words[RANKS] = {0, 0, 0, 1}, gold[RANKS] = {0, 1, 1, 0};
@@ -45,7 +45,7 @@ static void learn_epoch(struct naive *naive, int epoch)
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* The model of rank 0. */
-static trellis_model *train_from(const trellis_source *source, unsigned count,
+static trellis_model *train_from(const trellis_source *sources, size_t source_count, unsigned count,
                                  const char *templates, const char *settings)
 {
     struct world world = {.count = count};
@@ -56,7 +56,8 @@ static trellis_model *train_from(const trellis_source *source, unsigned count,
     for (unsigned r = 0; r < count; r++) {
         ranks[r] = (struct rank_training){.member = {.world = &world, .rank = r},
                                           .options = options,
-                                          .source = source,
+                                          .sources = sources,
+                                          .source_count = source_count,
                                           .templates = templates};
         assert_int_equal(pthread_create(&threads[r], NULL, train_on_rank, &ranks[r]), 0);
     }
@@ -79,7 +80,34 @@ static trellis_model *train_on_ranks(unsigned count, const char *corpus, const c
 {
     trellis_source source = {
         .struct_size = sizeof source, .data = corpus, .data_size = strlen(corpus)};
-    return train_from(&source, count, templates, settings);
+    return train_from(&source, 1, count, templates, settings);
+}
+
+/* All numbers of ranks up to `most` give the model of one; returns how many labels it has. */
+static size_t same_model(const trellis_source *sources, size_t source_count, unsigned most,
+                         const char *templates, const char *settings)
+{
+    trellis_model *alone = train_from(sources, source_count, 1, templates, settings);
+    size_t labels = trellis_model_label_count(alone);
+    char *wanted = say(alone, EXPORT);
+    for (unsigned count = 2; count <= most; count++) {
+        trellis_model *model = train_from(sources, source_count, count, templates, settings);
+        char *found = say(model, EXPORT);
+        assert_string_equal(found, wanted);
+        free(found);
+        trellis_model_close(model);
+    }
+    free(wanted);
+    trellis_model_close(alone);
+    return labels;
+}
+
+static size_t same_model_of_text(const char *corpus, unsigned most, const char *templates,
+                                 const char *settings)
+{
+    trellis_source source = {
+        .struct_size = sizeof source, .data = corpus, .data_size = strlen(corpus)};
+    return same_model(&source, 1, most, templates, settings);
 }
 
 /* ---- the model of one rank ------------------------------------------------------------------- */
@@ -94,17 +122,7 @@ static void the_model_is_that_of_one_rank(void **state)
     struct tr_buffer corpus = {0};
     ways_corpus(3, 25, &corpus);
     for (size_t i = 0; i < TR_COUNT(ways); i++) {
-        trellis_model *alone = train_on_ranks(1, corpus.data, templates, ways[i]);
-        char *wanted = say(alone, EXPORT);
-        trellis_model_close(alone);
-        for (unsigned count = 2; count <= 3; count++) {
-            trellis_model *model = train_on_ranks(count, corpus.data, templates, ways[i]);
-            char *found = say(model, EXPORT);
-            assert_string_equal(found, wanted);
-            free(found);
-            trellis_model_close(model);
-        }
-        free(wanted);
+        same_model_of_text(corpus.data, 3, templates, ways[i]);
     }
     tr_buffer_free(&corpus);
 }
@@ -141,20 +159,59 @@ static void each_rank_reads_its_part_of_a_file(void **state)
         thirds_corpus(strstr(ways[i], "partial"), &corpus);
         trellis_source source = {.struct_size = sizeof source,
                                  .path = put_file("ranks.txt", corpus.data, corpus.size)};
-        trellis_model *alone = train_from(&source, 1, templates, ways[i]);
-        char *wanted = say(alone, EXPORT);
-        assert_int_equal(trellis_model_label_count(alone), 16);
-        trellis_model_close(alone);
-        for (unsigned count = 2; count <= 3; count++) {
-            trellis_model *model = train_from(&source, count, templates, ways[i]);
-            char *found = say(model, EXPORT);
-            assert_string_equal(found, wanted);
-            free(found);
-            trellis_model_close(model);
-        }
-        free(wanted);
+        assert_int_equal(same_model(&source, 1, 3, templates, ways[i]), 16);
         tr_buffer_free(&corpus);
     }
+}
+
+/* The parts of several files, of which some ranks have nothing to read: one has a single sequence, and
+ * one ends in the middle of a third. */
+static void each_rank_reads_its_parts_of_several_files(void **state)
+{
+    (void)state;
+    static const char settings[] = "type=crf warm-up=0 epochs=3 threads=1";
+    static const char templates[] = "columns word\nnode word[-1..1]\nstep start end\n";
+    static const char *const names[FILES] = {"a.txt", "b.txt", "c.txt", "d.txt"};
+    struct tr_buffer corpus = {0};
+    char paths[FILES][600];
+    trellis_source sources[FILES];
+    thirds_corpus(false, &corpus);
+    tr_buffer_char(&corpus, 0);
+    const char *at = corpus.data, *end = corpus.data + corpus.size - 1;
+    for (size_t f = 0; f < FILES; f++) {
+        const char *to = f == 0 ? at + corpus.size / 4 : f == 2 ? at + corpus.size / 3 : at;
+        to = f + 1 < FILES ? strstr(to, "\n\n") + 2 : end;
+        snprintf(paths[f], sizeof paths[f], "%s", put_file(names[f], at, (size_t)(to - at)));
+        sources[f] = (trellis_source){.struct_size = sizeof *sources, .path = paths[f]};
+        at = to;
+    }
+    same_model(sources, FILES, MOST, templates, settings);
+    tr_buffer_free(&corpus);
+}
+
+/* Words that imply their class, so that its rows are summed through bundles, of which each rank has
+ * some: all words are frequent, but those of a third are met by one rank only. */
+static void bundles_are_summed_by_all(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"type=crf warm-up=0 epochs=4 threads=1",
+                                       "type=memm warm-up=0 epochs=4 threads=2"};
+    static const char templates[] =
+        "columns word class\nnode word\nnode class[-1..1]\nnode class & word\nstep\n";
+    struct tr_random random;
+    struct tr_buffer corpus = {0};
+    tr_random_seed(&random, 7);
+    for (size_t i = 0; i < 1500; i++) {
+        size_t word = tr_random_below(&random, 6) + (i % 3 ? 0 : 6 + i / 500 * 6);
+        tr_buffer_format(&corpus, "w%zu c%zu %c\n%s", word, word % 3,
+                         (int)('A' + (word + tr_random_below(&random, 2)) % 4),
+                         tr_random_below(&random, 4) ? "" : "\n");
+    }
+    tr_buffer_char(&corpus, 0);
+    for (size_t i = 0; i < TR_COUNT(ways); i++) {
+        same_model_of_text(corpus.data, MOST, templates, ways[i]);
+    }
+    tr_buffer_free(&corpus);
 }
 
 /* Ranks own slices of the weights. There are so many weights here that slices begin among those of
@@ -167,17 +224,7 @@ static void slices_have_weights_of_every_kind(void **state)
     struct tr_buffer corpus = {0};
     thirds_corpus(false, &corpus);
     tr_buffer_char(&corpus, 0);
-    trellis_model *alone = train_on_ranks(1, corpus.data, templates, settings);
-    char *wanted = say(alone, EXPORT);
-    for (unsigned count = 2; count <= 3; count++) {
-        trellis_model *model = train_on_ranks(count, corpus.data, templates, settings);
-        char *found = say(model, EXPORT);
-        assert_string_equal(found, wanted);
-        free(found);
-        trellis_model_close(model);
-    }
-    free(wanted);
-    trellis_model_close(alone);
+    same_model_of_text(corpus.data, 3, templates, settings);
     tr_buffer_free(&corpus);
 }
 
@@ -233,6 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_is_that_of_one_rank),
         cmocka_unit_test(each_rank_reads_its_part_of_a_file),
+        cmocka_unit_test(each_rank_reads_its_parts_of_several_files),
+        cmocka_unit_test(bundles_are_summed_by_all),
         cmocka_unit_test(slices_have_weights_of_every_kind),
         cmocka_unit_test(the_average_is_the_mean_of_all),
         cmocka_unit_test(weights_are_the_mean_of_all),
