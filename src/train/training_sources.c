@@ -1,5 +1,7 @@
 /* training_sources.c - where a training reads its data: what the caller gave, or files that options
  * name. */
+#include <sys/stat.h>
+
 #include "base/structs.h"
 #include "train/train.h"
 
@@ -28,6 +30,32 @@ static trellis_status take(const trellis_source *given, size_t count, const char
     return TRELLIS_OK;
 }
 
+/* A pipe gives each byte to one rank. What is missing is told by whoever reads it. */
+static trellis_status refuse_pipes(const trellis_source *sources, size_t count,
+                                   trellis_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *path = sources[i].path;
+        struct stat about;
+        bool standard = path && strcmp(path, "-") == 0;
+        if (standard || (path && stat(path, &about) == 0 &&
+                         (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)))) {
+            return tr_fail(error, TRELLIS_OPTION,
+                           "cannot read %s on several ranks: give a file, which all of them see",
+                           standard ? "standard input" : path);
+        }
+    }
+    return TRELLIS_OK;
+}
+
+static trellis_status refuse_all_pipes(const struct tr_training_sources *sources,
+                                       trellis_error *error)
+{
+    trellis_status status = refuse_pipes(sources->train, sources->train_count, error);
+    status = status ? status : refuse_pipes(sources->dev, sources->dev_count, error);
+    return status ? status : refuse_pipes(sources->unlabelled, sources->unlabelled_count, error);
+}
+
 trellis_status tr_training_take_sources(struct tr_training *training,
                                         const trellis_options *options,
                                         const trellis_training *given, trellis_error *error)
@@ -44,6 +72,9 @@ trellis_status tr_training_take_sources(struct tr_training *training,
         status = take(given->unlabelled, given->unlabelled_count,
                       tr_option_text(options, "unlabelled"), &to->unlabelled, &to->unlabelled_count,
                       error);
+    }
+    if (!status && !tr_ranks_alone(&training->ranks)) {
+        status = refuse_all_pipes(to, error);
     }
     if (!status && !given->from && *from) {
         status = trellis_model_open(from, &to->opened, error);

@@ -2,7 +2,7 @@
 . tests/cli/lib.sh
 mpi=$TRELLIS_BUILD/trellis-mpi
 [ -x "$mpi" ] && command -v mpirun >/dev/null || { echo "no MPI"; exit 77; }
-case $TRELLIS_SANITIZE in *thread*) echo "MPI itself is not built for the thread sanitizer"; exit 77 ;; esac
+case ${TRELLIS_SANITIZE:-} in *thread*) echo "MPI itself is not built for the thread sanitizer"; exit 77 ;; esac
 export ASAN_OPTIONS=detect_leaks=0 # of MPI
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
