@@ -643,8 +643,8 @@ typedef struct trellis_progress {
 typedef bool (*trellis_progress_function)(void *user, const trellis_progress *progress);
 
 /* Ends a training from another thread or from a signal handler, where progress is reported and
- * between any two sequences of the training data, which is sooner; not while a dev score is
- * computed or a graph is built. */
+ * between any two sequences of the training data, which is sooner; in a CRF of higher order between
+ * any two positions, and while its graph is built. Not while a dev score is computed. */
 typedef struct trellis_cancellation trellis_cancellation;
 TRELLIS_API trellis_status trellis_cancellation_create(trellis_cancellation **ret_cancellation,
                                                        trellis_error *error);

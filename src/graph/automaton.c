@@ -166,6 +166,9 @@ static trellis_status add_all_nodes(struct automaton *automaton)
         for (size_t v = begin; v < end; v++) {
             uint16_t history[TR_MAX_ORDER];
             memcpy(history, automaton->nodes.at[v].history, sizeof history);
+            if (tr_interrupted(automaton->plan->interruption)) {
+                return TRELLIS_INTERRUPTED;
+            }
             for (uint32_t c = 0; c < automaton->plan->labels; c++) {
                 history[length - 1] = (uint16_t)c;
                 trellis_status status = add_node(automaton, history, length);
@@ -381,7 +384,8 @@ static bool find_next_states(struct tr_graph *graph, struct automaton *automaton
 static void number_steps(struct tr_graph *graph, const struct automaton *automaton)
 {
     size_t labels = graph->labels;
-    for (size_t f = 0; f < automaton->fans.size; f++) {
+    for (size_t f = 0; f < automaton->fans.size && !tr_interrupted(automaton->plan->interruption);
+         f++) {
         const struct fan *fan = &automaton->fans.at[f];
         uint32_t *first = automaton->first_step + f * labels;
         for (size_t c = 0; c < labels; c++) {
@@ -444,7 +448,8 @@ static void visit_grams_of(struct tr_graph *graph, const struct automaton *autom
 static void visit_grams(struct tr_graph *graph, const struct automaton *automaton, bool placing)
 {
     const struct trie_node *nodes = automaton->nodes.at;
-    for (size_t f = 0; f < automaton->fans.size; f++) {
+    for (size_t f = 0; f < automaton->fans.size && !tr_interrupted(automaton->plan->interruption);
+         f++) {
         const struct fan *fan = &automaton->fans.at[f];
         uint32_t v = fan->leader;
         for (uint32_t i = 0; v != START_NODE && i < fan->count; i++) {
@@ -542,7 +547,9 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     struct automaton automaton = {.plan = plan};
     trellis_status status = add_nodes(&automaton);
     if (status) {
-        status = status == TRELLIS_LIMIT ? tr_graph_too_large(plan, error) : tr_fail_memory(error);
+        status = status == TRELLIS_LIMIT    ? tr_graph_too_large(plan, error)
+                 : status == TRELLIS_MEMORY ? tr_fail_memory(error)
+                                            : status;
     }
     if (!status) {
         status = attach_grams(&automaton, error);
@@ -555,6 +562,9 @@ trellis_status tr_graph_build_automaton(struct tr_graph *graph, const struct tr_
     }
     if (!status && !fill_graph(graph, &automaton)) {
         status = tr_fail_memory(error);
+    }
+    if ((!status && tr_interrupted(plan->interruption)) || status == TRELLIS_INTERRUPTED) {
+        status = tr_fail(error, TRELLIS_INTERRUPTED, "interrupted");
     }
     free(automaton.nodes.at);
     free(automaton.slots);

@@ -20,6 +20,7 @@
 #define TRELLIS_GRAPH_GRAPH_H
 
 #include "base/error.h"
+#include "base/interruption.h"
 #include "graph/segments.h"
 
 #define TR_MAX_ORDER 8
@@ -55,6 +56,8 @@ struct tr_graph_plan {
     /* Order 1: paths are cut into segments, whose scores a lattice adds (lattice/segment.h). NULL:
      * they are not. Outlives the graph. */
     const struct tr_segments *segments;
+    const struct tr_interruption
+        *interruption; // ends the building, with TRELLIS_INTERRUPTED; NULL: nothing does
 };
 
 static inline size_t tr_graph_max_steps(const struct tr_graph_plan *plan)

@@ -317,7 +317,8 @@ static bool collect(struct tr_lattice *lattice, const struct tr_steps *steps, do
     if (!tr_floats_room(&lattice->of.general.fan_rows, TR_POSITIONS_AT_ONCE, width)) {
         return false;
     }
-    for (size_t begin = 1; begin < lattice->length; begin += TR_POSITIONS_AT_ONCE) {
+    for (size_t begin = 1; begin < lattice->length && !tr_interrupted(lattice->interruption);
+         begin += TR_POSITIONS_AT_ONCE) {
         size_t left = lattice->length - begin;
         size_t count = left < TR_POSITIONS_AT_ONCE ? left : TR_POSITIONS_AT_ONCE;
         const float *alpha = lattice->fast.alpha.at + (begin - 1) * lattice->stride;

@@ -119,7 +119,7 @@ static bool forward(struct tr_lattice *lattice, const struct tr_steps *steps)
             lattice->kernels->multiply(alpha, steps->of.general.end_factor, lattice->stride);
         }
         float sum = lattice->kernels->sum(alpha, lattice->stride);
-        if (!(sum > 0 && sum < INFINITY)) {
+        if (!(sum > 0 && sum < INFINITY) || tr_interrupted(lattice->interruption)) {
             return false;
         }
         lattice->fast.inverse.at[i] = 1 / sum;
@@ -209,7 +209,8 @@ static bool backward(struct tr_lattice *lattice, const struct tr_steps *steps)
         beta[z] = steps->of.general.end_factor[z] * lattice->fast.inverse.at[lattice->length - 1];
     }
     for (size_t i = lattice->length; i-- > 0;) {
-        if (!(lattice->kernels->sum(beta, lattice->stride) <= tr_max_beta(steps))) {
+        if (!(lattice->kernels->sum(beta, lattice->stride) <= tr_max_beta(steps)) ||
+            tr_interrupted(lattice->interruption)) {
             return false;
         }
         finish_row(lattice, i, beta);

@@ -131,6 +131,11 @@ void tr_lattice_destroy(struct tr_lattice *lattice)
     free(lattice);
 }
 
+void tr_lattice_interrupt_by(struct tr_lattice *lattice, const struct tr_interruption *interruption)
+{
+    lattice->interruption = interruption;
+}
+
 void tr_lattice_use_reference(struct tr_lattice *lattice, bool reference)
 {
     lattice->use_reference = reference;

@@ -217,9 +217,10 @@ struct tr_lattice {
     const struct tr_graph *graph;
     const struct tr_lattice_kind *kind;
     const struct tr_kernels *kernels;
-    size_t stride;      // of rows of states
-    bool use_reference; // asked for by tr_lattice_use_reference()
-    size_t length;      // n
+    size_t stride;                              // of rows of states
+    bool use_reference;                         // asked for by tr_lattice_use_reference()
+    const struct tr_interruption *interruption; // of tr_lattice_interrupt_by()
+    size_t length;                              // n
     struct tr_lattice_scores scores;
     /* How the marginals and log Z were computed. */
     enum { TR_NOTHING, TR_FAST, TR_REFERENCE, TR_LOCAL, TR_PRUNED } computed;

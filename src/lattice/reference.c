@@ -99,7 +99,7 @@ static void forward(struct tr_lattice *lattice, const struct tr_steps *steps)
     const struct tr_graph *graph = lattice->graph;
     size_t states = graph->states;
     start_row(lattice, steps, lattice->log_space.alpha.at);
-    for (size_t i = 1; i < lattice->length; i++) {
+    for (size_t i = 1; i < lattice->length && !tr_interrupted(lattice->interruption); i++) {
         const double *before = lattice->log_space.alpha.at + (i - 1) * states;
         for (uint32_t z = 0; z < states; z++) {
             double here = tr_state_score(lattice, i, z),
@@ -208,7 +208,7 @@ static void backward(struct tr_lattice *lattice, const struct tr_steps *steps)
         beta[(lattice->length - 1) * states + z] = tr_exact(steps->score.end, steps->residual.end,
                                                             z);
     }
-    for (size_t i = lattice->length - 1; i-- > 0;) {
+    for (size_t i = lattice->length - 1; i-- > 0 && !tr_interrupted(lattice->interruption);) {
         backward_row(lattice, steps, i, beta + i * states, lattice->scratch.double_row);
     }
 }
@@ -263,6 +263,9 @@ trellis_status tr_reference_forward_backward(struct tr_lattice *lattice,
     }
     forward(lattice, steps);
     backward(lattice, steps);
+    if (tr_interrupted(lattice->interruption)) {
+        return tr_fail(error, TRELLIS_INTERRUPTED, "interrupted");
+    }
     lattice->log_z = log_z(lattice);
     if (!isfinite(lattice->log_z)) {
         return lattice->log_z < 0
@@ -308,7 +311,7 @@ static void count_step(struct tr_lattice *lattice, uint32_t step, uint32_t from,
 
 void tr_reference_collect(struct tr_lattice *lattice, const struct tr_steps *steps, double scale)
 {
-    for (size_t i = 1; i < lattice->length; i++) {
+    for (size_t i = 1; i < lattice->length && !tr_interrupted(lattice->interruption); i++) {
         visit_steps(lattice, steps, i, count_step, &scale);
     }
     size_t states = lattice->graph->states, last = (lattice->length - 1) * states;

@@ -142,11 +142,23 @@ void tr_layout_free(struct tr_layout *layout)
     *layout = (struct tr_layout){0};
 }
 
+static trellis_status make_graph(struct tr_training *training, trellis_error *error)
+{
+    struct tr_layout *layout = &training->layout;
+    const struct tr_interruption interruption = tr_training_interruption(training);
+    layout->plan.interruption = &interruption;
+    trellis_status status = tr_graph_create(&layout->plan, &layout->graph, error);
+    layout->plan.interruption = NULL;
+    return status == TRELLIS_INTERRUPTED
+               ? tr_fail(error, status, "the training ended before its first iteration")
+               : status;
+}
+
 trellis_status tr_training_make_layout(struct tr_training *training, trellis_error *error)
 {
     trellis_status status = make_plan(training, error);
     if (!status) {
-        status = tr_graph_create(&training->layout.plan, &training->layout.graph, error);
+        status = make_graph(training, error);
     }
     if (!status) {
         status = tr_training_check_labels(training, error);
@@ -181,7 +193,7 @@ trellis_status tr_training_select(struct tr_training *training, trellis_error *e
     tr_graph_destroy(training->layout.graph);
     training->layout.graph = NULL;
     if (!status) {
-        status = tr_graph_create(&training->layout.plan, &training->layout.graph, error);
+        status = make_graph(training, error);
     }
     if (!status) {
         set_layout(training);

@@ -253,6 +253,10 @@ static void add_block(void *user, size_t number, unsigned thread)
     }
     memset(worker->doubles, 0, pass->room.doubles * sizeof *worker->doubles);
     pass->value[block] = 0;
+    const struct tr_interruption interruption = tr_training_interruption(pass->training);
+    if (worker->lattice && pass->data == &pass->training->data.train) {
+        tr_lattice_interrupt_by(worker->lattice, &interruption);
+    }
     size_t end = pass->begin[block + 1];
     for (size_t s = pass->begin[block]; !status && s < end && !is_cancelled(pass);) {
         s = visit_next(pass, worker, s, end, &pass->value[block], &status, &pass->errors[block]);
@@ -260,6 +264,9 @@ static void add_block(void *user, size_t number, unsigned thread)
     if (pass->room.lattice && pass->room.floats) {
         tr_lattice_flush_transition_counts(worker->lattice, pass->steps,
                                            worker->floats + layout->step_begin);
+    }
+    if (worker->lattice) {
+        tr_lattice_interrupt_by(worker->lattice, NULL);
     }
     pass->failed[block] = status;
     if (plan->gather) {

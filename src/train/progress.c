@@ -101,6 +101,16 @@ bool tr_training_cancelled(const struct tr_training *training)
     return tr_ranks_alone(&training->ranks) && is_either_cancelled(&training->report);
 }
 
+static bool asked(const void *user)
+{
+    return tr_training_cancelled(user);
+}
+
+struct tr_interruption tr_training_interruption(const struct tr_training *training)
+{
+    return (struct tr_interruption){asked, training};
+}
+
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures)
 {
     struct tr_report *report = &training->report;

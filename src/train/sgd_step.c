@@ -337,6 +337,8 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
     if (segments) {
         scale_scores(segments, n * t->data.train.max_segment * width, (float)sgd->scale);
     }
+    const struct tr_interruption interruption = tr_training_interruption(t);
+    tr_lattice_interrupt_by(slot->lattice, &interruption);
     slot->status = tr_likelihood_of(t, slot->at, sgd->steps, slot->lattice, &slot->loss,
                                     &slot->error);
     if (!slot->status) {
@@ -344,6 +346,10 @@ static void compute_gradient(void *user, size_t index, unsigned thread)
                            ? partial_gradient(sgd, slot, n, slot->loss)
                            : take_known(sgd, slot);
     }
+    if (slot->status == TRELLIS_INTERRUPTED) {
+        slot->status = TRELLIS_OK; // no step is made by this batch
+    }
+    tr_lattice_interrupt_by(slot->lattice, NULL);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */

@@ -123,6 +123,8 @@ uint64_t tr_training_active(const struct tr_training *training, const float *wei
 bool tr_training_tick(struct tr_training *training, const trellis_progress *figures);
 /* Whether somebody has cancelled a training of one rank; any thread may ask, often. */
 bool tr_training_cancelled(const struct tr_training *training);
+/* The same, for a graph or a lattice to ask. */
+struct tr_interruption tr_training_interruption(const struct tr_training *training);
 /* At the end of an iteration that went as `status` says on this rank: where one has failed, all fail,
  * and where one wants to stop, all are interrupted. `at_once`: nothing else can have failed since they
  * last agreed, so that one message will do. */

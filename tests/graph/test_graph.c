@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "graph/graph.h"
+#include "support/patience.h"
 
 #include <string.h>
 
@@ -435,6 +436,33 @@ static void contradictory_plans(void **state)
     tr_graph_destroy(NULL);
 }
 
+/* Wherever the building is interrupted there is no graph; afterwards it is the same as ever. */
+static void building_can_be_interrupted(void **state)
+{
+    (void)state;
+    static const struct tr_gram grams[] = {GRAM(0), GRAM(1, 2), GRAM(0, 1, 2), GRAM(3, 0),
+                                           GRAM(2, 4)};
+    struct tr_graph_plan plan = {
+        .labels = 3, .order = 3, .grams = grams, .gram_count = TR_COUNT(grams)};
+    struct tr_graph *whole = make(&plan), *graph = NULL;
+    struct patience patience = {0};
+    trellis_status status = TRELLIS_INTERRUPTED;
+    for (; status; patience = (struct patience){.most = patience.most + 1}) {
+        trellis_error error = {0};
+        plan.interruption = &(struct tr_interruption){is_over, &patience};
+        status = tr_graph_create(&plan, &graph, &error);
+        assert_int_equal(status, graph ? TRELLIS_OK : TRELLIS_INTERRUPTED);
+        assert_string_equal(error.message, graph ? "" : "interrupted");
+    }
+    assert_true(patience.most > 3 * 9); // once for each state in each of three loops, at least
+    assert_int_equal(graph->step_count, whole->step_count);
+    assert_memory_equal(graph->feature_begin, whole->feature_begin,
+                        (whole->step_count + 1) * sizeof *whole->feature_begin);
+    check_walks(&plan, graph);
+    tr_graph_destroy(graph);
+    tr_graph_destroy(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +477,7 @@ int main(void)
         cmocka_unit_test(too_large),
         cmocka_unit_test(limits_to_the_step),
         cmocka_unit_test(contradictory_plans),
+        cmocka_unit_test(building_can_be_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

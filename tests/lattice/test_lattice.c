@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lattice/setting.h"
+#include "support/patience.h"
 
 static void compare_chain(uint32_t labels, uint32_t order, size_t pairs, size_t length, double size,
                           enum tr_listing listing)
@@ -580,6 +581,36 @@ static void fired_features(void **state)
     }
 }
 
+/* Wherever log Z is interrupted there is none; afterwards it is the same as ever. */
+static void log_z_can_be_interrupted(void **state)
+{
+    (void)state;
+    enum { LENGTH = 30 };
+    struct setting setting;
+    make(&setting, 4, 3, 12, 1, TR_LIST_ALL);
+    begin(&setting, LENGTH, 1);
+    for (int reference = 0; reference < 2; reference++) {
+        double log_z, whole;
+        tr_lattice_use_reference(setting.lattice, reference);
+        assert_int_equal(tr_lattice_forward_backward(setting.lattice, setting.steps, &whole, NULL),
+                         TRELLIS_OK);
+        struct patience patience = {0};
+        trellis_status status = TRELLIS_INTERRUPTED;
+        for (; status; patience = (struct patience){.most = patience.most + 1}) {
+            trellis_error error = {0};
+            tr_lattice_interrupt_by(setting.lattice, &(struct tr_interruption){is_over, &patience});
+            status = tr_lattice_forward_backward(setting.lattice, setting.steps, &log_z, &error);
+            assert_int_equal(status, log_z == 0 ? TRELLIS_INTERRUPTED : TRELLIS_OK);
+            assert_string_equal(error.message, status ? "interrupted" : "");
+            assert_true(!status == (tr_lattice_node_marginals(setting.lattice) != NULL));
+        }
+        assert_true(log_z == whole);
+        assert_true(patience.most > 2 * (LENGTH - 1)); // forward and backward
+        tr_lattice_interrupt_by(setting.lattice, NULL);
+    }
+    clear(&setting);
+}
+
 int main(void)
 {
     tr_random_seed(&dice, 3);
@@ -602,6 +633,7 @@ int main(void)
         cmocka_unit_test(ties_in_higher_orders),
         cmocka_unit_test(changes),
         cmocka_unit_test(fired_features),
+        cmocka_unit_test(log_z_can_be_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
