@@ -59,6 +59,7 @@ for file in "$so" "$TRELLIS"; do
     ! grep -qE 'GNU_STACK.*RWE' <<<"$header" || fail "$file has an executable stack"
     grep -qE 'Type: +DYN' <<<"$header" || fail "$file is not position-independent"
     grep -q '__stack_chk_fail' <<<"$symbols" || fail "$file has no stack protector"
-    grep -q '_chk@' <<<"$symbols" || fail "$file was built without _FORTIFY_SOURCE"
+    grep -q '_chk@' <<<"$symbols" || ! grep -qx 'CMAKE_BUILD_TYPE:STRING=Release' "$TRELLIS_BUILD/CMakeCache.txt" ||
+        fail "$file was built without _FORTIFY_SOURCE"
 done
 echo "ok"
