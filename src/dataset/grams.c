@@ -11,12 +11,15 @@
 
 #include "base/ranks.h"
 
+enum { RECENT = 1024 };
+
 struct gram_set {
     uint32_t labels;
     uint32_t longest; // labels of the longest gram
     bool counted;     // grams are runs of one label and what follows: c .. c d
     size_t threshold; // number of codes at which duplicates are removed
     TR_ARRAY(__uint128_t) codes;
+    __uint128_t recent[RECENT]; // some of these codes, each where its remainder is; 0: none
 };
 
 static __uint128_t code_of(const struct gram_set *set, const struct tr_gram *gram)
@@ -59,14 +62,19 @@ static void sort_distinct(struct gram_set *set)
     set->codes.size = kept;
 }
 
-/* Adds a code; duplicates are removed whenever the number of codes has doubled. */
+/* Adds a code; duplicates are removed whenever the number of codes has doubled. Most are recent. */
 static bool add(struct gram_set *set, const struct tr_gram *gram)
 {
+    __uint128_t code = code_of(set, gram), *recent = &set->recent[code % RECENT];
+    if (*recent == code) {
+        return true;
+    }
+    *recent = code;
     if (set->codes.size >= set->threshold) {
         sort_distinct(set);
         set->threshold = set->codes.size * 2 + 65536;
     }
-    return tr_push(&set->codes, code_of(set, gram));
+    return tr_push(&set->codes, code);
 }
 
 /* A sequence where some labels are open. */
