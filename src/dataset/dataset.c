@@ -572,6 +572,7 @@ static trellis_status check_memory(struct reading *reading, trellis_error *error
     uint64_t max = reading->settings->memory;
     size_t held = tr_dataset_bytes(reading->dataset) + tr_vocabulary_bytes(reading->vocabulary) +
                   tr_vocabulary_arrange_bytes(reading->vocabulary) +
+                  tr_features_bytes(reading->settings->features) +
                   (reading->training ? tr_dataset_bytes(reading->training) : 0);
     return max == 0 || held <= max
                ? TRELLIS_OK

@@ -83,6 +83,26 @@ static trellis_status keep_frequent(struct tr_resource *resource, const struct t
     return status;
 }
 
+size_t tr_features_bytes(const trellis_features *features)
+{
+    size_t bytes = 0, most = 0;
+    for (size_t i = 0; i < features->counters.size; i++) {
+        const struct tr_counter *counter = &features->counters.at[i];
+        size_t held = counter->slots * (sizeof *counter->values + sizeof *counter->counts);
+        bytes += held;
+        most = held > most ? held : most; // its hashes are copied and sorted
+    }
+    for (size_t i = 0; i < features->learned.size; i++) {
+        size_t working;
+        bytes += tr_learned_names_bytes(&features->learned.at[i], &working);
+        most = working > most ? working : most;
+    }
+    for (size_t i = 0; i < features->resources.size; i++) {
+        bytes += features->resources.at[i].owned ? features->resources.at[i].data.size : 0;
+    }
+    return bytes + most;
+}
+
 static void drop_counts(trellis_features *features)
 {
     for (size_t i = 0; i < features->counters.size; i++) {

@@ -58,6 +58,8 @@ trellis_status tr_features_end_count(trellis_features *features, trellis_error *
 /* From here on unknown(x, n) means words never seen; during training rare words stand for them. To
  * be called once, after the training data has been read. */
 trellis_status tr_features_end_training(trellis_features *features, trellis_error *error);
+/* What is held of the words of the data and of lists, and what making tables of them takes. */
+size_t tr_features_bytes(const trellis_features *features);
 /* Whether a template uses unknown(). */
 bool tr_features_has_unknown(const trellis_features *features);
 /* Whether a template gives attributes to unknown words only. */

@@ -340,10 +340,25 @@ trellis_status tr_features_end_places(trellis_features *features, trellis_error 
 {
     trellis_status status = TRELLIS_OK;
     for (size_t i = 0; !status && i < features->learned.size; i++) {
-        status = make_tables(features, &features->learned.at[i], error);
+        struct tr_learned_names *learned = &features->learned.at[i];
+        status = make_tables(features, learned, error);
+        free(learned->sightings.at);
+        free(learned->names.at);
+        memset(&learned->sightings, 0, sizeof learned->sightings);
+        memset(&learned->names, 0, sizeof learned->names);
     }
     features->learning = false;
     return status;
+}
+
+/* A sighting is sorted, and becomes an entry of a table that is sorted in its turn. */
+size_t tr_learned_names_bytes(const struct tr_learned_names *learned, size_t *ret_working)
+{
+    enum { WORKING_BYTES = 60 };
+    *ret_working = WORKING_BYTES * learned->sightings.size;
+    return sizeof *learned->sightings.at * learned->sightings.capacity +
+           sizeof *learned->names.at * learned->names.capacity +
+           sizeof *learned->final.at * learned->final.capacity;
 }
 
 trellis_status tr_learned_names_finish(trellis_features *features, trellis_error *error)

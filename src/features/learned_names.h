@@ -34,5 +34,7 @@ struct tr_learned_names {
     struct tr_intern answers;
 };
 void tr_learned_names_free(struct tr_learned_names *learned);
+/* What they hold; *ret_working is about what making their table takes besides. */
+size_t tr_learned_names_bytes(const struct tr_learned_names *learned, size_t *ret_working);
 
 #endif

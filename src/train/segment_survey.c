@@ -212,7 +212,8 @@ static trellis_status survey_source(struct segment_survey *survey, const trellis
     if (!status) {
         tr_extractor_set_segments(survey->extractor, survey->cap);
     }
-    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+    while (!status && !(status = tr_training_check_survey(survey->training, source, error)) &&
+           !(status = trellis_reader_next(reader, &sequence, error))) {
         if (!bound) {
             status = tr_extractor_bind(survey->extractor, reader,
                                        trellis_reader_label_column(reader), error);

@@ -151,6 +151,9 @@ trellis_status tr_training_choose_features(struct tr_training *training, trellis
 /* Chooses templates and schemes, reads the training data and the dev data, and lays out the
  * features. */
 trellis_status tr_training_read(struct tr_training *training, trellis_error *error);
+/* Whether what the templates have learned of the data before it is read fits into --memory. */
+trellis_status tr_training_check_survey(const struct tr_training *training,
+                                        const trellis_source *source, trellis_error *error);
 /* Whether the ranks share the training data, by the lengths of its sequences. */
 bool tr_training_shares(const struct tr_training *training);
 /* Before the data is read, where the ranks may share it: finds the lengths of all sequences and the

@@ -116,6 +116,18 @@ static trellis_status survey_sequence(struct tr_training *training, struct surve
                           : TRELLIS_OK;
 }
 
+trellis_status tr_training_check_survey(const struct tr_training *training,
+                                        const trellis_source *source, trellis_error *error)
+{
+    uint64_t max = training->settings.limits.memory;
+    return max == 0 || tr_features_bytes(training->data.features) <= max
+               ? TRELLIS_OK
+               : tr_fail(error, TRELLIS_LIMIT,
+                         "%s: the words that the templates ask for need more than the %.0f MB of "
+                         "--memory; a higher --memory, other templates or a smaller file would do",
+                         tr_source_name(source), (double)max / 1048576);
+}
+
 static trellis_status survey_source(struct tr_training *training, struct survey *survey,
                                     const trellis_source *source, trellis_error *error)
 {
@@ -128,7 +140,8 @@ static trellis_status survey_source(struct tr_training *training, struct survey 
     if (!status && survey->counts) {
         status = tr_extractor_create(training->data.features, true, &extractor, error);
     }
-    while (!status && !(status = trellis_reader_next(reader, &sequence, error))) {
+    while (!status && !(status = tr_training_check_survey(training, source, error)) &&
+           !(status = trellis_reader_next(reader, &sequence, error))) {
         if (survey->counts && !bound) {
             status = tr_extractor_bind(extractor, reader, trellis_reader_label_column(reader),
                                        error);

@@ -40,6 +40,12 @@ run 0 train -q -e 3 -f id -m $t/m $t/train
 awk 'BEGIN { for (i = 0; i < 400000; i++) print "w" (i * 7919) % 100003, i % 3 ? "A" : "B" (i % 20 == 19 ? "\n" : "") }' \
     >$t/many
 refused 'tokens alone need more than .* --memory' 90 train -q -e 1 -m $t/x --memory 30M $t/many
+# What templates ask for before the data is read.
+for words in 'rare(word,1) & word 4' 'learned(lower(word),inside first last) 20'; do
+    printf 'columns word label\nnode %s\n' "${words% *}" >$t/words.templates
+    refused 'the words that the templates ask for need more than the [0-9]+ MB of --memory' 40 \
+        train -q -e 1 -f $t/words.templates -m $t/x --memory ${words##* }M $t/many
+done
 # Reading fits, laying out the features would not.
 seq 60000 | awk '{ print "w" $1 * 7919 % 1000003, "L" $1 % 5 ($1 % 20 ? "" : "\n") }' >$t/distinct
 refused 'tokens alone need more than .* --memory' 100 \
