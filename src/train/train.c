@@ -101,17 +101,14 @@ trellis_status tr_training_same(struct tr_training *training, uint64_t number, c
                : status;
 }
 
-/* Whether all ranks train the same model: how it is run may differ. */
+/* Whether all ranks do the same: a checkpoint, too, is made by all of them. */
 static trellis_status compare_options(struct tr_training *training, const trellis_options *options,
                                       trellis_error *error)
 {
     uint64_t all = tr_hash64(trellis_version(), strlen(trellis_version()));
     for (size_t i = 0; i < trellis_option_count(); i++) {
-        const trellis_option *option = trellis_option_at(i);
-        const char *value = tr_option_text(options, option->name);
-        if (!tr_is_run_option(option->name)) {
-            all = tr_fold(all ^ tr_hash64(value, strlen(value)), 0x9E3779B97F4A7C15u) + i;
-        }
+        const char *value = tr_option_text(options, trellis_option_at(i)->name);
+        all = tr_fold(all ^ tr_hash64(value, strlen(value)), 0x9E3779B97F4A7C15u) + i;
     }
     return tr_training_same(training, all, "has other options or another version than", error);
 }

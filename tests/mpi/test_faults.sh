@@ -36,6 +36,9 @@ ends "a file that one rank cannot read" "rank 1: .*missing"
 
 broken 'set -- "$@" --l2 3' train $options -m $t/model $t/train
 ends "other options on one rank" "rank 1 has other options"
+broken 'set -- "$@" --checkpoint '$t/checkpoint train $options -m $t/model $t/train
+ends "a checkpoint on one rank" "rank 1 has other options"
+want "a checkpoint on one rank: is not written" test ! -e $t/checkpoint
 
 head -n 2000 data/english/train.conll >$t/other
 broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options -m $t/model $t/train
