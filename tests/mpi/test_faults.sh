@@ -134,6 +134,7 @@ later STOP
 ends "a rank that is stopped" "for rank 1, which does not answer"
 later STOP 0
 ends "rank 0 is stopped" "for rank 0, which does not answer"
+want "rank 0 is stopped: does not blame another when it is ended" test "$(grep -c 'does not answer' $err)" = 1
 later INT
 want "one rank is interrupted: as if all were" test $status = 130
 want "one rank is interrupted: says so once" test "$(grep -c '^trellis: interrupted' $err)" = 1
