@@ -2,7 +2,7 @@
  *
  * The same sums as those of tr_lattice_forward_backward() and tr_lattice_collect_steps(), in another
  * order, so they differ in their last bits. With few labels they take half the time
- * (group_kernels.h).
+ * (group_kernels.h), with many of whose transitions few are listed a fifth (group_lists.h).
  */
 #ifndef TRELLIS_LATTICE_GROUP_H
 #define TRELLIS_LATTICE_GROUP_H
@@ -19,8 +19,8 @@ struct tr_group_member {
     double loss;          // -log P(gold): log Z less their score
 };
 
-/* Whether sequences of this graph that have node scores only can be grouped: it is of the dense kind,
- * and its labels are few. */
+/* Whether sequences of this graph that have node scores only can be grouped: it is of the dense kind
+ * and its labels are few, or of the sparse kind (group_lists.h). */
 bool tr_lattice_can_group(const struct tr_graph *graph);
 /* Whether so many sequences take less time in a group than one by one: not where most lanes would be
  * empty most of the time. */

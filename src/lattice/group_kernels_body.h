@@ -9,7 +9,7 @@
 #include "lattice/group_kernels.h"
 #include "lattice/lattice_internal.h"
 
-enum { GROUP = TR_LANES_OF_GROUP, WIDEST = TR_WIDEST_OF_GROUP, AT_ONCE = 8 };
+enum { GROUP = TR_LANES_OF_GROUP, AT_ONCE = 8 };
 
 /* How many sequences have the position i. */
 INLINE size_t active_at(const struct tr_group_lanes *group, size_t i)
@@ -82,31 +82,37 @@ INLINE void transpose(float *const *to, const float *const *from)
 #endif
 }
 
-/* lanes[c][k] = row[k][c], c below the width */
-INLINE void spread(float *lanes, float *const *row, size_t width)
+/* Where a label stands among the lanes. */
+INLINE size_t place_of(const struct tr_group_lanes *group, size_t label)
 {
-    for (size_t c = 0; c < width; c += 8) {
+    return group->lists ? group->lists->place[label] : label;
+}
+
+/* lanes[place of c][k] = row[k][c], c below the width */
+INLINE void spread(float *lanes, float *const *row, const struct tr_group_lanes *group)
+{
+    for (size_t c = 0; c < group->width; c += 8) {
         for (size_t k = 0; k < GROUP; k += 8) {
             const float *from[8];
             float *to[8];
             for (size_t j = 0; j < 8; j++) {
                 from[j] = row[k + j] + c;
-                to[j] = lanes + (c + j) * GROUP + k;
+                to[j] = lanes + place_of(group, c + j) * GROUP + k;
             }
             transpose(to, from);
         }
     }
 }
 
-/* row[k][c] = lanes[c][k] */
-INLINE void gather(float *const *row, const float *lanes, size_t width)
+/* row[k][c] = lanes[place of c][k] */
+INLINE void gather(float *const *row, const float *lanes, const struct tr_group_lanes *group)
 {
-    for (size_t c = 0; c < width; c += 8) {
+    for (size_t c = 0; c < group->width; c += 8) {
         for (size_t k = 0; k < GROUP; k += 8) {
             const float *from[8];
             float *to[8];
             for (size_t j = 0; j < 8; j++) {
-                from[j] = lanes + (c + j) * GROUP + k;
+                from[j] = lanes + place_of(group, c + j) * GROUP + k;
                 to[j] = row[k + j] + c;
             }
             transpose(to, from);
@@ -114,12 +120,11 @@ INLINE void gather(float *const *row, const float *lanes, size_t width)
     }
 }
 
-/* The rows of a position; lanes that have no such position share `other`. */
-INLINE void rows_at(float **row, const struct tr_group_lanes *group, size_t i, size_t active,
-                    float *other)
+/* The rows of a position; lanes that have no such position share one. */
+INLINE void rows_at(float **row, const struct tr_group_lanes *group, size_t i, size_t active)
 {
     for (size_t k = 0; k < GROUP; k++) {
-        row[k] = k < active ? group->row[k] + i * group->width : other;
+        row[k] = k < active ? group->row[k] + i * group->width : group->no_row;
     }
 }
 
@@ -179,17 +184,20 @@ static void multiply(float *out, const float *from, const float *matrix, size_t 
     }
 }
 
+#include "lattice/group_lists_body.h"
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 /* One position of one vector of lanes: the scores of `labels` labels into psi; returns m_i. The start
- * counts at position 0, the end in the lanes that end here. */
+ * counts at position 0, the offset at the others, the end in the lanes that end here. */
 INLINE vector factors(const struct tr_group_lanes *group, size_t i, bool any_ends, integers ends,
                       float *score, float *psi)
 {
     vector largest = all(-INFINITY);
+    const float *plus = i == 0 ? group->start : group->offset;
     for (size_t c = 0; c < group->labels; c++) {
         vector x = load(score + c * GROUP);
-        x = i == 0 ? x + group->start[c] : x;
+        x = plus ? x + plus[c] : x;
         x = any_ends ? choose(ends, x + group->end[c], x) : x;
         store(score + c * GROUP, x);
         largest = larger(x, largest);
@@ -208,7 +216,12 @@ INLINE vector next_alpha(const struct tr_group_lanes *group, size_t i, size_t at
     vector sum = {0}, inverse = all(1);
     if (i > 0) {
         inverse = load(group->inverse + (i - 1) * GROUP + at);
-        multiply(alpha, alpha - group->labels * GROUP, group->factor, group->labels, group->width);
+        const float *before = alpha - group->labels * GROUP;
+        if (group->lists) {
+            add_up(alpha, before, &group->lists->into, group->labels, group->lists->dense);
+        } else {
+            multiply(alpha, before, group->factor, group->labels, group->width);
+        }
     }
     for (size_t c = 0; c < group->labels; c++) {
         vector x = load(psi + c * GROUP) * inverse;
@@ -221,13 +234,12 @@ INLINE vector next_alpha(const struct tr_group_lanes *group, size_t i, size_t at
 
 static void forward(const struct tr_group_lanes *group, double *sums)
 {
-    float score[WIDEST * GROUP] __attribute__((aligned(64)));
-    float zeros[WIDEST] = {0}, *row[GROUP];
+    float *score = group->scratch, *row[GROUP];
     memset(sums, 0, GROUP * sizeof *sums);
     for (size_t i = 0; i < group->positions; i++) {
         size_t active = active_at(group, i), going_on = active_at(group, i + 1);
-        rows_at(row, group, i, active, zeros);
-        spread(score, row, group->width);
+        rows_at(row, group, i, active);
+        spread(score, row, group);
         for (size_t at = 0; at < GROUP; at += LANES) {
             vector m = factors(group, i, going_on < active, lanes_between(going_on, active, at),
                                score + at, group->to + i * group->labels * GROUP + at);
@@ -266,7 +278,9 @@ INLINE vector step_back(const struct tr_group_lanes *group, size_t i, size_t at,
             store(to + c * GROUP, load(to + c * GROUP) * repair);
         }
     }
-    if (i > 0) {
+    if (i > 0 && group->lists) {
+        add_up(beta, to, &group->lists->out_of, group->labels, group->lists->dense);
+    } else if (i > 0) {
         multiply(beta, to, group->factor_by_to, group->labels, group->width);
     }
     return sum;
@@ -284,10 +298,9 @@ INLINE void begin_lanes(const struct tr_group_lanes *group, size_t i, size_t at,
 
 static float backward(const struct tr_group_lanes *group)
 {
-    float beta[WIDEST * GROUP] __attribute__((aligned(64))) = {0};
-    float marginal[WIDEST * GROUP] __attribute__((aligned(64))) = {0};
-    float ignored[WIDEST], *row[GROUP], most = 0;
+    float *beta = group->scratch, *marginal = beta + group->width * GROUP, *row[GROUP], most = 0;
     vector largest = {0};
+    memset(beta, 0, 2 * group->width * GROUP * sizeof *beta);
     for (size_t i = group->positions; i-- > 0;) {
         size_t active = active_at(group, i), going_on = active_at(group, i + 1);
         for (size_t at = 0; at < GROUP; at += LANES) {
@@ -297,8 +310,11 @@ static float backward(const struct tr_group_lanes *group)
             vector sum = step_back(group, i, at, marginal + at, beta + at);
             largest = choose(sum <= largest, largest, sum);
         }
-        rows_at(row, group, i, active, ignored);
-        gather(row, marginal, group->width);
+        rows_at(row, group, i, active);
+        gather(row, marginal, group);
+        if (group->lists) {
+            count_lists(group, i);
+        }
     }
     for (int lane = 0; lane < LANES; lane++) {
         most = isnan(most) || largest[lane] <= most ? most : largest[lane];
@@ -311,8 +327,8 @@ static float backward(const struct tr_group_lanes *group)
 enum { ROWS = 4, COLUMNS = 4 };
 
 /* sum[a][b] += sum_i,k to_i(a)[k] alpha_{i-1}(b)[k] for some rows a and columns b */
-INLINE void count_tile(double *sum, const struct tr_group_lanes *group, size_t a, size_t b,
-                       const size_t rows, const size_t columns)
+INLINE void count_tile(double *sum, const struct tr_group_lanes *group, size_t width, size_t a,
+                       size_t b, const size_t rows, const size_t columns)
 {
     size_t step = group->labels * GROUP;
     vector all_lanes[ROWS][COLUMNS] = {{{0}}};
@@ -337,48 +353,49 @@ INLINE void count_tile(double *sum, const struct tr_group_lanes *group, size_t a
     }
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
-            sum[(a + r) * group->width + b + c] += (double)across_sum(all_lanes[r][c]);
+            sum[(a + r) * width + b + c] += (double)across_sum(all_lanes[r][c]);
         }
     }
 }
 
 /* All columns of some rows. */
-INLINE void count_rows(double *sum, const struct tr_group_lanes *group, size_t a, const size_t rows)
+INLINE void count_rows(double *sum, const struct tr_group_lanes *group, size_t labels, size_t width,
+                       size_t a, const size_t rows)
 {
     size_t b = 0;
-    for (; b + COLUMNS <= group->labels; b += COLUMNS) {
-        count_tile(sum, group, a, b, rows, COLUMNS);
+    for (; b + COLUMNS <= labels; b += COLUMNS) {
+        count_tile(sum, group, width, a, b, rows, COLUMNS);
     }
-    switch (group->labels - b) {
+    switch (labels - b) {
     case 3:
-        count_tile(sum, group, a, b, rows, 3);
+        count_tile(sum, group, width, a, b, rows, 3);
         break;
     case 2:
-        count_tile(sum, group, a, b, rows, 2);
+        count_tile(sum, group, width, a, b, rows, 2);
         break;
     case 1:
-        count_tile(sum, group, a, b, rows, 1);
+        count_tile(sum, group, width, a, b, rows, 1);
         break;
     default:
         break;
     }
 }
 
-static void count(const struct tr_group_lanes *group, double *sum)
+static void count(const struct tr_group_lanes *group, size_t labels, double *sum, size_t width)
 {
     size_t a = 0;
-    for (; a + ROWS <= group->labels; a += ROWS) {
-        count_rows(sum, group, a, ROWS);
+    for (; a + ROWS <= labels; a += ROWS) {
+        count_rows(sum, group, labels, width, a, ROWS);
     }
-    switch (group->labels - a) {
+    switch (labels - a) {
     case 3:
-        count_rows(sum, group, a, 3);
+        count_rows(sum, group, labels, width, a, 3);
         break;
     case 2:
-        count_rows(sum, group, a, 2);
+        count_rows(sum, group, labels, width, a, 2);
         break;
     case 1:
-        count_rows(sum, group, a, 1);
+        count_rows(sum, group, labels, width, a, 1);
         break;
     default:
         break;

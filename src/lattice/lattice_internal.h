@@ -22,6 +22,7 @@
 
 #include "base/kernels.h"
 #include "base/memory.h"
+#include "lattice/group_lists.h"
 #include "lattice/lattice.h"
 
 #include <math.h>
@@ -76,6 +77,7 @@ struct tr_sparse_steps {
     size_t words;
     struct tr_tiles into,
         out_of; // blocks of the labels that transitions lead to, that they come from
+    struct tr_group_lists group;
 };
 
 /* Factors are exp(score - shift), those of ends exp(end - end_shift). */

@@ -30,7 +30,8 @@ static bool make_lists(struct tr_steps *steps)
     return sparse->out_begin && sparse->out_to && sparse->out_place && sparse->out_step &&
            sparse->out_score && sparse->factor && sparse->out_max && sparse->out_gain &&
            sparse->bits_row && tr_tiles_make(&sparse->into, graph, false) &&
-           tr_tiles_make(&sparse->out_of, graph, true);
+           tr_tiles_make(&sparse->out_of, graph, true) &&
+           tr_group_lists_make(&sparse->group, graph);
 }
 
 /* The listed transitions by where they come from, and a bit for each. */
@@ -91,6 +92,7 @@ static void free_steps(struct tr_steps *steps)
     free(sparse->bits);
     tr_tiles_free(&sparse->into);
     tr_tiles_free(&sparse->out_of);
+    tr_group_lists_free(&sparse->group);
 }
 
 /* Copies the score and the factor of a listed transition to where it stands among those out of a
@@ -103,6 +105,7 @@ static void copy_out(struct tr_steps *steps, uint32_t step)
         sparse->out_score[sparse->out_place[step]] = steps->score.step[step];
         sparse->into.factor[sparse->into.place[step]] = factor;
         sparse->out_of.factor[sparse->out_of.place[step]] = factor;
+        tr_group_lists_set(&sparse->group, step, factor);
         steps->max_factor = fmaxf(steps->max_factor, factor);
     }
 }

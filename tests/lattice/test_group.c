@@ -86,7 +86,8 @@ static void free_group(struct group *g)
     free(g->expected);
 }
 
-/* Sets the rows to the scores, with anything after the labels, and sums them with these kernels. */
+/* Sets the rows to the scores, with anything after the labels, and sums them with these kernels; NULL:
+ * with the steps as they are. */
 static bool run(struct group *g, const struct tr_kernels *kernels)
 {
     struct setting *setting = g->setting;
@@ -102,8 +103,10 @@ static bool run(struct group *g, const struct tr_kernels *kernels)
             }
         }
     }
-    setting->lattice->kernels = setting->steps->kernels = kernels;
-    tr_steps_set(setting->steps, setting->weights);
+    if (kernels) {
+        setting->lattice->kernels = setting->steps->kernels = kernels;
+        tr_steps_set(setting->steps, setting->weights);
+    }
     bool done;
     assert_int_equal(
         tr_lattice_group(setting->lattice, setting->steps, g->member, g->count, &done, NULL),
@@ -115,7 +118,12 @@ static void check(struct group *g, const float *expected)
 {
     struct setting *setting = g->setting;
     for (size_t k = 0; k < g->count; k++) {
-        expect_near("a loss", g->member[k].loss, g->loss[k], g->rounding + 1e-6 * fabs(g->loss[k]));
+        if (isfinite(g->loss[k])) {
+            expect_near("a loss", g->member[k].loss, g->loss[k],
+                        g->rounding + 1e-6 * fabs(g->loss[k]));
+        } else { // a gold transition is forbidden
+            assert_true(isinf(g->member[k].loss) && g->member[k].loss > 0);
+        }
     }
     for (size_t j = 0; j < g->size; j++) {
         expect_near("a marginal", g->rows[j], g->marginals[j], 2e-5);
@@ -249,7 +257,119 @@ static void test_what_pays(void **state)
     assert_true(tr_lattice_group_pays(member, 9));
 }
 
-/* Only graphs of the first order with few labels, all of whose transitions are listed. */
+/* As in text: nearly all transitions among `frequent` labels, one in twenty of the others. */
+static void make_frequent(struct setting *setting, uint32_t labels, uint32_t frequent)
+{
+    memset(setting, 0, sizeof *setting);
+    setting->plan = (struct tr_graph_plan){.labels = labels, .order = 1};
+    list_grams(setting, (size_t)labels * labels);
+    size_t pairs = (size_t)labels * labels, count = 0;
+    for (size_t f = 0; f < setting->plan.gram_count; f++) {
+        const uint16_t *label = setting->grams[f].label;
+        bool inside = label[0] % 3 == 1 && label[0] / 3 < frequent && label[1] % 3 == 1 &&
+                      label[1] / 3 < frequent;
+        if (f >= pairs || (tr_random_below(&dice, 20) == 0) != inside) {
+            setting->grams[count++] = setting->grams[f];
+        }
+    }
+    setting->plan.gram_count = count;
+    setting->weights = tr_alloc(count, sizeof *setting->weights);
+    assert_non_null(setting->weights);
+    for (size_t f = 0; f < count; f++) {
+        setting->weights[f] = uniform(2);
+    }
+    make_graph(setting, TR_LIST_FREE);
+}
+
+/* Some are forbidden; with `small`, most have so small a factor that sums cancel. */
+static void change_weights(struct setting *setting, bool small)
+{
+    for (size_t f = 0; f < setting->graph->features; f++) {
+        const struct tr_gram *gram = &setting->grams[f];
+        bool pair = gram->label[0] < setting->graph->labels &&
+                    gram->label[1] < setting->graph->labels;
+        if (pair && small && tr_random_below(&dice, 9) > 0) {
+            setting->weights[f] -= 8;
+        } else if (pair && gram->label[1] > 0 && tr_random_below(&dice, 20) == 0) {
+            setting->weights[f] = -INFINITY;
+        }
+    }
+    tr_steps_set(setting->steps, setting->weights);
+}
+
+/* From hardly any listed transitions to nearly all, and with frequent labels. */
+static void test_lists(void **state)
+{
+    (void)state;
+    for (about = 1; about <= 150; about++) {
+        struct setting setting;
+        struct group g;
+        tr_random_seed(&dice, about);
+        uint32_t labels = 1 + (uint32_t)tr_random_below(&dice, about % 10 == 0 ? 300 : 60);
+        if (about % 3 == 0) {
+            labels += 50;
+            make_frequent(&setting, labels, (uint32_t)tr_random_below(&dice, labels / 3));
+        } else {
+            size_t pairs = 1 + tr_random_below(&dice, (size_t)labels * labels);
+            make(&setting, labels, 1, about % 5 == 0 ? pairs : (pairs + 7) / 8, 2, TR_LIST_FREE);
+        }
+        change_weights(&setting, about % 4 == 0);
+        assert_true(tr_lattice_can_group(setting.graph));
+        make_group(&g, &setting, 1 + tr_random_below(&dice, TR_GROUP_MAX),
+                   1 + tr_random_below(&dice, about % 10 == 0 ? 9 : 30), about % 7 == 0 ? 12 : 3);
+        check_kernels(&g);
+        free_group(&g);
+        clear(&setting);
+    }
+}
+
+/* Label priors are counted, too. */
+static void test_priors(void **state)
+{
+    (void)state;
+    struct setting setting;
+    struct group g;
+    tr_random_seed(&dice, about = 1);
+    memset(&setting, 0, sizeof setting);
+    setting.plan = (struct tr_graph_plan){.labels = 20, .order = 1};
+    list_grams(&setting, 60);
+    for (uint16_t c = 0; c < 20; c++) { // instead of the ends
+        setting.grams[60 + 2 * c + 1] = (struct tr_gram){1, {c}};
+    }
+    setting.weights = tr_alloc(setting.plan.gram_count, sizeof *setting.weights);
+    for (size_t f = 0; f < setting.plan.gram_count; f++) {
+        setting.weights[f] = uniform(2);
+    }
+    make_graph(&setting, TR_LIST_FREE);
+    make_group(&g, &setting, TR_GROUP_MAX, 12, 3);
+    check_kernels(&g);
+    free_group(&g);
+    clear(&setting);
+}
+
+/* Weights of single transitions that change, as in a stochastic step. */
+static void test_changes(void **state)
+{
+    (void)state;
+    struct setting setting;
+    struct group g;
+    tr_random_seed(&dice, about = 1);
+    make_frequent(&setting, 90, 20);
+    assert_int_equal(tr_steps_index(setting.steps, NULL), TRELLIS_OK);
+    for (size_t f = 0; f < setting.graph->features; f += 3) {
+        tr_steps_change(setting.steps, (uint32_t)f, uniform(2));
+    }
+    make_group(&g, &setting, 9, 12, 3);
+    float *expected = tr_alloc(setting.graph->features, sizeof *expected);
+    assert_true(expected && run(&g, NULL));
+    tr_lattice_flush_transition_counts(setting.lattice, setting.steps, expected);
+    check(&g, expected);
+    free(expected);
+    free_group(&g);
+    clear(&setting);
+}
+
+/* Only graphs of the first order: with few labels, all of whose transitions are listed, or with lists. */
 static void test_what_can_be_grouped(void **state)
 {
     (void)state;
@@ -259,7 +379,9 @@ static void test_what_can_be_grouped(void **state)
         bool can;
     } cases[] = {{32, 1, TR_LIST_ALL, true},
                  {33, 1, TR_LIST_ALL, false},
-                 {9, 1, TR_LIST_FREE, false},
+                 {9, 1, TR_LIST_FREE, true},
+                 {TR_GROUP_LABELS, 1, TR_LIST_FREE, true},
+                 {TR_GROUP_LABELS + 1, 1, TR_LIST_FREE, false},
                  {4, 2, TR_LIST_ALL, false}};
     for (size_t i = 0; i < TR_COUNT(cases); i++) {
         struct setting setting;
@@ -275,6 +397,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_forbidden),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_priors),
+        cmocka_unit_test(test_changes),
         cmocka_unit_test(test_gives_up),
         cmocka_unit_test(test_what_pays),
         cmocka_unit_test(test_what_can_be_grouped),
