@@ -28,9 +28,6 @@ struct crf {
     double seconds;       // when the iteration began
     trellis_status status;
     trellis_error *error;
-    /* What is done while bundles are looked for. */
-    trellis_status beside_status;
-    trellis_error beside_error;
 };
 
 static bool report(void *user, const struct tr_optim_report *step, const double *w)
@@ -169,11 +166,10 @@ static trellis_status optimise(struct crf *crf, const struct batch_run *run, enu
 }
 
 /* The length of a step along each weight, from how curved the objective is along it. */
-static trellis_status find_unit(struct crf *crf)
+static trellis_status find_unit(struct crf *crf, trellis_error *error)
 {
     size_t size = crf->likelihood->size;
     double *curvature = tr_alloc(size, sizeof *curvature);
-    trellis_error *error = &crf->beside_error;
     trellis_status status = curvature ? tr_likelihood_curvature(crf->likelihood, curvature, error)
                                       : tr_fail_memory(error);
     for (size_t j = 0; !status && j < size; j++) {
@@ -184,22 +180,11 @@ static trellis_status find_unit(struct crf *crf)
 }
 
 /* What needs neither the keys and texts of the attributes nor bundles. */
-static void pack_and_find_unit(void *user)
+static trellis_status pack_and_find_unit(void *user, trellis_error *error)
 {
     struct crf *crf = user;
     tr_vocabulary_pack(&crf->training->data.vocabulary); // from here on the numbers are enough
-    crf->beside_status = find_unit(crf);
-}
-
-/* All that comes between the start and the first iteration. */
-static trellis_status get_ready(struct crf *crf, bool selects)
-{
-    trellis_status status = tr_likelihood_bundle(crf->likelihood, selects, pack_and_find_unit, crf,
-                                                 crf->error);
-    if (crf->beside_status) {
-        *crf->error = crf->beside_error;
-    }
-    return crf->beside_status ? crf->beside_status : status;
+    return find_unit(crf, error);
 }
 
 /* Keeps this rank's slice of a vector. */
@@ -249,7 +234,7 @@ static trellis_status minimise(struct tr_training *training, struct batch_run ru
         tr_weights_to_features(crf.likelihood, crf.now->weights, crf.w);
     }
     if (!status && !training->report.interrupted) {
-        status = get_ready(&crf, run.selects);
+        status = tr_likelihood_bundle(crf.likelihood, run.selects, pack_and_find_unit, &crf, error);
     }
     if (!status && !training->report.interrupted) {
         status = split(&crf, &run);

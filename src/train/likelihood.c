@@ -310,11 +310,11 @@ static void forget(struct tr_occurrences *occurrences)
 struct search {
     const struct tr_training *training;
     struct tr_ranks *ranks; // NULL: this one has all data
-    void (*beside)(void *user);
+    trellis_status (*beside)(void *user, trellis_error *error);
     void *user;
     struct tr_bundle_finder *found;
-    trellis_status status;
-    trellis_error *error;
+    trellis_status status, beside_status;
+    trellis_error error, beside_error;
 };
 
 /* The two blocks of a search. */
@@ -325,35 +325,39 @@ static void search_or_beside(void *user, size_t block, unsigned thread)
     if (block == 1) {
         const struct tr_training_data *data = &x->training->data;
         x->status = tr_bundles_search(&data->train, data->vocabulary.node.rows, x->ranks, &x->found,
-                                      x->error);
+                                      &x->error);
     } else if (x->beside) {
-        x->beside(x->user);
+        x->beside_status = x->beside(x->user, &x->beside_error);
     }
 }
 
-/* Messages between ranks must have the same order on all of them, so these do one after the other. */
-static void search(struct search *x)
+/* Messages between ranks must have the same order on all of them, so these do one after the other, and
+ * one that has failed says nothing more. */
+static trellis_status search(struct search *x, trellis_error *error)
 {
     if (!tr_ranks_alone(&x->training->ranks)) {
         search_or_beside(x, 0, 0);
-        search_or_beside(x, 1, 0);
+        if (!x->beside_status) {
+            search_or_beside(x, 1, 0);
+        }
     } else {
         tr_pool_run(x->training->pool, 2, search_or_beside, x);
     }
+    if (error && (x->beside_status || x->status)) {
+        *error = x->beside_status ? x->beside_error : x->error;
+    }
+    return x->beside_status ? x->beside_status : x->status;
 }
 
-trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay, void (*beside)(void *user),
+trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay,
+                                    trellis_status (*beside)(void *user, trellis_error *error),
                                     void *user, trellis_error *error)
 {
     struct tr_training *t = l->training;
     struct tr_dataset *data = &t->data.train;
-    struct search x = {.training = t,
-                       .ranks = t->data.shared ? &t->ranks : NULL,
-                       .beside = beside,
-                       .user = user,
-                       .error = error};
-    search(&x);
-    trellis_status status = x.status;
+    struct search x = {
+        .training = t, .ranks = t->data.shared ? &t->ranks : NULL, .beside = beside, .user = user};
+    trellis_status status = search(&x, error);
     if (!status) {
         status = tr_bundles_of_search(x.found, t->pool, &l->bundles, error);
     }

@@ -54,7 +54,8 @@ trellis_status tr_likelihood_create(struct tr_training *training,
  * forgotten: nothing else reads them. `beside`, unless NULL, is called once while the data is searched,
  * by another thread where there are several, or before that; it may read the training data. */
 trellis_status tr_likelihood_bundle(struct tr_likelihood *likelihood, bool stay,
-                                    void (*beside)(void *user), void *user, trellis_error *error);
+                                    trellis_status (*beside)(void *user, trellis_error *error),
+                                    void *user, trellis_error *error);
 void tr_likelihood_destroy(struct tr_likelihood *likelihood);
 /* After that, where there are several ranks: from now on each has its slice of w and gradient alone. */
 trellis_status tr_likelihood_split(struct tr_likelihood *likelihood, trellis_error *error);
