@@ -216,7 +216,7 @@ static void write_token(const struct tr_bundle_finder *x, size_t token, struct t
     }
 }
 
-struct listing {
+struct token_listing {
     const struct tr_bundle_finder *finder;
     struct tr_bundles *bundles;
 };
@@ -224,7 +224,7 @@ struct listing {
 /* How many rows and pairs each token has. */
 static double count_piece(void *user, size_t begin, size_t end)
 {
-    const struct listing *x = user;
+    const struct token_listing *x = user;
     for (size_t t = begin; t < end; t++) {
         struct token_lists counted = {0};
         write_token(x->finder, t, &counted);
@@ -237,7 +237,7 @@ static double count_piece(void *user, size_t begin, size_t end)
 
 static double write_piece(void *user, size_t begin, size_t end)
 {
-    const struct listing *x = user;
+    const struct token_listing *x = user;
     struct tr_bundles *bundles = x->bundles;
     struct token_lists to = {.row = bundles->row,
                              .pair = bundles->pair,
@@ -261,7 +261,7 @@ static uint64_t add_up(uint32_t *begin, size_t tokens)
     return sum;
 }
 
-static bool write_tokens(struct listing *x, struct tr_pool *pool)
+static bool write_tokens(struct token_listing *x, struct tr_pool *pool)
 {
     struct tr_bundles *bundles = x->bundles;
     size_t rows = bundles->row_begin[bundles->tokens], pairs = bundles->pair_begin[bundles->tokens];
@@ -288,8 +288,8 @@ static bool is_possible(const struct tr_occurrences *occurrences, size_t tokens,
 
 /* Whether lists pay, once their sizes are known: pairs are listed for each token, which takes too much
  * memory where a row has many. `most` is how many rows and pairs there may be for each attribute. */
-static trellis_status weigh(struct listing *x, double most, struct tr_pool *pool, bool *ret_pays,
-                            trellis_error *error)
+static trellis_status weigh(struct token_listing *x, double most, struct tr_pool *pool,
+                            bool *ret_pays, trellis_error *error)
 {
     const struct tr_bundle_finder *finder = x->finder;
     struct tr_bundles *bundles = x->bundles;
@@ -320,7 +320,7 @@ static trellis_status list_tokens(struct tr_bundle_finder *x, double most, struc
     }
     bundles->rows = x->rows;
     bundles->tokens = x->tokens;
-    struct listing listing = {x, bundles};
+    struct token_listing listing = {x, bundles};
     bool pays = false;
     trellis_status status = weigh(&listing, most, pool, &pays, error);
     if (!status && pays &&

@@ -75,7 +75,7 @@ static bool choose_places(struct tr_group_lists *lists, const struct tr_graph *g
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-struct listing {
+struct step_listing {
     const struct tr_graph *graph;
     const struct tr_group_lists *lists;
     bool transposed;
@@ -86,7 +86,7 @@ struct listing {
 };
 
 /* False for a transition from the start. */
-static bool ends_of(const struct listing *list, uint32_t step, uint32_t *ret_into,
+static bool ends_of(const struct step_listing *list, uint32_t step, uint32_t *ret_into,
                     uint32_t *ret_other)
 {
     uint32_t from = list->graph->from[step], to = list->graph->to[step];
@@ -98,13 +98,13 @@ static bool ends_of(const struct listing *list, uint32_t step, uint32_t *ret_int
     return true;
 }
 
-static bool is_in_matrix(const struct listing *list, uint32_t into, uint32_t other)
+static bool is_in_matrix(const struct step_listing *list, uint32_t into, uint32_t other)
 {
     return into < list->lists->dense && other < list->lists->dense;
 }
 
 /* A counting sort; returns how many there are. */
-static uint32_t sort_by_other(const struct listing *list)
+static uint32_t sort_by_other(const struct step_listing *list)
 {
     uint32_t labels = list->graph->labels, into, other, *first = list->first;
     for (uint32_t a = 0; a < list->graph->step_count; a++) {
@@ -124,7 +124,7 @@ static uint32_t sort_by_other(const struct listing *list)
 }
 
 /* Lengths, order and begin; false on allocation failure. */
-static bool order_lists(struct tr_group_sums *sums, const struct listing *list, uint32_t count)
+static bool order_lists(struct tr_group_sums *sums, const struct step_listing *list, uint32_t count)
 {
     uint32_t labels = list->graph->labels, into, other;
     for (uint32_t k = 0; k < count; k++) {
@@ -146,7 +146,7 @@ static bool order_lists(struct tr_group_sums *sums, const struct listing *list, 
     return true;
 }
 
-static void fill_lists(struct tr_group_sums *sums, const struct listing *list, uint32_t count)
+static void fill_lists(struct tr_group_sums *sums, const struct step_listing *list, uint32_t count)
 {
     uint32_t dense = list->lists->dense, into, other;
     for (uint32_t k = 0; k < count; k++) {
@@ -184,13 +184,13 @@ static bool make_sums(struct tr_group_sums *sums, const struct tr_group_lists *l
                       const struct tr_graph *graph, bool transposed)
 {
     uint32_t labels = graph->labels;
-    struct listing list = {.graph = graph,
-                           .lists = lists,
-                           .transposed = transposed,
-                           .length = tr_alloc(labels, sizeof *list.length),
-                           .key = tr_alloc(labels, sizeof *list.key),
-                           .sorted = tr_alloc(graph->step_count, sizeof *list.sorted),
-                           .first = tr_alloc((size_t)labels + 1, sizeof *list.first)};
+    struct step_listing list = {.graph = graph,
+                                .lists = lists,
+                                .transposed = transposed,
+                                .length = tr_alloc(labels, sizeof *list.length),
+                                .key = tr_alloc(labels, sizeof *list.key),
+                                .sorted = tr_alloc(graph->step_count, sizeof *list.sorted),
+                                .first = tr_alloc((size_t)labels + 1, sizeof *list.first)};
     sums->order = tr_alloc(labels, sizeof *sums->order);
     sums->begin = tr_alloc((size_t)labels + 1, sizeof *sums->begin);
     sums->at = tr_alloc(graph->step_count, sizeof *sums->at);

@@ -307,7 +307,7 @@ static void forget(struct tr_occurrences *occurrences)
     occurrences->begin.size = occurrences->begin.capacity = 0;
 }
 
-struct search {
+struct bundle_search {
     const struct tr_training *training;
     struct tr_ranks *ranks; // NULL: this one has all data
     trellis_status (*beside)(void *user, trellis_error *error);
@@ -321,7 +321,7 @@ struct search {
 static void search_or_beside(void *user, size_t block, unsigned thread)
 {
     (void)thread;
-    struct search *x = user;
+    struct bundle_search *x = user;
     if (block == 1) {
         const struct tr_training_data *data = &x->training->data;
         x->status = tr_bundles_search(&data->train, data->vocabulary.node.rows, x->ranks, &x->found,
@@ -333,7 +333,7 @@ static void search_or_beside(void *user, size_t block, unsigned thread)
 
 /* Messages between ranks must have the same order on all of them, so these do one after the other, and
  * one that has failed says nothing more. */
-static trellis_status search(struct search *x, trellis_error *error)
+static trellis_status search(struct bundle_search *x, trellis_error *error)
 {
     if (!tr_ranks_alone(&x->training->ranks)) {
         search_or_beside(x, 0, 0);
@@ -355,7 +355,7 @@ trellis_status tr_likelihood_bundle(struct tr_likelihood *l, bool stay,
 {
     struct tr_training *t = l->training;
     struct tr_dataset *data = &t->data.train;
-    struct search x = {
+    struct bundle_search x = {
         .training = t, .ranks = t->data.shared ? &t->ranks : NULL, .beside = beside, .user = user};
     trellis_status status = search(&x, error);
     if (!status) {
