@@ -18,16 +18,19 @@
 #include "graph/constraint.h"
 #include "lattice/lattice_internal.h"
 
-enum { MAX_N = 6, MAX_LABELS = 9, MAX_LENGTH = 4, MAX_GRAMS = 128, MAX_PATHS = 200000 };
+enum { MAX_N = 6, MAX_LABELS = 11, MAX_LENGTH = 4, MAX_GRAMS = 160, MAX_PATHS = 200000 };
 
 static const char *const iob2[] = {"O", "B-X", "I-X", "B-Y", "I-Y"};
 static const char *const iobes[] = {"O", "S-X", "B-X", "I-X", "E-X", "S-Y", "B-Y", "E-Y"};
 static const char *const single[] = {"B-X", "O", "B-Y", "I-Y"};
 static const char *const plain[] = {"N", "V", "D"};
+/* More types than the kernels take at once. */
+static const char *const five[] = {"O",   "B-A", "I-A", "B-B", "I-B", "B-C",
+                                   "I-C", "B-D", "I-D", "B-E", "I-E"};
 static const struct {
     const char *const *labels;
     uint32_t count;
-} sets[] = {{iob2, 5}, {iobes, 8}, {single, 4}, {plain, 3}};
+} sets[] = {{iob2, 5}, {iobes, 8}, {single, 4}, {plain, 3}, {five, 11}};
 
 struct trial {
     unsigned seed;
@@ -212,7 +215,7 @@ static void make_trial(struct trial *trial, unsigned seed, size_t set)
     for (uint32_t c = 0; c < trial->labels; c++) {
         trial->label[c] = tr_text(sets[set].labels[c]);
     }
-    trial->n = 1 + tr_random_below(&random, MAX_N);
+    trial->n = 1 + tr_random_below(&random, sets[set].labels == five ? 4 : MAX_N);
     trial->with_edges = seed % 3 == 0;
     trial->with_segments = seed % 5 != 0;
     make_grams(trial, &random);
@@ -564,12 +567,19 @@ static void test_walk(void **state)
     tr_segments_destroy(segments);
 }
 
+static void test_five_types(void **state)
+{
+    (void)state;
+    check_set(4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_iob2),           cmocka_unit_test(test_iobes),
         cmocka_unit_test(test_missing_labels), cmocka_unit_test(test_plain_labels),
-        cmocka_unit_test(test_long_sequence),  cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_five_types),     cmocka_unit_test(test_long_sequence),
+        cmocka_unit_test(test_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
