@@ -40,6 +40,12 @@ broken 'set -- "$@" --checkpoint '$t/checkpoint train $options -m $t/model $t/tr
 ends "a checkpoint on one rank" "rank 1 has other options"
 want "a checkpoint on one rank: is not written" test ! -e $t/checkpoint
 
+run 0 train $options -e 2 --checkpoint $t/checkpoint --every 1 -m $t/begun $t/train
+pushd $t >/dev/null
+broken "mkdir -p $t/elsewhere; cd $t/elsewhere" train $options --checkpoint checkpoint --resume -m $t/model $t/train
+popd >/dev/null
+ends "a checkpoint that one rank does not see" "rank 1 does not see the same checkpoint"
+
 head -n 2000 data/english/train.conll >$t/other
 broken "set -- \${@/%$(basename $t)\/train/$(basename $t)\/other}" train $options -m $t/model $t/train
 ends "other data on one rank" "rank 1 has read other training data"
