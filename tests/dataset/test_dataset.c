@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
+
 #include "base/random.h"
 #include "dataset/dataset.h"
 #include "support/temporary.h"
@@ -192,8 +194,53 @@ static void reads_columns(void **state)
     assert_int_equal(data->node.value.size, 0);
     assert_int_equal(world.vocabulary.node.index.entries.at[0].count, 2);
     assert_int_equal(world.vocabulary.node.index.entries.at[6].count, 1);
-    assert_true(tr_dataset_bytes(data) > 0);
-    assert_true(tr_vocabulary_bytes(&world.vocabulary) > 0);
+    drop_world(&world);
+}
+
+static void expect_bytes(const char *what, size_t found, const void *const *blocks, size_t count)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < count; i++) {
+        held += malloc_usable_size((void *)(uintptr_t)blocks[i]);
+    }
+    if (found > held || found + held / 90 < held) {
+        fail_msg("%s: %zu bytes, but its blocks have %zu", what, found, held);
+    }
+}
+
+/* The sizes that --memory is compared with, by what malloc() says of every block. */
+static void counts_its_bytes(void **state)
+{
+    (void)state;
+    struct world world = make_world(TEMPLATES);
+    struct tr_buffer text = {0};
+    for (int i = 0; i < 5000; i++) {
+        tr_buffer_format(&text, "w%d P%d L%d\n%s", i, i % 7, i % 5, i % 10 == 9 ? "\n" : "");
+    }
+    tr_buffer_char(&text, 0);
+    read_text(&world, text.data);
+    tr_buffer_free(&text);
+    const struct tr_dataset *data = &world.data;
+    const struct tr_occurrences *node = &data->node, *edge = &data->edge;
+    const void *const of_data[] = {node->begin.at,     node->attribute.at,     edge->begin.at,
+                                   edge->attribute.at, data->segment.begin.at, data->sequence.at,
+                                   data->gold.at,      data->entry.at};
+    expect_bytes("dataset", tr_dataset_bytes(data), of_data, TR_COUNT(of_data));
+    const struct tr_attribute_index *words = &world.vocabulary.node.index;
+    const struct tr_attribute_index *tags = &world.vocabulary.edge.index;
+    const void *const of_vocabulary[] = {words->entries.at, words->bytes.at,  words->high.at,
+                                         words->slots,      tags->entries.at, tags->bytes.at,
+                                         tags->high.at,     tags->slots};
+    expect_bytes("vocabulary", tr_vocabulary_bytes(&world.vocabulary), of_vocabulary,
+                 TR_COUNT(of_vocabulary));
+    arrange(&world, 1, false);
+    size_t without_rows = 0, with_rows = tr_vocabulary_bytes(&world.vocabulary);
+    struct tr_rows *rows = world.vocabulary.node.rows;
+    world.vocabulary.node.rows = NULL;
+    without_rows = tr_vocabulary_bytes(&world.vocabulary);
+    world.vocabulary.node.rows = rows;
+    const void *const of_rows[] = {rows->begin, rows->outcome, rows->mask, rows->shared_with};
+    expect_bytes("rows", with_rows - without_rows, of_rows, TR_COUNT(of_rows));
     drop_world(&world);
 }
 
@@ -860,6 +907,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_columns),
+        cmocka_unit_test(counts_its_bytes),
         cmocka_unit_test(several_files_are_one_corpus),
         cmocka_unit_test(fingerprints_tell_corpora_apart),
         cmocka_unit_test(reads_real_values),
