@@ -14,13 +14,14 @@ bool tr_lattice_can_group(const struct tr_graph *graph)
            (kind == &tr_sparse_kind && graph->labels <= TR_GROUP_LABELS);
 }
 
-bool tr_lattice_group_pays(const struct tr_group_member *member, size_t count)
+bool tr_lattice_group_pays(const struct tr_graph *graph, const struct tr_group_member *member,
+                           size_t count)
 {
-    size_t tokens = 0;
+    size_t tokens = 0, times_as_fast = graph->free_steps ? 4 : 2;
     for (size_t k = 0; k < count; k++) {
         tokens += member[k].length;
     }
-    return count > 0 && 2 * tokens > TR_GROUP_MAX * member[0].length;
+    return count > 0 && times_as_fast * tokens > TR_GROUP_MAX * member[0].length;
 }
 
 /* Rounded up to a multiple of the lanes, to which vectors are aligned. */

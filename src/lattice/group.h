@@ -22,9 +22,10 @@ struct tr_group_member {
 /* Whether sequences of this graph that have node scores only can be grouped: it is of the dense kind
  * and its labels are few, or of the sparse kind (group_lists.h). */
 bool tr_lattice_can_group(const struct tr_graph *graph);
-/* Whether so many sequences take less time in a group than one by one: not where most lanes would be
- * empty most of the time. */
-bool tr_lattice_group_pays(const struct tr_group_member *member, size_t count);
+/* Whether so many sequences take less time in a group than one by one: not where half of the lanes
+ * would be empty most of the time, of the sparse kind three quarters. */
+bool tr_lattice_group_pays(const struct tr_graph *graph, const struct tr_group_member *member,
+                           size_t count);
 /* For sequences of at most TR_GROUP_LONGEST positions and at least one, longest first: sets their
  * losses and marginals and collects their expected counts in the lattice, which holds no sequence
  * afterwards. *ret_done is false where single precision is not enough: nothing is collected then, and

@@ -16,7 +16,7 @@
 #include "base/kernels.h"
 #include "lattice/group_lists.h"
 
-enum { TR_LANES_OF_GROUP = 16, TR_WIDEST_OF_GROUP = 32 };
+enum { TR_WIDEST_OF_GROUP = 32 };
 
 /* The sequences of a group, longest first. A lane without one has the length 0. Labels are in the order
  * of their places, where there are lists. */

@@ -208,12 +208,25 @@ INLINE vector factors(const struct tr_group_lanes *group, size_t i, bool any_end
     return largest;
 }
 
+/* The sum of a row, one label after the other where there are few. */
+INLINE vector row_total(const struct tr_group_lanes *group, const float *row)
+{
+    vector sum = {0};
+    if (group->lists) {
+        return total(row, 0, group->labels);
+    }
+    for (size_t c = 0; c < group->labels; c++) {
+        sum += load(row + c * GROUP);
+    }
+    return sum;
+}
+
 /* alpha_i from alpha_{i-1}, which stands before it; returns s_i. */
 INLINE vector next_alpha(const struct tr_group_lanes *group, size_t i, size_t at)
 {
     const float *psi = group->to + i * group->labels * GROUP + at;
     float *alpha = group->alpha + i * group->labels * GROUP + at;
-    vector sum = {0}, inverse = all(1);
+    vector inverse = all(1);
     if (i > 0) {
         inverse = load(group->inverse + (i - 1) * GROUP + at);
         const float *before = alpha - group->labels * GROUP;
@@ -227,9 +240,8 @@ INLINE vector next_alpha(const struct tr_group_lanes *group, size_t i, size_t at
         vector x = load(psi + c * GROUP) * inverse;
         x = i > 0 ? load(alpha + c * GROUP) * x : x;
         store(alpha + c * GROUP, x);
-        sum += x;
     }
-    return sum;
+    return row_total(group, alpha);
 }
 
 static void forward(const struct tr_group_lanes *group, double *sums)
@@ -263,16 +275,14 @@ INLINE vector step_back(const struct tr_group_lanes *group, size_t i, size_t at,
     const float *alpha = group->alpha + i * group->labels * GROUP + at;
     float *to = group->to + i * group->labels * GROUP + at;
     vector factor = i > 0 ? load(group->inverse + (i - 1) * GROUP + at) : all(1);
-    vector sum = {0}, total = {0};
+    vector sum = row_total(group, beta);
     for (size_t c = 0; c < group->labels; c++) {
-        vector b = load(beta + c * GROUP), p = load(alpha + c * GROUP) * b;
-        store(marginal + c * GROUP, p);
+        vector b = load(beta + c * GROUP);
+        store(marginal + c * GROUP, load(alpha + c * GROUP) * b);
         store(to + c * GROUP, load(to + c * GROUP) * (b * factor));
-        sum += b;
-        total += p;
     }
     if (i % TR_POSITIONS_BETWEEN_REPAIRS == 0) {
-        vector repair = choose(total > 0, 1 / total, all(1));
+        vector whole = row_total(group, marginal), repair = choose(whole > 0, 1 / whole, all(1));
         for (size_t c = 0; c < group->labels; c++) {
             store(marginal + c * GROUP, load(marginal + c * GROUP) * repair);
             store(to + c * GROUP, load(to + c * GROUP) * repair);

@@ -156,7 +156,7 @@ static void fill_lists(struct tr_group_sums *sums, const struct step_listing *li
             sums->at[step] = other * dense + into;
         } else {
             uint32_t p = list->length[into]++;
-            sums->other[p] = other;
+            sums->other[p] = other * TR_LANES_OF_GROUP;
             sums->at[step] = dense * dense + p;
         }
     }

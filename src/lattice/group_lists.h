@@ -15,15 +15,15 @@
 
 #include "graph/graph.h"
 
-/* The most labels of such a graph, and of those in the matrix. */
-enum { TR_GROUP_LABELS = 1024, TR_GROUP_MATRIX = 128 };
+/* The most labels of such a graph, and of those in the matrix; the lanes of a group. */
+enum { TR_GROUP_LABELS = 1024, TR_GROUP_MATRIX = 128, TR_LANES_OF_GROUP = 16 };
 
 /* Sums over one end of the transitions: `into` is the place that is summed into, `other` the place at
  * the other end. */
 struct tr_group_sums {
     uint32_t *order; // [labels] the places into: those of the matrix first, then by length of list
     uint32_t *begin; // [labels + 1] into `other`: the list of order[k], a multiple of four
-    uint32_t *other; // [begin[labels]] ascending in a list, then 0 where it is padded
+    uint32_t *other; // [begin[labels]] TR_LANES_OF_GROUP times it, ascending in a list, then 0s
     float *factor;   // [begin[labels]] M, 1 where padded
     float *less;     // [begin[labels]] M - 1
     float *matrix;   // [dense][dense] M by (other, into)

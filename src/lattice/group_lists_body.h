@@ -32,10 +32,10 @@ INLINE vector listed_sum(vector whole, const float *row, const struct tr_group_s
     for (size_t p = begin; p < end; p += 4) {
         const uint32_t *other = sums->other + p;
         const float *less = sums->less + p;
-        even = fused(load(row + other[0] * (size_t)GROUP), all(less[0]), even);
-        odd = fused(load(row + other[1] * (size_t)GROUP), all(less[1]), odd);
-        even = fused(load(row + other[2] * (size_t)GROUP), all(less[2]), even);
-        odd = fused(load(row + other[3] * (size_t)GROUP), all(less[3]), odd);
+        even = fused(load(row + other[0]), all(less[0]), even);
+        odd = fused(load(row + other[1]), all(less[1]), odd);
+        even = fused(load(row + other[2]), all(less[2]), even);
+        odd = fused(load(row + other[3]), all(less[3]), odd);
     }
     return even + odd;
 }
@@ -46,7 +46,7 @@ static vector exact_sum(vector sum, const float *row, const struct tr_group_sums
 {
     size_t p = sums->begin[k], end = sums->begin[k + 1];
     for (size_t a = sums->order[k] < dense ? dense : 0; a < labels; a++) {
-        bool listed = p < end && sums->other[p] == a;
+        bool listed = p < end && sums->other[p] == a * GROUP;
         sum = fused(load(row + a * GROUP), all(listed ? sums->factor[p] : 1), sum);
         p += listed;
     }
@@ -137,7 +137,7 @@ INLINE void count_positions(const struct tr_group_lanes *group, size_t first, co
             vector x[4][VECTORS];
 #pragma GCC unroll 4
             for (size_t j = 0; j < 4; j++) {
-                const float *from = alpha + sums->other[p + j] * (size_t)GROUP;
+                const float *from = alpha + sums->other[p + j];
 #pragma GCC unroll 4
                 for (size_t v = 0; v < VECTORS; v++) {
                     x[j][v] = y[0][v] * load(from + v * LANES);

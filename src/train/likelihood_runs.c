@@ -85,7 +85,7 @@ static trellis_status add_group(struct likelihood_run *run, size_t first, size_t
     struct tr_group_member *member = run->member + first;
     bool done = false;
     trellis_status status = TRELLIS_OK;
-    if (tr_lattice_group_pays(member, count)) {
+    if (tr_lattice_group_pays(run->likelihood->training->layout.graph, member, count)) {
         status = tr_lattice_group(run->worker->lattice, run->likelihood->steps, member, count,
                                   &done, error);
     }

@@ -247,14 +247,17 @@ static void test_what_pays(void **state)
 {
     (void)state;
     struct tr_group_member member[TR_GROUP_MAX] = {{.length = 10}};
-    assert_false(tr_lattice_group_pays(member, 0));
-    assert_false(tr_lattice_group_pays(member, 1));
+    struct tr_graph all = {.free_steps = false}, listed = {.free_steps = true};
+    assert_false(tr_lattice_group_pays(&all, member, 0));
+    assert_false(tr_lattice_group_pays(&all, member, 1));
     for (size_t k = 1; k < 8; k++) {
+        assert_false(tr_lattice_group_pays(&listed, member, k < 4 ? k : 4)); // just a quarter
         member[k].length = 10;
     }
-    assert_false(tr_lattice_group_pays(member, 8)); // just half of the lanes
+    assert_true(tr_lattice_group_pays(&listed, member, 5));
+    assert_false(tr_lattice_group_pays(&all, member, 8)); // just half of the lanes
     member[8].length = 1;
-    assert_true(tr_lattice_group_pays(member, 9));
+    assert_true(tr_lattice_group_pays(&all, member, 9));
 }
 
 /* As in text: nearly all transitions among `frequent` labels, one in twenty of the others. */
