@@ -142,15 +142,25 @@ void tr_layout_free(struct tr_layout *layout)
     *layout = (struct tr_layout){0};
 }
 
+/* Within --memory. */
 static trellis_status make_graph(struct tr_training *training, trellis_error *error)
 {
     struct tr_layout *layout = &training->layout;
     const struct tr_interruption interruption = tr_training_interruption(training);
+    uint64_t memory = training->settings.limits.memory;
     layout->plan.interruption = &interruption;
+    layout->plan.max_steps = memory ? memory / TR_BYTES_PER_STEP + 1 : 0;
     trellis_status status = tr_graph_create(&layout->plan, &layout->graph, error);
+    bool by_memory = layout->plan.max_steps && layout->plan.max_steps < TR_MAX_STEPS;
     layout->plan.interruption = NULL;
+    layout->plan.max_steps = 0;
     return status == TRELLIS_INTERRUPTED
                ? tr_fail(error, status, "the training ended before its first iteration")
+           : status == TRELLIS_LIMIT && by_memory
+               ? tr_fail(error, status,
+                         "the graph would need more than the %.0f MB of --memory; use "
+                         "--observed-states or a lower --order",
+                         (double)memory / 1048576)
                : status;
 }
 

@@ -29,7 +29,8 @@ static trellis_status estimate_memory(struct tr_training *training, trellis_erro
     double floats = training->settings.algorithm->floats_per_weight;
     floats = copies * (floats > 0 ? floats : learner->floats_per_weight);
     double needed = (double)held + 4.0 * (double)training->layout.size * (floats + 4) +
-                    learner->bytes_per_token * (double)training->data.train.tokens;
+                    learner->bytes_per_token * (double)training->data.train.tokens +
+                    (double)TR_BYTES_PER_STEP * (double)training->layout.graph->step_count;
     needed = fmax(needed, (double)training->data.arrange_bytes);
     double limit = (double)training->settings.limits.memory;
     size_t attributes = tr_rows_attributes(v->node.rows) + tr_rows_attributes(v->edge.rows);

@@ -165,6 +165,8 @@ trellis_status tr_training_survey_ranges(struct tr_training *training, trellis_e
 trellis_status tr_training_survey_segments(struct tr_training *training, trellis_error *error);
 /* And after: which labels make segments. */
 trellis_status tr_training_make_segments(struct tr_training *training, trellis_error *error);
+/* About what a transition takes of memory, in the graph and with weights applied. */
+enum { TR_BYTES_PER_STEP = 40 };
 /* Makes the graph and the layout of w, once the data was read. */
 trellis_status tr_training_make_layout(struct tr_training *training, trellis_error *error);
 /* Whether the labels of the training data can be learned from with that graph. */

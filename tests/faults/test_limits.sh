@@ -50,6 +50,10 @@ done
 seq 60000 | awk '{ print "w" $1 * 7919 % 1000003, "L" $1 % 5 ($1 % 20 ? "" : "\n") }' >$t/distinct
 refused 'tokens alone need more than .* --memory' 100 \
     train -q -f pos -t crf --warm-up 0 -e 1 -m $t/x --memory 100M $t/distinct
+# Nor would the graph: 50 labels at order 3.
+awk 'BEGIN { for (i = 0; i < 5000; i++) print "w" i, "L" i * 7919 % 50 (i % 20 == 19 ? "\n" : "") }' >$t/labels
+refused 'the graph would need more than the 100 MB of --memory; use --observed-states' 60 \
+    train -q -f id --order 3 -m $t/x --memory 100M $t/labels
 tr -s '\n' <$t/many >$t/long
 refused 'more than [0-9]+ tokens .*--memory' 90 train -q -e 1 -m $t/x --memory 30M $t/long
 run 2 train -q -m $t/x --memory much $t/train
