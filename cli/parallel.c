@@ -23,12 +23,15 @@
 #include "model_input.h"
 
 enum { BATCH_TOKENS = 4096, BATCH_BYTES = 1 << 16, BATCHES_PER_WORKER = 2 };
+/* How often a thread tries to get the file before it sleeps. */
+enum { MIN_TRIES = 16, MAX_TRIES = 1024 };
 
 struct worker {
     struct pool *pool;
     trellis_tagger *tagger;
     trellis_reader *reader; // of sequences that are not split yet; NULL: none
     void *context;          // of the formatter
+    int tries;              // between MIN_TRIES and MAX_TRIES
     pthread_t thread;
 };
 
@@ -128,12 +131,40 @@ static void fill(struct worker *worker, struct batch *batch)
     batch->reading = status == TRELLIS_END ? TRELLIS_OK : status;
 }
 
+/* Tells the processor that this is a spin loop. */
+static void pause_spin(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* A batch is filled within some microseconds, and sleeping and waking takes longer: a thread tries
+ * for a while first, less where that was in vain. */
+static void lock_reading(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    for (int i = 0; i < worker->tries; i++) {
+        if (pthread_mutex_trylock(&pool->reading) == 0) {
+            if (i > 0) {
+                worker->tries = worker->tries < MAX_TRIES / 2 ? worker->tries * 2 : MAX_TRIES;
+            }
+            return;
+        }
+        pause_spin();
+    }
+    worker->tries = worker->tries > 2 * MIN_TRIES ? worker->tries / 2 : MIN_TRIES;
+    pthread_mutex_lock(&pool->reading);
+}
+
 /* The next batch, filled; NULL if there is none. */
 static struct batch *next_batch(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     struct batch *batch = NULL;
-    pthread_mutex_lock(&pool->reading);
+    lock_reading(worker);
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stop && pool->filled - pool->delivered == pool->ring_size) {
         pthread_cond_wait(&pool->delivery, &pool->mutex);
@@ -343,6 +374,7 @@ static trellis_status add_worker(struct pool *pool, trellis_error *error)
     const struct tagging *tagging = pool->tagging;
     struct worker *worker = &pool->workers[pool->worker_count];
     worker->pool = pool;
+    worker->tries = MAX_TRIES;
     trellis_status status = trellis_tagger_create(tagging->model, tagging->options, &worker->tagger,
                                                   error);
     if (status) {
