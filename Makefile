@@ -9,7 +9,7 @@
 #   JOBS=N                compile and test N things at a time (default: one per processor)
 #   SETUP=no              install no packages
 #   PREFIX=/usr/local DESTDIR=    where `make install` puts things
-#   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer
+#   FUZZ_SECONDS=60       how long `make fuzz` runs each fuzzer (`make reliability`: 30)
 #   FUZZ_ENGINE=libfuzzer what `make fuzz` runs them with: libfuzzer or afl (AFL++)
 #   RESUME=yes            tests: leave out those that passed before in the same build of the library
 #   MUTANTS=200           how many places of src/ `make mutants` changes
@@ -146,7 +146,7 @@ reliability: ## run all stress tests and fuzzers and write the tables in docs/re
 	@$(call setup,build test mpi)
 	@$(call configure,$(BUILD),-DTRELLIS_TESTS=ON)
 	@$(call compile,$(BUILD),build_tests)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/reliability.sh $(BUILD)
+	@FUZZ_SECONDS=$(if $(filter file,$(origin FUZZ_SECONDS)),30,$(FUZZ_SECONDS)) JOBS=$(JOBS) scripts/reliability.sh $(BUILD)
 
 clean: ## remove all build directories
 	rm -rf $(BUILD) build-asan build-tsan build-coverage build-fuzz build-mutants build-gcc-O* build-clang-O* build-s390x

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs the stress tests that docs/reliability.md lists and all fuzzers, and writes the tables at its end: test, how often,
-# failures; fuzzer, executions, failures.
+# Runs the stress tests that docs/reliability.md lists and, beside them, all fuzzers, and writes the tables at its
+# beginning: test, how often, failures; fuzzer, executions, failures. It changes that page, tests/fuzz/executions.txt and
+# the archives in tests/fuzz/corpus.
 #
 #   scripts/reliability.sh BUILD_DIRECTORY      built with tests. KILLS (1,000), DIFFERENTIAL_CASES (a million) and
-#                                               FUZZ_SECONDS (60 for each fuzzer) say how long it takes
+#                                               FUZZ_SECONDS (30 for each fuzzer) say how long it takes
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -12,6 +13,10 @@ page=docs/reliability.md
 table=$(mktemp)
 trap 'rm -f "$table" "$table.out" "$table.fuzz"' EXIT
 failed=0
+
+before=$(cat tests/fuzz/executions.txt)
+FUZZ_SECONDS=${FUZZ_SECONDS:-30} scripts/fuzz.sh build-fuzz >"$build/fuzz.log" 2>&1 & # its last line is looked at below
+fuzzing=$!
 
 # row WHAT PATTERN COMMAND...: runs the command; `how often` is the number in front of PATTERN in its output
 row() {
@@ -61,9 +66,7 @@ row "one model, 16 taggers in 16 threads, the same labels" "sequences by each of
 
 # The table of fuzzers: what each executed now and in all runs so far.
 fuzzers() {
-    local log=$build/fuzz.log before name now sum failures
-    before=$(cat tests/fuzz/executions.txt)
-    scripts/fuzz.sh build-fuzz >"$log" 2>&1 # its last line is looked at below
+    local log=$build/fuzz.log name now sum failures
     echo "| fuzzer | executions in this run | so far | failures |"
     echo "|---|---:|---:|---|"
     while read -r name sum; do
@@ -77,6 +80,7 @@ fuzzers() {
     done < <(grep -v '^#' tests/fuzz/executions.txt)
     awk '!/^#/ { sum += $2 } END { print "| all together | | " sum " | |" }' tests/fuzz/executions.txt
 }
+wait $fuzzing
 fuzzers | tee "$table.fuzz"
 grep -q '^fuzz: [0-9]* fuzzers, no findings' "$build/fuzz.log" || failed=1
 
@@ -87,6 +91,7 @@ grep -q '^fuzz: [0-9]* fuzzers, no findings' "$build/fuzz.log" || failed=1
     cat "$table"
     echo
     cat "$table.fuzz"
+    sed '1,/^| all together /d' "$page"
 } >"$table.out"
 cp "$table.out" "$page"
 exit $failed
