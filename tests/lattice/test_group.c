@@ -326,6 +326,25 @@ static void test_lists(void **state)
     }
 }
 
+/* All transitions are listed and score about -9: what a sum begins with is ten thousand times as large
+ * as what it ends with. */
+static void test_cancellation(void **state)
+{
+    (void)state;
+    struct setting setting;
+    struct group g;
+    tr_random_seed(&dice, about = 1);
+    make(&setting, 30, 1, 900, 2, TR_LIST_FREE);
+    for (size_t f = 0; f < 900; f++) {
+        setting.weights[f] -= 9;
+    }
+    tr_steps_set(setting.steps, setting.weights);
+    make_group(&g, &setting, TR_GROUP_MAX, 12, 3);
+    check_kernels(&g);
+    free_group(&g);
+    clear(&setting);
+}
+
 /* Label priors are counted, too. */
 static void test_priors(void **state)
 {
@@ -401,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_forbidden),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_cancellation),
         cmocka_unit_test(test_priors),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_gives_up),
