@@ -85,39 +85,43 @@ struct step_listing {
     uint32_t *first;  // [labels + 1] scratch
 };
 
-/* False for a transition from the start. */
-static bool ends_of(const struct step_listing *list, uint32_t step, uint32_t *ret_into,
-                    uint32_t *ret_other)
+struct ends {
+    uint32_t into, other;
+};
+
+static bool is_from_start(const struct step_listing *list, uint32_t step)
 {
-    uint32_t from = list->graph->from[step], to = list->graph->to[step];
-    if (from == TR_NO_STATE) {
-        return false;
-    }
-    *ret_into = list->lists->place[list->transposed ? from : to];
-    *ret_other = list->lists->place[list->transposed ? to : from];
-    return true;
+    return list->graph->from[step] == TR_NO_STATE;
 }
 
-static bool is_in_matrix(const struct step_listing *list, uint32_t into, uint32_t other)
+/* Of a transition that is not from the start. */
+static struct ends ends_of(const struct step_listing *list, uint32_t step)
 {
-    return into < list->lists->dense && other < list->lists->dense;
+    uint32_t from = list->lists->place[list->graph->from[step]];
+    uint32_t to = list->lists->place[list->graph->to[step]];
+    return list->transposed ? (struct ends){from, to} : (struct ends){to, from};
+}
+
+static bool is_in_matrix(const struct step_listing *list, struct ends ends)
+{
+    return ends.into < list->lists->dense && ends.other < list->lists->dense;
 }
 
 /* A counting sort; returns how many there are. */
 static uint32_t sort_by_other(const struct step_listing *list)
 {
-    uint32_t labels = list->graph->labels, into, other, *first = list->first;
+    uint32_t labels = list->graph->labels, *first = list->first;
     for (uint32_t a = 0; a < list->graph->step_count; a++) {
-        if (ends_of(list, a, &into, &other)) {
-            first[other + 1]++;
+        if (!is_from_start(list, a)) {
+            first[ends_of(list, a).other + 1]++;
         }
     }
     for (uint32_t c = 0; c < labels; c++) {
         first[c + 1] += first[c];
     }
     for (uint32_t a = 0; a < list->graph->step_count; a++) {
-        if (ends_of(list, a, &into, &other)) {
-            list->sorted[first[other]++] = a;
+        if (!is_from_start(list, a)) {
+            list->sorted[first[ends_of(list, a).other]++] = a;
         }
     }
     return first[labels - 1];
@@ -126,10 +130,10 @@ static uint32_t sort_by_other(const struct step_listing *list)
 /* Lengths, order and begin; false on allocation failure. */
 static bool order_lists(struct tr_group_sums *sums, const struct step_listing *list, uint32_t count)
 {
-    uint32_t labels = list->graph->labels, into, other;
+    uint32_t labels = list->graph->labels;
     for (uint32_t k = 0; k < count; k++) {
-        ends_of(list, list->sorted[k], &into, &other);
-        list->length[into] += !is_in_matrix(list, into, other);
+        struct ends ends = ends_of(list, list->sorted[k]);
+        list->length[ends.into] += !is_in_matrix(list, ends);
     }
     for (uint32_t c = 0; c < labels; c++) {
         list->length[c] = (list->length[c] + FOUR - 1) / FOUR * FOUR;
@@ -148,15 +152,15 @@ static bool order_lists(struct tr_group_sums *sums, const struct step_listing *l
 
 static void fill_lists(struct tr_group_sums *sums, const struct step_listing *list, uint32_t count)
 {
-    uint32_t dense = list->lists->dense, into, other;
+    uint32_t dense = list->lists->dense;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t step = list->sorted[k];
-        ends_of(list, step, &into, &other);
-        if (is_in_matrix(list, into, other)) {
-            sums->at[step] = other * dense + into;
+        struct ends ends = ends_of(list, step);
+        if (is_in_matrix(list, ends)) {
+            sums->at[step] = ends.other * dense + ends.into;
         } else {
-            uint32_t p = list->length[into]++;
-            sums->other[p] = other * TR_LANES_OF_GROUP;
+            uint32_t p = list->length[ends.into]++;
+            sums->other[p] = ends.other * TR_LANES_OF_GROUP;
             sums->at[step] = dense * dense + p;
         }
     }
