@@ -15,25 +15,25 @@ static uint32_t cost_of(const struct tr_rows *rows, uint32_t attribute)
                : (uint32_t)(rows->begin[attribute + 1] - rows->begin[attribute]);
 }
 
-void tr_bundle_finder_destroy(struct tr_bundle_finder *x)
+void tr_bundle_finder_destroy(struct tr_bundle_finder *finder)
 {
-    if (!x) {
+    if (!finder) {
         return;
     }
-    free(x->parts_of_segments.begin.at);
-    free(x->parts_of_segments.attribute.at);
-    free(x->count);
-    free(x->first);
-    free(x->mask);
-    free(x->many);
-    free(x->stamp);
-    free(x->sets.at);
-    free(x->members.at);
-    free(x->slots.at);
-    free(x->symbol.at);
-    free(x->symbol_begin);
-    free(x->candidates.at);
-    free(x);
+    free(finder->parts_of_segments.begin.at);
+    free(finder->parts_of_segments.attribute.at);
+    free(finder->count);
+    free(finder->first);
+    free(finder->mask);
+    free(finder->many);
+    free(finder->stamp);
+    free(finder->sets.at);
+    free(finder->members.at);
+    free(finder->slots.at);
+    free(finder->symbol.at);
+    free(finder->symbol_begin);
+    free(finder->candidates.at);
+    free(finder);
 }
 
 static bool finder_begin(struct tr_bundle_finder *x)

@@ -240,7 +240,9 @@ static trellis_status begin(struct seeds *seeds, size_t turn, bool is_caller,
 {
     struct tr_training *t = ret_training;
     *t = seeds->given;
-    t->ranks = seeds->apart ? (struct tr_ranks){.count = 1} : t->ranks;
+    if (seeds->apart) {
+        t->ranks = (struct tr_ranks){.count = 1};
+    }
     t->settings.seed += seed_of(seeds, turn);
     tr_random_seed(&t->random, t->settings.seed);
     t->pool = NULL;
