@@ -570,11 +570,14 @@ static void describe_input(struct reading *reading, const trellis_sequence *sequ
 static trellis_status check_memory(struct reading *reading, trellis_error *error)
 {
     uint64_t max = reading->settings->memory;
+    if (max == 0) {
+        return TRELLIS_OK;
+    }
     size_t held = tr_dataset_bytes(reading->dataset) + tr_vocabulary_bytes(reading->vocabulary) +
                   tr_vocabulary_arrange_bytes(reading->vocabulary) +
                   tr_features_bytes(reading->settings->features) +
                   (reading->training ? tr_dataset_bytes(reading->training) : 0);
-    return max == 0 || held <= max
+    return held <= max
                ? TRELLIS_OK
                : tr_fail(error, TRELLIS_LIMIT,
                          "%s: the first %zu tokens alone need more than the %.0f MB of --memory; a "

@@ -54,8 +54,8 @@ struct tr_lattice;
 trellis_status tr_lattice_create(const struct tr_graph *graph, struct tr_lattice **ret_lattice,
                                  trellis_error *error);
 void tr_lattice_destroy(struct tr_lattice *lattice);
-/* Ends log Z in a graph of higher order between two positions, with TRELLIS_INTERRUPTED. Outlives the
- * lattice; NULL: nothing ends it. */
+/* Ends log Z in a graph of higher order between two positions, with TRELLIS_INTERRUPTED. Stays until
+ * another is given; NULL: nothing ends it. */
 void tr_lattice_interrupt_by(struct tr_lattice *lattice,
                              const struct tr_interruption *interruption);
 /* Uses the double-precision log-space kernel for everything; for tests. */
